@@ -84,7 +84,7 @@ def test_the_last_line_may_be_cut_off_and_no_other(recording, root, tmp_path):
     assert f"warning: {caught[0].message}\n" in told_by_the_command(root, file)[1]
     assert f"line {lines}, the last, was cut off" in str(caught[0].message)
     file.write_bytes(b"{}\n" + whole)
-    refused(root, file, None, "line 1 is no interval of a recording: missing field `at`")
+    refused(root, file, None, "line 1 is not an interval of a recording: missing field `at`")
 
 
 def refused(root, file, controller, words):
@@ -104,12 +104,12 @@ def test_what_cannot_be_replayed_is_told_in_the_commands_words(recording, root, 
     refused(root, empty, None, "holds no interval")
     refused(root, recording, "ebdp", "holds no service times, which ebdp needs: record with --controller ebdp")
     refused(root, recording, "wqm", "holds nothing of a radio, which wqm needs")
-    refused(root, root / "scenarios/adth/s1a.toml", None, "line 1 is no interval of a recording")
+    refused(root, root / "scenarios/adth/s1a.toml", None, "line 1 is not an interval of a recording")
     with pytest.raises(sluice.ReplayError, match="unknown variant `adht`"):
         sluice.replay(recording, "adht")
     with pytest.raises(sluice.ReplayError, match="unknown field `target`"):
         sluice.replay(recording, "adth", {"adth.target": 1})
-    with pytest.raises(sluice.ReplayError, match="<recording>: line 1 is no interval"):
+    with pytest.raises(sluice.ReplayError, match="<recording>: line 1 is not an interval"):
         sluice.replay(["nonsense"])
     with pytest.raises(sluice.ReplayError, match="<recording> holds no interval"):
         sluice.replay([])

@@ -21,7 +21,7 @@
 // Version of this interface: `sluice_open` checks that the header and the library have the same.
 #define SLUICE_VERSION 1
 
-// No such time: nothing happens any more, or there is an error.
+// No time: nothing more happens, or there is an error.
 #define SLUICE_NEVER UINT64_MAX
 
 // A network that takes packets at its real nodes and gives them back where they arrive.
@@ -29,9 +29,9 @@ typedef struct sluice_air sluice_air;
 
 // A packet that has arrived. Its texts and bytes are valid until the next poll or the end of its air.
 typedef struct sluice_delivery {
-  // When it arrived.
+  // Time of arrival.
   uint64_t at_ns;
-  // When it was pushed.
+  // Time at which it was pushed.
   uint64_t sent_ns;
   // The node at which it was pushed.
   const char *from;
@@ -43,7 +43,7 @@ typedef struct sluice_delivery {
   size_t length;
   // DSCP (upper six bits) and ECN field: 3 in the lower two if a queue marked it.
   uint8_t tos;
-  // Nodes that it passed, access points not among them.
+  // Number of nodes that it passed, without access points.
   uint8_t routers;
 } sluice_delivery;
 
@@ -67,7 +67,7 @@ struct sluice_air *sluice_open_text(uint32_t version,
                                     uint64_t seed,
                                     const char *settings);
 
-// Ends an air. NULL is ignored.
+// Closes an air. NULL is ignored.
 void sluice_close(struct sluice_air *air);
 
 // Number of the real nodes.
@@ -104,7 +104,7 @@ int32_t sluice_send_packet(struct sluice_air *air,
                            size_t length);
 
 // Gives the first packet that arrives up to `until_ns` and was not polled yet: 1 with a delivery, else 0. The network
-// is simulated up to that arrival and no further, so that an answer sets off then.
+// is simulated up to that arrival and no further, so that an answer leaves at that time.
 int32_t sluice_poll(struct sluice_air *air,
                     uint64_t until_ns,
                     struct sluice_delivery *delivery);
@@ -118,7 +118,7 @@ int32_t sluice_poll_packet(struct sluice_air *air,
 // Time up to which the network has been simulated; SLUICE_NEVER on an error.
 uint64_t sluice_now(struct sluice_air *air);
 
-// Time before which nothing arrives if nothing is pushed: when to poll again. SLUICE_NEVER after the end of the run,
+// Time of the next poll: before it nothing arrives, unless something is pushed. SLUICE_NEVER after the end of the run,
 // or on an error.
 uint64_t sluice_next(struct sluice_air *air);
 

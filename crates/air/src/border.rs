@@ -1,4 +1,4 @@
-//! Raw pointers become values, and errors and panics a text: the only place where pointers are followed.
+//! Turns raw pointers into values, and errors and panics into texts: the only place where pointers are dereferenced.
 
 use crate::Air;
 use std::any::Any;
@@ -15,14 +15,14 @@ thread_local! {
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
-/// Makes a call whose error or panic gives `failed`, and is kept as the last error of the thread.
+/// Makes a call. An error or panic gives `failed`, and is kept as the last error of the thread.
 pub(crate) fn guarded<T>(failed: T, call: impl FnOnce() -> Result<T, Refused>) -> T {
     let refused = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(given)) => return given,
         Ok(Err(refused)) => refused,
         Err(panic) => format!("this is a fault in Sluice: {}", said(&*panic)),
     };
-    // A thread that ends has no error any more.
+    // A thread that is ending has no last error.
     let _ = LAST.try_with(|last| *last.borrow_mut() = Some(plain(&refused)));
     failed
 }
@@ -42,7 +42,7 @@ pub(crate) fn last_error() -> *const c_char {
 /// A text for C.
 ///
 /// # Errors
-/// It has a zero byte.
+/// The text has a zero byte.
 pub(crate) fn c_text(text: &str) -> Result<CString, Refused> {
     CString::new(text).map_err(|_| format!("{text:?} has a zero byte, with which a text of C ends"))
 }
@@ -52,7 +52,7 @@ fn plain(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
-/// Texts of a caller, each with its name.
+/// A caller's texts, each with its name for errors.
 ///
 /// # Safety
 /// Each is NULL, or ends with a zero byte and stays as it is during the call.
@@ -78,16 +78,16 @@ pub(crate) unsafe fn bytes<'b>(bytes: *const u8, length: usize) -> Result<&'b [u
         return Ok(&[]);
     }
     if bytes.is_null() {
-        return Err(format!("{length} B at NULL"));
+        return Err(format!("{length} B are given, but the pointer is NULL"));
     }
     if isize::try_from(length).is_err() {
-        return Err(format!("{length} B are more than there can be"));
+        return Err(format!("{length} B are more than memory can hold"));
     }
     // SAFETY: it is not NULL, no slice is too long, and the caller's promise.
     Ok(unsafe { slice::from_raw_parts(bytes, length) })
 }
 
-/// The place of a caller for a value.
+/// A caller's memory for a value.
 ///
 /// # Safety
 /// `place` is NULL, or can be written to during the call.
@@ -106,10 +106,10 @@ pub(crate) unsafe fn place<'p, T>(place: *mut T) -> Result<&'p mut MaybeUninit<T
 pub(crate) unsafe fn on<T>(air: *mut Air, failed: T, call: impl FnOnce(&mut Air) -> Result<T, Refused>) -> T {
     guarded(failed, || {
         if !air.is_aligned() {
-            return Err("this is no air: sluice_open gives one".to_owned());
+            return Err("the pointer is not an air: sluice_open returns one".to_owned());
         }
         // SAFETY: it is aligned, and the caller's promise.
-        call(unsafe { air.as_mut() }.ok_or("the air is NULL: sluice_open gives one")?)
+        call(unsafe { air.as_mut() }.ok_or("the air is NULL: sluice_open returns one")?)
     })
 }
 
@@ -119,7 +119,7 @@ pub(crate) unsafe fn on<T>(air: *mut Air, failed: T, call: impl FnOnce(&mut Air)
 /// As for [`on`].
 pub(crate) unsafe fn taken(air: *mut Air) -> Result<Option<Box<Air>>, Refused> {
     if !air.is_aligned() {
-        return Err("this is no air: sluice_open gives one".to_owned());
+        return Err("the pointer is not an air: sluice_open returns one".to_owned());
     }
     // SAFETY: it is not NULL, and of `sluice_open` by the caller's promise.
     Ok((!air.is_null()).then(|| unsafe { Box::from_raw(air) }))

@@ -1,8 +1,8 @@
 //! The air as a C library: `libsluice`.
 //!
-//! [`emulate::Medium`] behind functions that C, and what calls C, can call. Here stand only the border, its checks and
-//! what belongs to a caller: no model, no clock, no global but the last error of a thread. `include/sluice.h` is made of
-//! this file. Raw pointers become values in `border`, and nowhere else.
+//! [`emulate::Medium`] behind functions that C, and what calls C, can call. It holds only the border, its checks and a
+//! caller's data: no model, no clock, no global except the last error of a thread. `include/sluice.h` is made of this
+//! file. Raw pointers become values in `border`, and nowhere else.
 
 #![expect(unsafe_code, reason = "C's callers give raw pointers, and find functions by their names")]
 #![expect(clippy::missing_safety_doc, reason = "callers read the header, whose head says what they promise")]
@@ -21,12 +21,12 @@ use std::time::Duration;
 /// Version of this interface: `sluice_open` checks that the header and the library have the same.
 pub const SLUICE_VERSION: u32 = 1;
 
-/// No such time: nothing happens any more, or there is an error.
+/// No time: nothing more happens, or there is an error.
 pub const SLUICE_NEVER: u64 = u64::MAX;
 
 /// A network that takes packets at its real nodes and gives them back where they arrive.
 pub struct Air {
-    /// None after a fault within a call: the network is in no state that can be used.
+    /// None after a panic within a call: the network's state can no longer be used.
     medium: Option<Box<Medium>>,
     nodes: Vec<Node>,
     /// The bytes of the last delivery, which a caller may read.
@@ -45,9 +45,9 @@ struct Node {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Delivery {
-    /// When it arrived.
+    /// Time of arrival.
     pub at_ns: u64,
-    /// When it was pushed.
+    /// Time at which it was pushed.
     pub sent_ns: u64,
     /// The node at which it was pushed.
     pub from: *const c_char,
@@ -59,7 +59,7 @@ pub struct Delivery {
     pub length: usize,
     /// DSCP (upper six bits) and ECN field: 3 in the lower two if a queue marked it.
     pub tos: u8,
-    /// Nodes that it passed, access points not among them.
+    /// Number of nodes that it passed, without access points.
     pub routers: u8,
 }
 
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn sluice_open_text(
     unsafe { opened(version, [scenario, settings], read) }
 }
 
-/// Ends an air. NULL is ignored.
+/// Closes an air. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_close(air: *mut Air) {
     // SAFETY: the caller's promise, in the header.
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn sluice_address(air: *mut Air, place: usize, version: u3
     let address = |air: &mut Air| match (version, &air.node(place)?.addresses) {
         (4, [four, _]) => Ok(four.as_ptr()),
         (6, [_, six]) => Ok(six.as_ptr()),
-        _ => Err(format!("there is no IP of version {version}: expected 4 or 6")),
+        _ => Err(format!("the IP version is {version}: expected 4 or 6")),
     };
     // SAFETY: the caller's promise, in the header.
     unsafe { on(air, ptr::null(), address) }
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn sluice_send_packet(
 }
 
 /// Gives the first packet that arrives up to `until_ns` and was not polled yet: 1 with a delivery, else 0. The network
-/// is simulated up to that arrival and no further, so that an answer sets off then.
+/// is simulated up to that arrival and no further, so that an answer leaves at that time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_poll(air: *mut Air, until_ns: u64, delivery: *mut Delivery) -> i32 {
     // SAFETY: the caller's promise, in the header.
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn sluice_now(air: *mut Air) -> u64 {
     unsafe { on(air, SLUICE_NEVER, |air| air.with(|medium| nanoseconds(medium.now()))) }
 }
 
-/// Time before which nothing arrives if nothing is pushed: when to poll again. SLUICE_NEVER after the end of the run,
+/// Time of the next poll: before it nothing arrives, unless something is pushed. SLUICE_NEVER after the end of the run,
 /// or on an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_next(air: *mut Air) -> u64 {
@@ -240,7 +240,7 @@ impl Air {
         self.nodes.get(place).ok_or_else(|| format!("there is no real node {place}: there are {count}, from 0"))
     }
 
-    /// Calls the network. A fault in it ends the air.
+    /// Calls the network. A panic in it ends the air.
     fn with<T>(&mut self, call: impl FnOnce(&mut Medium) -> T) -> Result<T, Refused> {
         let mut medium = self.medium.take().ok_or("a fault has ended this air")?;
         let given = call(&mut medium);
@@ -281,7 +281,7 @@ unsafe fn opened(
     })
 }
 
-/// Polls until a delivery arrives of which `carried` makes something.
+/// Polls until a delivery arrives that `carried` accepts.
 ///
 /// # Safety
 /// `air` is as for `on`; `delivery` is NULL, or can be written to.

@@ -14,7 +14,7 @@ pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     write(&printable::json(json))
 }
 
-/// Prints an error or a remark to standard error. A failed write is ignored, so that governing continues.
+/// Prints an error or a remark to standard error. A failed write is ignored, so that an agent continues.
 pub(crate) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable::lines(&text.to_string()));
 }

@@ -17,7 +17,7 @@ pub(crate) const FAILED: u8 = 3;
 /// The path cannot carry the flow of a command.
 #[cfg(target_os = "linux")]
 pub(crate) const REFUSED: u8 = 10;
-/// No answer arrived to the question whether the path can carry the flow of a command.
+/// The probe whether a path can carry the flow of a command got no answer.
 #[cfg(target_os = "linux")]
 pub(crate) const NO_ANSWER: u8 = 11;
 /// More packets of an emulation were late than was allowed.

@@ -1,5 +1,5 @@
-//! Output of a process that must not wait for whoever reads it: what cannot be written at once is queued up to a bound,
-//! beyond which whole lines are dropped and counted.
+//! Output of a process that must not wait for its reader: bytes that cannot be written at once are queued up to a
+//! bound, beyond which whole lines are dropped and counted.
 
 use experiment::printable;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
@@ -18,7 +18,7 @@ use std::path::Path;
 const MOST: usize = 256 << 10;
 /// Bytes that a pipe which has room takes without waiting.
 const AT_ONCE: usize = 4_096;
-/// Times that a last attempt waits for a reader, and how long each.
+/// Number and length of the last waits for a reader.
 const LAST_WAITS: usize = 10;
 const LAST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
@@ -67,7 +67,7 @@ impl Outlet {
         Ok(made)
     }
 
-    /// Creates a file, or opens it as it is, to write at its end.
+    /// Creates a file, or opens an existing one for appending.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let wanted = OFlags::NONBLOCK.bits().cast_signed();
         let file = OpenOptions::new().append(true).create(true).custom_flags(wanted).open(path)?;
@@ -90,7 +90,7 @@ impl Outlet {
         let (to, kind) = if kind.is_socket() {
             (file, Kind::Socket)
         } else if kind.is_fifo() || kind.is_char_device() {
-            // To set this one not to wait would set it for all processes that share it.
+            // Setting this descriptor non-blocking would set it for all processes that share it.
             let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
             let own =
                 OpenOptions::new().write(true).custom_flags(flags).open(format!("/proc/self/fd/{}", file.as_raw_fd()));
@@ -127,7 +127,7 @@ impl Outlet {
         self.flush()
     }
 
-    /// Writes what is queued as far as that is possible at once.
+    /// Writes as much of the queue as is possible without waiting.
     fn flush(&mut self) -> io::Result<()> {
         while !self.queue.is_empty() {
             match self.write() {
@@ -164,7 +164,7 @@ impl Outlet {
             if self.queue.is_empty() {
                 break;
             }
-            // If a signal cuts it short, it is only shorter.
+            // A signal only shortens the wait.
             let _ = self.has_room(LAST_WAIT);
         }
         let rest = self.queue.split(|byte| *byte == b'\n').count() as u64 - 1;
@@ -173,7 +173,7 @@ impl Outlet {
     }
 }
 
-/// Tells whether the environment's words for the journal's stream are of this file (`systemd.exec(5)`).
+/// Tells whether `JOURNAL_STREAM` in the environment refers to this file (`systemd.exec(5)`).
 fn is_at(stream: &str, file: &Metadata) -> bool {
     let numbers = stream.split_once(':');
     numbers.is_some_and(|(device, inode)| device.parse() == Ok(file.dev()) && inode.parse() == Ok(file.ino()))

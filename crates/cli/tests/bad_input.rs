@@ -45,7 +45,7 @@ const FAULTS: &[Fault] = &[
     fault("[\"0 m\", \"0 m\"]", "[\"0 m\", \"0 m\", \"2 m\", \"1 m\"]", &["chain.toml:15:12: expected x and y"]),
     fault("deadline = \"200 ms\"", "deadline = \"0 s\"", &["chain.toml:39:12", "always missed"]),
     fault("deadline = \"200 ms\"", "start = \"2 s\"\nstop = \"1 s\"", &["chain.toml:40:8", "stops before it starts"]),
-    fault("deadline = \"200 ms\"", "start = \"9 s\"", &["chain.toml:39:9", "when the run is over"]),
+    fault("deadline = \"200 ms\"", "start = \"9 s\"", &["chain.toml:39:9", "before the end of the run"]),
     fault(
         "traffic = { kind = \"cbr\", rate = \"2.5 Mb/s\", packet = \"1000 B\" }",
         "transport = \"tcp\"\ntraffic = { kind = \"transfer\", size = \"1 kB\", every = \"2 us\" }",
@@ -115,7 +115,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "{ label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },",
         "\"none\",",
-        &["chain.toml:47:5: `scheme` is no key of the network that could be \"none\"", "{ label = \"small\", set = "],
+        &["chain.toml:47:5: the network has no key `scheme` that could be \"none\"", "{ label = \"small\", set = "],
     ),
     fault(
         "\"flow.*.traffic.rate\" = [",
@@ -143,7 +143,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "where = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }",
         "where = { \"flow.*.traffic.rate\" = \"500 kb/s\" }",
-        &["chain.toml:67:35: `flow.*.traffic.rate` has no value called `500 kb/s`", "as in `[vary]`: `0.5 Mb/s`"],
+        &["chain.toml:67:35: the axis `flow.*.traffic.rate` has no label `500 kb/s`", "as in `[vary]`: `0.5 Mb/s`"],
     ),
     fault(
         "where = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }",

@@ -60,7 +60,7 @@ fn more_packets_than_any_link_carries() {
     refused(&steps("scale = 1e300"), &["chain.toml:39:31: ", "2.5 Mb/s times 1e300"]);
     refused(&steps("rate = \"900000 Gb/s\""), &["chain.toml:39:30: ", "more than 20 million a second"]);
     let burst = "{ kind = \"web\", size = \"1100000 GiB\", reading = \"1 s\" }";
-    refused(&traffic(burst), &["chain.toml:38:34: ", "bursts of more than 1000000 packets"]);
+    refused(&traffic(burst), &["chain.toml:38:34: ", "bursts have more than 1000000 packets"]);
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
             "intervals are recorded of one queue: choose with --node and --queue among",
         ),
         ("run link.toml --record-intervals x --node a --queue be", "--queue among a wired-to-b"),
-        ("scenario-from link.toml", "line 2 is no interval of a recording"),
+        ("scenario-from link.toml", "line 2 is not an interval of a recording"),
         ("scenario-from none", "cannot read none: no such file, and no Wi-Fi interface of this machine"),
         ("scenario-from lo", "cannot read lo: no such file"),
         ("replay link.jsonl --controller adht", "adht"),
@@ -196,13 +196,13 @@ fn a_forecast_says_why_it_cannot_tell_or_what_is_wrong() {
         ("forecast nowhere", "nowhere cannot be read: No such file"),
         (
             "forecast none.jsonl",
-            "none.jsonl holds neither what a radio told nor the output of iw: record a Wi-Fi interface",
+            "none.jsonl has neither a radio's measurements nor output of iw: record a Wi-Fi interface",
         ),
-        ("forecast link.jsonl", "link.jsonl holds neither what a radio told"),
+        ("forecast link.jsonl", "link.jsonl has neither a radio's measurements"),
         ("forecast short.jsonl", "short.jsonl holds less than a second"),
-        ("forecast legacy.jsonl", "legacy.jsonl tells of no station from 802.11n on"),
-        ("forecast alone.jsonl", "alone.jsonl tells of no station"),
-        ("forecast sta.jsonl", "sta.jsonl is no access point's"),
+        ("forecast legacy.jsonl", "legacy.jsonl has no station of 802.11n or newer"),
+        ("forecast alone.jsonl", "alone.jsonl has no station"),
+        ("forecast sta.jsonl", "sta.jsonl is not from an access point"),
     ] {
         let refused = run(folder.path(), words);
         assert_eq!(refused.status.code(), Some(2), "{words}");

@@ -110,7 +110,7 @@ fn inner_verdict() {
         (of_arm("limit=20", 90.0, 900.0), 0, ", outside.\n"),
         (of_arm("turns", 0.1, 1.0), 0, "says nothing of these arms"),
         (r#"{"forecast":{"arms":[]}}"#.to_owned(), 2, "it could not tell"),
-        ("[1]".to_owned(), 2, "forecast.json is no forecast: expected what `sluice forecast --json` prints"),
+        ("[1]".to_owned(), 2, "forecast.json is not a forecast: expected the output of `sluice forecast --json`"),
     ] {
         std::fs::write(folder.path().join("forecast.json"), forecast).unwrap();
         let given = ["trial", "--pool", "one.json", "one.json", "--forecast", "forecast.json"];

@@ -5,10 +5,10 @@
 //!
 //! This is the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
 //!
-//! - A1, A2: it prints MIN for the factor's lower bound and MAX for its upper bound; section 3.2.4 shows the opposite.
+//! - A1, A2: it takes MIN for the factor's lower bound and MAX for its upper bound; section 3.2.4 shows the opposite.
 //! - A4: it corrects the factor before the first threshold; section 3.2.4 says that the factor is 1 there.
-//! - A6: section 4.2.1 describes a threshold with a memory that it lacks; `latch` adds it.
-//! - A7: it tests what arrived and divides by what was sent; here both are tested.
+//! - A6: section 4.2.1 describes a threshold with memory, which Algorithm 1 lacks; `latch` adds it.
+//! - A7: it tests arrivals and divides by departures; here both are tested.
 
 use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Stat};
 use core::num::NonZeroU32;
@@ -179,7 +179,7 @@ impl Controller for Adth {
             let statistic = self.params.statistic;
             let nodal_delay = statistic.of(&seen.sojourn) + statistic.of(&seen.departure_gap);
             let estimate = self.estimate(seen);
-            // A4: the first threshold rests on the measurements alone.
+            // A4: the first threshold follows from the measurements alone.
             if !self.first {
                 self.correct(nodal_delay);
             }

@@ -1,19 +1,19 @@
 //! DNB, the distributed neighbourhood buffer: the nodes of a collision domain share one buffer, just large enough to keep their
 //! channel in use (section 2.2 of the document).
 //!
-//! The document, slides of a talk, has `B = R RTT` for the bottleneck collision domain, and its split over the domain's nodes:
-//! `min sum P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`, where `c` grows with the hops that a packet has come. The patent on
-//! it (US 8,638,686) adds that `R` is the most packets that the domain carries in a second, and the split by equal shares. The
-//! rest is reconstructed:
+//! The document, slides of a talk, has `B = R RTT` for the bottleneck collision domain, and its split over the domain's
+//! nodes: `min sum P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`, where `c` grows with the hops that a packet has
+//! travelled. The patent on it (US 8,638,686) adds that `R` is the most packets that the domain carries in a second,
+//! and the split by equal shares. The rest is reconstructed:
 //!
-//! - A collision domain is a node and the nodes that it hears, of those that have sent in the last interval. Each tells its own
-//!   in its notes, so that a node knows those of all nodes around it; the bottleneck is the one most of whose time is taken, of
-//!   those that this node is part of.
+//! - A collision domain is a node and the nodes that it hears, of those that have sent in the last interval. Each node
+//!   reports its own domain in its notes, so that it knows those of all nodes around it; the bottleneck is the busiest
+//!   of the domains that include this node.
 //! - `R = 1 / min t` over the domain, where `t` is the channel time that a packet takes, and `RTT` is `rtt` and, for the domain's
 //!   own part, twice the sum of `t`. `B` is at least `least` packets for each node.
-//! - `P(b) = 1 / (b + 1)`, a saturated queue, and `c` is the number of hops. One packet at a time goes to the node where it
-//!   spares most.
-//! - A node whose share is less than an aggregate counts it in aggregates.
+//! - `P(b) = 1 / (b + 1)`, a saturated queue, and `c` is the number of hops. One packet at a time goes to the node
+//!   where it reduces the cost most.
+//! - A node with a share below an aggregate counts it in aggregates.
 //!
 //! Names in parentheses are the document's.
 
@@ -101,7 +101,7 @@ struct Split {
 impl Scheme for Dnb {
     type Params = Params;
 
-    /// Refuses nothing.
+    /// Accepts every parameter set.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let hard_limit = site.hard_limit;
         let [node @ .., _, _, _, _] = mix(site.seed).to_le_bytes();
@@ -212,7 +212,7 @@ impl Dnb {
         let (shortest, sum) = times().fold((f64::INFINITY, 0.0), |(least, sum), time| (time.min(least), sum + time));
         let packets = ((self.params.rtt.as_secs_f64() + 2.0 * sum) / shortest).min(MOST);
         let whole = rounded(packets);
-        // Sums of equal times are no exact multiples of them.
+        // Floating-point sums of equal times are not exact multiples.
         if packets - whole as f64 > 1e-6 { whole + 1 } else { whole }
     }
 

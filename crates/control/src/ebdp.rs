@@ -3,7 +3,7 @@
 //!
 //! Names in parentheses are the document's. Where it contradicts itself or says nothing:
 //!
-//! - B8: it prints the limit first without `c`; Algorithm 1 has it.
+//! - B8: the first formula of the limit lacks `c`; Algorithm 1 has it.
 //! - The largest limit (`Q_max_eBDP`) is not stated: here it is the queue's hard limit. The average begins with its first
 //!   sample; until then the hard limit holds.
 //! - It computes the limit at each arrival; here that happens every `interval`.
@@ -51,7 +51,7 @@ impl Scheme for Ebdp {
     type Params = Params;
     const TARGET: Option<&'static str> = Some("t_max");
 
-    /// Uses the site's hard limit as `Q_max_eBDP` and refuses nothing.
+    /// Uses the site's hard limit as `Q_max_eBDP`; accepts every parameter set.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         Ok(Self { params: params.clone(), hard_limit: site.hard_limit })
     }

@@ -4,24 +4,24 @@
 //! The document, slides of a talk, says that the rate of an energy-critical node depends on its own queue alone, that a threshold
 //! is proved optimal, and that a decentralised algorithm finds it; it has no formula. The rest is reconstructed:
 //!
-//! - The cost of a moment is the packets at the node (`n`) and `w` times the power that it draws above that with nothing to send:
-//!   `eta = L + w (p_lo P_lo + p_hi P_hi)`. The low level serves while `n <= theta`, the high one above.
+//! - The instantaneous cost is the number of packets at the node (`n`) plus `w` times the power that it draws above its
+//!   idle power: `eta = L + w (p_lo P_lo + p_hi P_hi)`. The low level serves while `n <= theta`, the high one above.
 //! - Packets come at random (`lambda`), services last at random (`mu_lo`, `mu_hi`): then `eta(theta)` has a closed form, with
 //!   `a = lambda / mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)`, `G = A + T`,
 //!   `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`, `P_lo = (A - 1) / G`, `P_hi = T / G`.
 //! - After each epoch the node takes `lambda`, the rates and the powers from what it measured itself, and moves `theta` by one
-//!   towards the least cost, if that is lower by more than a share (`gain`). What was measured counts by half an epoch later.
-//! - A level of which nothing is known is tried: `theta` moves by one towards it. Where `lambda > 0.9 mu_lo`, or more than `most`
-//!   packets are there, the high level serves.
+//!   towards the least cost, if that is lower by more than a share (`gain`). What was measured counts half as much one epoch later.
+//! - A level without measurements is tried: `theta` moves by one towards it. Where `lambda > 0.9 mu_lo`, or more than
+//!   `most` packets are there, the high level serves.
 //!
-//! Names in parentheses are those of the reconstruction; the models and what the closed form was held to are in `theory::energy`.
+//! Names in parentheses are those of the reconstruction; `theory::energy` has the models and the closed form's tests.
 
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Served, Sets, Site};
 use core::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share, Within};
 
-/// Largest share of the low level's rate at which packets may arrive for the low level to be used.
+/// Largest rate of arrivals, as a share of the low level's rate, at which the low level is used.
 const SAFE: f64 = 0.9;
 
 /// Parameters of the energy scheme (`docs/energy.md`). Needs `[consumption.low]`.
@@ -68,7 +68,7 @@ pub struct Energy {
     site: Site,
     /// `theta`
     threshold: u32,
-    /// Length of this epoch so far, in seconds; packets that arrived; service at either level.
+    /// Length of this epoch so far, in seconds; arrived packets; service at either level.
     length: f64,
     arrived: f64,
     served: [Sum; 2],
@@ -117,7 +117,7 @@ impl From<Served> for Sum {
 impl Scheme for Energy {
     type Params = Params;
 
-    /// A node with a fixed threshold does not look for one.
+    /// A node with a fixed threshold does not search for one.
     fn idle(params: &Params, key: &str) -> Option<[&'static str; 2]> {
         (key != "threshold" && params.threshold.is_some()).then_some([
             "the `threshold` is fixed",

@@ -1,14 +1,14 @@
-//! Tells whether a controller leaves the link idle although traffic wants to use it, which starves TCP.
+//! Tells whether a controller leaves the link idle although there is traffic for it, which starves TCP.
 
 use crate::Interval;
 use units::{Duration, Rate};
 
-/// Share of the time from which on the queue counts as left idle.
+/// Share of idle time from which on the link counts as left idle.
 const IDLE: f64 = 0.5;
-/// Share of the packets from which on drops count: a flow of TCP with a round trip of 40 ms then reaches some 10 Mb/s at
-/// the most.
+/// Share of dropped packets from which on drops count: a TCP flow with a round trip of 40 ms then reaches at most some
+/// 10 Mb/s.
 const DROPPED: f64 = 0.001;
-/// Share of an ordered rate from which on the rate counts as what holds the traffic.
+/// Share of an ordered rate from which on the rate counts as the limit of the traffic.
 const HELD: f64 = 0.8;
 
 /// Sums over intervals of a queue that has a controller.
@@ -27,7 +27,7 @@ pub struct Idling {
 }
 
 impl Idling {
-    /// Adds an interval, in which the controller's rate was `rate`.
+    /// Adds an interval during which the controller's rate was `rate`.
     pub fn add(&mut self, seen: &Interval, rate: Option<Rate>) {
         self.length += seen.length;
         self.idle += seen.idle;
@@ -53,7 +53,7 @@ impl Idling {
         (dropped >= DROPPED && idle >= IDLE).then_some((dropped, idle))
     }
 
-    /// Tells whether the controller's rate held the traffic for most of the time.
+    /// Tells whether the controller's rate limited the traffic for most of the time.
     pub fn by_rate(&self) -> bool {
         share(self.held, self.length) >= IDLE
     }

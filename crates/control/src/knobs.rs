@@ -1,13 +1,13 @@
-//! Knobs: settings of a stock Linux scheduler (mac80211 with airtime queue limits, AQL) that make a round of its stations
-//! short, and bound what waits in it.
+//! Knobs: settings of a stock Linux scheduler (mac80211 with airtime queue limits, AQL) that shorten a round of its
+//! stations, and bound the packets that wait.
 //!
-//! - *In flight*: each station may always have [`LOW`] of airtime below mac80211, and [`HIGH`] while all together have less
-//!   than [`THRESHOLD`]: about half an aggregate of the longest kind, and one. Linux has 5, 12 and 24 ms. With a lower limit
-//!   of zero a category's next round begins only when nothing more is in flight (since Linux 6.0), and a ping beside many
-//!   stations waits longer than by default.
-//! - *Waiting*: the phy's limit is what leaves within the target delay, or within two rounds if that is longer, but never
-//!   more than leaves within the longest round that may be, if there is one: aggregates then get shorter. A round
-//!   lasts as long as the turns of all stations for which packets wait, with all that surrounds them on the air
+//! - *In flight*: each station may always have [`LOW`] of airtime below mac80211, and [`HIGH`] while all together have
+//!   less than [`THRESHOLD`]: about half of a longest aggregate, and a whole one. Linux has 5, 12 and 24 ms. With a
+//!   lower limit of zero a category's next round begins only when nothing more is in flight (since Linux 6.0), and with
+//!   many stations a ping waits longer than by default.
+//! - *Waiting*: the phy's limit is the packets that leave within the target delay, or within two rounds if that is
+//!   longer, but never more than leave within the longest round allowed, if there is one: aggregates then get shorter.
+//!   A round lasts as long as the turns of all stations for which packets wait, with all their overhead on the air
 //!   (preambles, contention, repetitions, other senders).
 
 use crate::Limit;
@@ -29,13 +29,13 @@ pub const EVERY: Duration = Duration::from_millis(100);
 /// shall spend at most 0.5 % on forty.
 const LISTED: usize = 3;
 
-/// The fewest packets: fewer than an aggregate holds would take its length from it.
+/// Smallest limit in packets: below the packets of an aggregate, aggregates would get shorter.
 const LEAST: u32 = 32;
-/// Rounds that may always wait.
+/// Rounds of packets that may always wait.
 const ROUNDS: f64 = 2.0;
 /// Time over which rate, stations and surroundings are averaged.
 const AVERAGED: Duration = Duration::from_millis(200);
-/// Wall time per airtime before it was measured, and its bounds.
+/// Wall time per airtime before the first measurement, and its bounds.
 const SURROUNDED: f64 = 1.2;
 const LEAST_SURROUNDED: f64 = 1.0;
 const MOST_SURROUNDED: f64 = 100.0;
@@ -43,13 +43,13 @@ const MOST_SURROUNDED: f64 = 100.0;
 /// Packets sent to a station in an interval, and whether more wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Station {
-    /// Packets that left mac80211's queues for it.
+    /// Packets for this station that left mac80211's queues.
     pub packets: u64,
     /// Their bytes.
     pub bytes: Bytes,
     /// Bitrate of the last frame to it, if it is known.
     pub rate: Option<Rate>,
-    /// Whether packets wait for it at the end of the interval.
+    /// Whether packets wait for the station at the end of the interval.
     pub waits: bool,
 }
 
@@ -57,10 +57,10 @@ pub struct Station {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knobs {
     target: Duration,
-    /// The longest that packets may wait in any case, if there is such a bound.
+    /// Longest wait of packets in any case, if there is such a bound.
     bulk: Option<Duration>,
     most: u32,
-    /// Packets a second; none before packets waited for a whole interval.
+    /// Packets per second; none before packets waited for a whole interval.
     rate: Option<f64>,
     /// Stations for which packets wait.
     stations: f64,
@@ -73,8 +73,8 @@ pub struct Knobs {
 }
 
 impl Knobs {
-    /// Starts for a target delay, a longest wait beside many stations (`bulk`), and a phy whose limit was `most` packets,
-    /// which is never exceeded and holds until packets have waited for an interval.
+    /// Starts with a target delay, a longest wait with many stations (`bulk`), and a phy whose limit was `most`
+    /// packets, which is never exceeded and holds until packets have waited for an interval.
     pub fn new(target: Positive<Duration>, bulk: Option<Positive<Duration>>, most: u32) -> Self {
         let (target, bulk) = (target.get(), bulk.map(Positive::<Duration>::get));
         Self { target, bulk, most, rate: None, stations: 1.0, surrounded: SURROUNDED, waited: false, listed: 0 }
@@ -92,7 +92,7 @@ impl Knobs {
 
     /// Learns from an interval, and returns the phy's limit from now on.
     ///
-    /// Only intervals at both ends of which packets waited tell how fast they leave: otherwise senders limit them.
+    /// Only intervals with waiting packets at both ends measure how fast they leave; otherwise senders limit the rate.
     pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
         let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);
         let mut is_whole = true;

@@ -10,7 +10,7 @@ use units::Duration;
 pub struct Link {
     /// Identifier of the node, drawn at random.
     pub node: u32,
-    /// Channel time of one of its packets, with its share of the overhead, the acknowledgement and the repetitions.
+    /// Channel time per packet, with its share of overhead, acknowledgement and repetitions.
     pub time: Duration,
     /// Packets sent per second.
     pub packets: u32,

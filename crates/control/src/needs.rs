@@ -34,9 +34,9 @@ impl Needs {
         Self { interval, measures, late_after: None, reads, sets }
     }
 
-    /// Returns the first requirement that a host does not meet which measures `reads` and carries out `sets`, in words
-    /// for a message: `the queueing delay`. A host refuses a controller that it cannot serve; no order is dropped in
-    /// silence.
+    /// Returns the first requirement that a host with the measurements `reads` and the orders `sets` does not meet, in
+    /// words for a message: `the queueing delay`. A host refuses a controller that it cannot serve; no order is dropped
+    /// in silence.
     pub fn obstacle(&self, reads: Reads, sets: Sets) -> Option<Lacking> {
         let unread = self.reads.without(reads).next().map(Lacking::Reading);
         unread.or_else(|| self.sets.without(sets).next().map(Lacking::Setting))
@@ -108,7 +108,7 @@ macro_rules! bits {
 bits! {
     /// Quantities of [`Seen`](crate::Seen). The length of an interval is always there.
     Reads:
-    /// Counts of packets that came, left, were dropped and wait.
+    /// Counts of packets that arrived, left, were dropped and wait.
     COUNTS = 0, "packets";
     /// [`Interval::sojourn`](crate::Interval::sojourn).
     SOJOURN = 1, "queueing delay";

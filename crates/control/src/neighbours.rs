@@ -43,8 +43,8 @@ impl Neighbours {
         }
     }
 
-    /// Accepts a controller's note. Returns the time at which it is [due](Self::due), delayed by what `jitter` draws up
-    /// to a largest time; none where a note is already pending, which the new one replaces.
+    /// Accepts a controller's note. Returns the time at which it is [due](Self::due), with a random delay that `jitter`
+    /// draws up to a maximum; none where a note is already pending, which the new one replaces.
     pub fn order(&mut self, now: Instant, note: &Note, jitter: impl FnOnce(Duration) -> Duration) -> Option<Instant> {
         self.ordered = *note;
         if core::mem::replace(&mut self.pending, true) {

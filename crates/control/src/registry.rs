@@ -8,7 +8,7 @@ macro_rules! controllers {
         registry::controllers! { @with_dollar ($) $($(#[$doc])* $module: $Type,)* }
     };
     (@with_dollar ($d:tt) $($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
-        /// The controllers that there are. Written as their parameter tables are called: `adth`.
+        /// All controllers, each written as its parameter table: `adth`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[derive(serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ControllerName"))]
@@ -51,7 +51,7 @@ macro_rules! controllers {
         }
 
         impl Parameters {
-            /// See [`Scheme::idle`]: of the key in this table.
+            /// See [`Scheme::idle`], for the key in this table.
             pub fn idle(&self, table: &str, key: &str) -> Option<[&'static str; 2]> {
                 match table {
                     $(stringify!($module) => <$module::$Type as Scheme>::idle(self.$module.as_ref()?, key),)*

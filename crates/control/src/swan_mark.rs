@@ -1,16 +1,16 @@
-//! SWAN's regulation: while there is too much real-time traffic within range, its packets are marked, so that some flows ask for
-//! admission again or stop (section III-C of the document). For the port of real time. From the same measure it says what can
-//! still be admitted, `max(0, B_adm - rho)`.
+//! SWAN's regulation: while there is too much real-time traffic within range, its packets are marked, so that some
+//! flows ask for admission again or stop (section III-C of the document). For the real-time port. From the same measure
+//! follows the rate that can still be admitted, `max(0, B_adm - rho)`.
 //!
 //! Names in parentheses are the document's. Where it contradicts itself or says nothing:
 //!
 //! - S6: `T` is the control period of rates and the time for which a set is marked; here the latter is `set_time`.
 //! - S13: packets are marked when the admission rate is violated in one place, above a threshold rate in another; here from
 //!   above the threshold until below the admission rate.
-//! - S15: the threshold is one of all traffic in one place, of real time in another; here of real time.
-//! - S27: real time is told by its mark, not by its being UDP.
-//! - How the average is taken is not stated; here it moves by `length / (memory + length)` of the difference.
-//! - That newly admitted flows 'can be marked first' does not say how; see `new_first`.
+//! - S15: the threshold applies to all traffic in one place, to real time in another; here to real time.
+//! - S27: real time is recognised by its DSCP, not by UDP.
+//! - The kind of average is not stated; here it moves by `length / (memory + length)` of the difference.
+//! - Newly admitted flows 'can be marked first', without a rule; see `new_first`.
 
 use crate::{Controller, Invalid, Mark, Needs, Orders, Period, Random, Reads, Scheme, Seen, Sets, Site};
 use core::num::NonZeroU8;
@@ -69,7 +69,7 @@ pub enum Regulation {
     Network,
 }
 
-/// Treatment of newly admitted flows while their traffic is heard.
+/// Precedence in marking of newly admitted flows while there are some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -115,7 +115,7 @@ impl Scheme for SwanMark {
         Ok(Self { params: params.clone(), site: *site, random, heard: 0.0, chosen: None, mark: Mark::None })
     }
 
-    /// SWAN-2 alone works by sets of flows.
+    /// Only SWAN-2 uses sets of flows.
     fn idle(params: &Params, key: &str) -> Option<[&'static str; 2]> {
         (matches!(key, "sets" | "set_time" | "new_first") && params.regulation != Regulation::Network)
             .then_some(["it belongs to `regulation = \"network\"`", "set `regulation = \"network\"`, or leave it out"])

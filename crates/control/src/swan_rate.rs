@@ -5,11 +5,11 @@
 //! Names in parentheses are the document's. Where it contradicts itself or says nothing:
 //!
 //! - S5: `c` is a rate per control period in one place, per second in another; here per second, or by `increase_per`.
-//! - S11: with nothing sent the gap rule sets the rate to zero, from where no step can lift it; here it keeps a floor.
-//! - S16: the rate is cut 'as soon as' a delay is too long, or once in a period; here when the period ends. The host calls at
-//!   the ends of periods only: who wants it sooner takes a shorter one.
-//! - S20: Fig. 3 neither counts `n` nor sets it back; here it is what came since the last call.
-//! - The rate to begin with is not stated; here nothing is shaped in the first period, and then the gap rule sets the rate.
+//! - S11: with nothing sent the gap rule sets the rate to zero for ever; here it keeps a floor.
+//! - S16: the rate is cut 'as soon as' a delay is too long, or once in a period; here when the period ends. The host
+//!   calls only at the ends of periods; a shorter period reacts sooner.
+//! - S20: Fig. 3 neither counts `n` nor resets it; here it is the number of late packets since the last call.
+//! - The initial rate is not stated; here nothing is shaped in the first period, and then the gap rule sets the rate.
 //! - The window of the actual rate (`a`) is not stated; here it is the period that ends.
 
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
@@ -81,7 +81,7 @@ pub struct SwanRate {
 impl Scheme for SwanRate {
     type Params = Params;
 
-    /// Refuses nothing.
+    /// Accepts every parameter set.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         Ok(Self { params: params.clone(), site: *site, rate: None })
     }
@@ -97,7 +97,7 @@ impl SwanRate {
         self.params.increase.get().as_bps() as f64 * periods
     }
 
-    /// The floor in bit/s, at least one: a queue that may send nothing would never be measured again.
+    /// The floor in bit/s, at least one: a queue with rate zero would never be measured again.
     fn floor(&self) -> f64 {
         let stated = self.params.floor.map(|floor| floor.get().as_bps() as f64);
         stated.unwrap_or_else(|| self.step(self.params.interval.get())).max(1.0)

@@ -1,18 +1,18 @@
-//! WQM, Wireless Queue Management: the limit is what drains within a target time at the link's rate and the node's
-//! share of the channel, but never less than an aggregate (section 2.3 of the document).
+//! WQM, Wireless Queue Management: the limit is the packets that drain within a target time at the link's rate and the
+//! node's share of the channel, but never less than an aggregate (section 2.3 of the document).
 //!
 //! The document, slides of a talk, has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The patent on it
 //! (US 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit, so that ARTT is the time for one
 //! aggregate and its acknowledgement, and that the size moves once `T_drain` was outside a least and a largest time for two
 //! periods that follow each other. The rest is reconstructed:
 //!
-//! - `F(N)`, the share of the channel: what others leave, and at least `1/N` as CSMA gives it; see [`Shares`].
-//! - The least and the largest drain time, the period, and by how much the size moves; see [`Step`].
-//! - The size is never below an aggregate at the current rate, nor below two packets, and never above what drains within the
-//!   largest time without others. It grows only where it is what holds packets back.
-//! - `R` is the mean PHY rate of the data frames sent, averaged over periods. Not what is left of it after losses: radios do not
-//!   report that.
-//! - The size begins anew where the rate has changed by more than a factor of two, and after a time without packets.
+//! - `F(N)`, the share of the channel: the time that others leave, at least `1/N` as under CSMA; see [`Shares`].
+//! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
+//! - The size is never below an aggregate at the current rate, nor below two packets, and never above what drains
+//!   within the largest time without others. It grows only if it is what limits the queue.
+//! - `R` is the mean PHY rate of the data frames sent, averaged over periods. Losses are not subtracted: radios do not
+//!   report them.
+//! - The size is reset if the rate has changed by more than a factor of two, and after a time without packets.
 //!
 //! Names in parentheses are the document's.
 
@@ -36,8 +36,7 @@ pub struct Params {
     pub t_min: Positive<Duration>,
     /// Drain time above which it shrinks (`T_max`). Default 10 ms, reconstructed.
     pub t_max: Positive<Duration>,
-    /// Control period, at least 100 us. Default 100 ms, reconstructed: that in which Linux's rate control looks at its
-    /// rates.
+    /// Control period, at least 100 us. Default 100 ms, reconstructed: the interval of Linux's rate control.
     pub interval: Period,
     /// Channel time of an aggregate besides its data: interframe space, mean backoff, preamble, acknowledgement.
     /// Default 190 us, reconstructed: 802.11n at 5 GHz.
@@ -103,7 +102,7 @@ pub struct Wqm {
     link: Option<Link>,
     /// `B`, in whole packets; the hard limit while the link is unknown.
     size: f64,
-    /// Number of periods in a row that drained too slowly, and that drained too fast.
+    /// Number of consecutive periods that drained too slowly, and too fast.
     slow: u8,
     fast: u8,
     idle: Duration,

@@ -1,4 +1,4 @@
-//! IP packets as bytes: what the network has to know of them, and what it changes on their way. Accepts any bytes
+//! IP packets as bytes: the fields that the network reads, and those that it changes on the way. Accepts any bytes
 //! without a panic.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -175,7 +175,7 @@ mod tests {
             Header::read(&packet)
         };
         assert_eq!([with(0, 0x44), with(3, 19), with(0, 0x55)], [None; 3]);
-        // What follows the packet is padding.
+        // Bytes after the packet are padding.
         assert_eq!(Header::read(&[&whole[..], &[0; 3]].concat()).map(|header| header.length), Some(29));
     }
 

@@ -13,7 +13,7 @@ pub mod live;
 mod medium;
 mod refused;
 
-/// The page of this crate, whose example is compiled and run.
+/// This crate's page in the documentation, whose example is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/emulation.md")]
 struct Page;

@@ -62,10 +62,10 @@ pub struct Medium {
     newest: Option<Format>,
     /// Arrived and not yet pulled.
     waiting: VecDeque<Delivery>,
-    /// The node that leads elsewhere.
+    /// The gateway.
     gateway: Option<u32>,
     captures: Option<Files>,
-    /// Why the captures are not whole.
+    /// Why the captures are incomplete.
     lost: Option<Error>,
 }
 
@@ -122,7 +122,7 @@ impl Medium {
     /// As [`load_with`](Self::load_with), of a file or of the built-in scenario with this id: `home`.
     ///
     /// # Errors
-    /// As `load_with`; or there is neither.
+    /// As `load_with`; or there is neither such a file nor such an id.
     pub fn open(target: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let path = Path::new(target);
         if path.exists() || !home::is_word(path) {
@@ -202,16 +202,16 @@ impl Medium {
         self.lost.take().map_or(ended, Err)
     }
 
-    /// Lets the real node `name` lead elsewhere: to it go packets whose destination is the address of no node.
+    /// Makes the real node `name` the gateway: it gets packets whose destination is the address of no node.
     ///
     /// # Errors
-    /// It is no real node.
+    /// There is no real node of this name.
     pub fn lead(&mut self, name: &str) -> Result<(), NotSent> {
         self.gateway = Some(self.find(name)?);
         Ok(())
     }
 
-    /// The node that leads elsewhere.
+    /// The gateway.
     pub fn gateway(&self) -> Option<&str> {
         self.gateway.map(|node| self.names[node as usize].as_str())
     }
@@ -222,7 +222,7 @@ impl Medium {
     }
 
     fn real(&self) -> impl Iterator<Item = u32> {
-        // One way leads from each to the next, and from the last to the first.
+        // Each node has a way to the next, and the last one to the first.
         let mut last = None;
         self.ways.iter().map(|way| way.from).filter(move |&from| last.replace(from) != Some(from))
     }
@@ -253,7 +253,7 @@ impl Medium {
     /// Packets that arrive up to `now` wait for [`poll`](Self::poll).
     ///
     /// # Errors
-    /// If the network does not take it: nothing has happened then.
+    /// If the network does not take it; then nothing has changed.
     pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
         let (from, to) = (self.find(from)?, self.find(to)?);
         let length = Bytes::new((payload.len() + HEADERS) as u64);
@@ -264,7 +264,7 @@ impl Medium {
     /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and its flow.
     ///
     /// # Errors
-    /// If the network does not take it: nothing has happened then.
+    /// If the network does not take it; then nothing has changed.
     pub fn send_packet(&mut self, now: Duration, from: &str, packet: &[u8]) -> Result<(), NotSent> {
         let from = self.find(from)?;
         let Some(Header { to, length, tos, key }) = Header::read(packet) else {
@@ -303,7 +303,7 @@ impl Medium {
     }
 
     /// Returns the first packet that has arrived by `until` and was not pulled yet. The network is simulated up to that
-    /// arrival and no further, so that what is pushed in answer goes off then; without an arrival up to `until`.
+    /// arrival and no further, so that an answer leaves at that time; without an arrival up to `until`.
     pub fn poll(&mut self, until: Duration) -> Option<Delivery> {
         if self.waiting.is_empty() && self.now() <= until {
             self.run_to(until);
@@ -311,8 +311,8 @@ impl Medium {
         if self.waiting.front().is_some_and(|delivery| delivery.at <= until) { self.waiting.pop_front() } else { None }
     }
 
-    /// Time of the next event of the network, before which nothing arrives: when to [`poll`](Self::poll) again if
-    /// nothing is pushed before. `None` after the end.
+    /// Time of the network's next event, before which nothing arrives: the time of the next [`poll`](Self::poll) if
+    /// nothing is pushed. `None` after the end.
     pub fn next_event(&self) -> Option<Duration> {
         match self.waiting.front() {
             Some(delivery) => Some(delivery.at),

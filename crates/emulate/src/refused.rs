@@ -1,4 +1,4 @@
-//! Why a network cannot be loaded, and why it does not take a packet.
+//! Reasons why a network cannot be loaded, or does not take a packet.
 
 use experiment::scenario::Refusal;
 use std::net::IpAddr;

@@ -121,7 +121,7 @@ pub fn read(text: &str) -> Result<Vec<Row>, String> {
         return Err(format!("the columns are not {COLUMNS}"));
     }
     let row = |(number, cells): (usize, Vec<String>)| {
-        Row::from_cells(cells).ok_or_else(|| format!("row {}: a value is not one that this version writes", number + 1))
+        Row::from_cells(cells).ok_or_else(|| format!("row {}: this version writes a value differently", number + 1))
     };
     lines.enumerate().map(row).collect()
 }
@@ -230,7 +230,7 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
     let mut made: BTreeMap<(String, u64), &Run> = BTreeMap::new();
     for (case, runs) in then.cases.iter().zip(study.runs.chunks(then.seeds.len().max(1))) {
         if runs.iter().any(|run| run.case != case.labels) {
-            return Err("its runs are not those of its scenario".to_owned());
+            return Err("the results are from a different scenario".to_owned());
         }
         let network = network(case)?;
         made.extend(runs.iter().map(|run| ((network.clone(), run.seed), run)));

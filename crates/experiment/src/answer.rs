@@ -71,7 +71,7 @@ fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<
     parts(sentence).ok()?.into_iter().map(told).collect()
 }
 
-/// Returns the sentence for a study without sentences of its own, which counts verdicts: "32 of 47 claims hold; 11
+/// Returns the sentence for a study without its own sentences: the counts of verdicts: "32 of 47 claims hold; 11
 /// differ, 4 are not confirmed."
 pub(crate) fn counts(study: &Study) -> String {
     let of = |ruling: Ruling| study.claims.iter().filter(|verdict| verdict.verdict == ruling).count();

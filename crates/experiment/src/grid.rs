@@ -1,4 +1,4 @@
-//! A table that a scenario asks for, computed: rows, columns, and in each cell the means over the seeds.
+//! A table of a scenario with its values: rows, columns, and in each cell the means over the seeds.
 
 use crate::claims::{Case, Question, Results, matches};
 use crate::statistics::{Interval, interval};

@@ -1,8 +1,8 @@
-//! Random homes: the number of a home says all about it, and its scenario has the same bytes on every machine.
+//! Random homes: the number of a home determines all of it, and its scenario has the same bytes on every machine.
 //!
-//! An access point with 1 to 25 stations, each with something to do, walls that shadow, a line to the servers that may be
-//! slower than the air, and perhaps a neighbour on the channel; `parts.toml` has them. `judge` compares the schemes of its
-//! access point.
+//! A home has an access point with 1 to 25 stations, each with traffic, shadowing walls, a line to the servers that may
+//! be slower than Wi-Fi, and possibly a neighbour on the channel; `parts.toml` lists these parts. `judge` compares the
+//! schemes of its access point.
 
 mod judge;
 
@@ -90,7 +90,7 @@ impl Home {
     }
 }
 
-/// A part of homes: what its line says, and what it writes.
+/// A part of homes: its description, and its scenario text.
 struct Part {
     words: Vec<&'static str>,
     body: &'static str,
@@ -161,7 +161,7 @@ impl Draw {
 /// Without a home.
 ///
 /// # Errors
-/// The fault of a home, which is one of this module.
+/// A fault in a home's scenario, which is a bug of this module.
 pub fn scenario(homes: &[Home], arms: &[String], seeds: Option<usize>) -> Result<Scenario, Refusal> {
     let read = |home: &Home| {
         let name = format!("home-{}.toml", home.number);
@@ -195,7 +195,7 @@ mod tests {
         numbers.map(Home::draw).collect()
     }
 
-    /// A second generator, in another language, has written the same.
+    /// A second generator, in another language, wrote the same homes.
     #[test]
     fn a_number_is_the_same_home_everywhere() {
         let texts: String = drawn(1..=100).into_iter().map(|home| home.text).collect();

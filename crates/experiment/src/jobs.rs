@@ -1,4 +1,4 @@
-//! The runs that a sweep consists of, each with the name of its results, and the study that they make together.
+//! The runs of a sweep, each with the name of its results, and their study.
 
 use crate::claims;
 use crate::homes;
@@ -12,7 +12,7 @@ use units::Duration;
 /// The version of Sluice that makes the runs.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run of a sweep that is to be made.
+/// A pending run of a sweep.
 pub struct Job<'s> {
     /// Its case.
     pub case: &'s Case,
@@ -100,7 +100,7 @@ pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
 }
 
 /// Returns a hash of everything on which a run's outcome depends, as a name for its file: the network with every value
-/// and every file that it names, the seed, the build; the models beside it, and the labels that are written.
+/// and every file that it names, the seed, the build, the models, and the labels.
 fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
     let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
     let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();

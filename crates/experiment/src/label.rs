@@ -1,4 +1,4 @@
-//! Labels of an axis as positions on it: `200 ms` is at 0.2, `6 hops` at 6, `FIFO-DF` has only its rank.
+//! Labels of an axis as positions: `200 ms` is at 0.2, `6 hops` at 6, `FIFO-DF` has only its rank.
 
 use crate::quantity::in_si;
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub(crate) fn place(label: &str) -> Option<f64> {
     number.parse().ok().filter(|value: &f64| plain && value.is_finite())
 }
 
-/// True if no two labels have the same position, where one would be drawn over the other.
+/// True if no two labels have the same position, which would draw one over the other.
 fn distinct(at: &[f64]) -> bool {
     let mut sorted = at.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -44,8 +44,8 @@ fn of_outcome(outcome: &Outcome) -> Value {
     )
 }
 
-/// Returns flows, each with whether it was refused: it asked for admission and is not admitted at the end. Those that are
-/// not asked are not refused either, so that systems with and without admission can be compared.
+/// Returns flows, each with whether it was refused: it asked for admission and is not admitted at the end. Flows that
+/// do not ask count as not refused, so that systems with and without admission can be compared.
 fn flows<'f>(of: impl IntoIterator<Item = &'f Flow>) -> Value {
     let told = |flow: &Flow| {
         let mut tree = json!(flow);
@@ -55,8 +55,7 @@ fn flows<'f>(of: impl IntoIterator<Item = &'f Flow>) -> Value {
     of.into_iter().map(told).collect()
 }
 
-/// Adds to the results that a run will have what access points will have sent to each station, by the names and roles of all
-/// nodes.
+/// Adds to a run's future results the frames of access points to each station, by the names and roles of all nodes.
 pub(crate) fn add_stations(tree: &mut Value, roles: &[(String, Role)]) {
     let of = |wanted: Role| roles.iter().filter(move |(_, role)| *role == wanted).map(|(name, _)| name);
     let hop = |name: &String| Hop { name: name.clone(), ..Hop::default() };

@@ -1,4 +1,4 @@
-//! Analytic models beside a run: their predictions for its network, from what was measured in it.
+//! Analytic models of a run: their predictions for its network, from its measurements.
 
 mod bqm;
 pub(crate) mod swan;

@@ -37,7 +37,7 @@ pub struct Study {
     /// The tables that the scenario asks for.
     #[serde(default)]
     pub tables: Vec<Table>,
-    /// Tables of an experiment's own judge.
+    /// Tables of an experiment with its own judge.
     #[serde(default)]
     pub findings: Vec<Finding>,
     /// Distributions over cases.
@@ -67,8 +67,8 @@ impl Study {
     }
 }
 
-/// Returns the warnings of runs: of those that differ in words with digits alone (quantities, `n0`) the first, and how many others
-/// there are.
+/// Returns the warnings of runs: of those that differ only in words with digits (quantities, `n0`), the first and the
+/// number of others.
 pub fn warnings(runs: &[Run]) -> Vec<String> {
     let told: BTreeSet<&str> = runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect();
     let mut kinds: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
@@ -156,60 +156,60 @@ pub struct Claim {
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
     /// Result: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`. `*` stands for all flows or
-    /// nodes, `down*` for all whose names begin so, `down* be` for those that also end so; their values are taken one
-    /// by one. Or arithmetic with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`, `jain`,
-    /// `abs`, `max(a, b)` and `before(series)`, the series one step earlier. Names with spaces are quoted: `'nodes.ap
-    /// be.limit'`.
+    /// nodes, `down*` for all whose names begin with `down`, `down* be` for those that also end with ` be`; each value
+    /// is taken by itself. Or arithmetic with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`,
+    /// `jain`, `abs`, `max(a, b)` and `before(series)`, the series one step earlier. Names with spaces are quoted:
+    /// `'nodes.ap be.limit'`.
     pub measure: String,
     /// Unit of a computed value, shown with it, if `measure` does not tell it.
     pub unit: Option<Unit>,
     /// Take one value of the time series that `measure` names.
     pub series: Option<Window>,
-    /// Make one value of those of a case. Default: none.
+    /// Combine the values of a case into one. Default: none.
     pub together: Option<Together>,
-    /// Make one value of all cases along an axis; with `steps` along that axis, of their steps.
+    /// Combine all cases along an axis into one value; with `steps` along that axis, combine their steps.
     pub first: Option<First>,
-    /// Compare each case with the one that differs in these labels only, with the same seed. Of several labels (a
-    /// list, or `*`) `choose` or `reaching` picks one.
+    /// Compare each case with the one that differs from it in these labels only, with the same seed. If there are
+    /// several labels (a list, or `*`), `choose` or `reaching` picks one.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
     /// Choice among several cases of `against`, by their values or sums.
     #[serde(default)]
     pub choose: Choose,
-    /// Instead: the first case of `against` in which this result is as large as in ours, or as the largest among them
-    /// if that is less.
+    /// Instead of `choose`: the first case of `against` in which this result is at least as large as in ours, or, if
+    /// that is less, as the largest among these cases.
     pub reaching: Option<String>,
-    /// Compare with this result of the same case, or of that of `against`: each value with each.
+    /// Compare with this result of the same case, or of the case of `against`: every value with every value.
     pub than: Option<String>,
     /// Comparison, with `against` or `than`.
     #[serde(default)]
     pub compare: Compare,
-    /// Make one value of several cases: groups by name, each with its labels, laid over `where`. Cases that differ in
-    /// other axes make values of their own.
+    /// Combine several cases into one value: groups by name, each with labels that override `where`. Cases that differ
+    /// in other axes give separate values.
     #[serde(default)]
     pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
     /// Arithmetic on the names of the groups: `max(c) - min(c)`.
     pub formula: Option<String>,
-    /// Take the difference of each value from that of the label before it on this axis, or the ratio with `compare =
-    /// "ratio"` alone.
+    /// Take the difference between each value and that of the previous label on this axis; with `compare = "ratio"`
+    /// alone, the ratio.
     pub steps: Option<String>,
-    /// Make one number of all values of a seed.
+    /// Combine all values of a seed into one number.
     #[serde(default)]
     pub statistic: Statistic,
     /// Make each number 1 where this condition holds and 0 elsewhere; their mean is the share of runs.
     pub share_of_runs: Option<String>,
-    /// Ruling on the numbers of the seeds.
+    /// How the numbers of the seeds decide the claim.
     #[serde(default)]
     pub seeds: OverSeeds,
     /// Window: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1". A number without a unit is in SI units, a share without
-    /// `%` is one of 1. `zero`: no packet in the median seed, and at most 0.003 % over all seeds.
+    /// `%` is a fraction of 1. `zero`: no packet in the median seed, and at most 0.003 % over all seeds.
     pub holds: String,
-    /// Side of the window on which ours is `better` than the document says.
+    /// Side of the window on which our value is better than the document's; such a claim is ruled `better`.
     pub better: Option<Side>,
     /// Rule on it by full runs only, not with `--quick`.
     #[serde(default)]
     pub full: bool,
-    /// One of the six to ten main statements of the document, which lists begin with.
+    /// One of the six to ten main statements of the document, listed first.
     #[serde(default)]
     pub headline: bool,
     /// Origin of the statement. Default: the document. Other statements are not counted among the document's.
@@ -313,7 +313,7 @@ pub struct Window {
     pub bin: Option<Duration>,
     /// The condition of `reaches`, `stays` and `share`, as in `holds`.
     pub when: Option<String>,
-    /// Divide by this other value of the same series: the value, with `when` the series.
+    /// Divide by this other value of the same series: the value taken is divided or, with `when`, each step.
     pub relative_to: Option<Base>,
     /// Count this series instead of seconds, in `reaches`, `stays` and `settling`.
     pub counting: Option<String>,
@@ -336,7 +336,7 @@ pub enum Take {
     Min,
     /// The last.
     Last,
-    /// The largest less the smallest, over the mean.
+    /// The largest minus the smallest, divided by the mean.
     Swing,
     /// Their sum.
     Sum,
@@ -361,7 +361,7 @@ pub enum Take {
     Periodicity,
 }
 
-/// A value of a series that others are divided by.
+/// A value of a series by which other values are divided.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Base {
@@ -393,7 +393,7 @@ pub enum Together {
 pub struct First {
     /// Axis; its labels are numbers or quantities (`50 packets`), taken in SI units.
     pub axis: String,
-    /// Near: this share of the largest value along the axis, above 0 and at most 1.
+    /// Share of the largest value along the axis from which on a value is near it: above 0 and at most 1.
     pub share: Option<f64>,
     /// Instead: the condition that the value (the sum over flows or nodes) fulfils, as in `holds`.
     pub when: Option<String>,
@@ -458,9 +458,9 @@ pub enum Statistic {
     Min,
     /// The middle one, or the larger of two.
     Median,
-    /// The largest less the smallest.
+    /// The largest minus the smallest.
     Range,
-    /// None: each value is ruled on by itself, and all must hold.
+    /// None: each value is ruled on separately, and all must hold.
     Each,
 }
 
@@ -474,7 +474,7 @@ pub struct Chart {
     /// The document's figure or table, or a remark.
     #[serde(default)]
     pub about: String,
-    /// Chart that stands first in the report.
+    /// Show this chart first in the report.
     #[serde(default)]
     pub first: bool,
     /// `time`, an axis of `[vary]`, or `cdf`: share of packets with at most this delay (with `log`: above it). With
@@ -577,7 +577,7 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// Title and unit: "throughput (%)", "p95 (ms)"; SI without one.
+    /// Title and unit: "throughput (%)", "p95 (ms)"; SI units without one.
     pub title: String,
     /// Result, as in a claim; the mean of several flows or nodes.
     pub measure: String,

@@ -1,4 +1,4 @@
-//! Who makes a run, and who watches it.
+//! Interfaces for watching runs, and for making them outside.
 
 use sim::Governed;
 use sim::config::Network;
@@ -35,13 +35,13 @@ pub struct Timed {
 /// The error of controllers [outside](Outside) that ended a run.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
-/// Controllers that are no part of Sluice, such as those written in Python.
+/// Controllers that are not part of Sluice, such as those written in Python.
 pub trait Outside: fmt::Debug + Send + Sync {
     /// Runs `network` to its end and decides at `places`; `None` if the watcher stopped it. `case`: the labels of the
     /// varied values.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If it fails.
     fn run(
         &self,
         network: &Network,

@@ -13,7 +13,7 @@ pub struct NoLibrary;
 /// Returns the library, as JavaScript that a report embeds.
 ///
 /// # Errors
-/// When it was not there when this crate was built.
+/// If the library was missing when this crate was built.
 pub fn library() -> Result<&'static str, NoLibrary> {
     if LIBRARY.is_empty() { Err(NoLibrary) } else { Ok(LIBRARY) }
 }

@@ -1,4 +1,4 @@
-//! Why something cannot be done, in words for people.
+//! Errors, with the reason in words for users.
 
 use experiment::scenario::or_meant;
 use std::io;

@@ -87,7 +87,7 @@ pub fn sentence(path: &Path) -> String {
         };
         return message + &instead(&folder, &part.as_os_str().to_string_lossy());
     }
-    // The file has appeared since, or is a link that leads nowhere.
+    // The file has appeared since, or is a dangling link.
     format!("{}: there is no such file or folder", path.display())
 }
 
@@ -95,7 +95,7 @@ pub fn sentence(path: &Path) -> String {
 fn instead(folder: &Path, name: &str) -> String {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(here).into_iter().flatten().flatten();
-    // A link that leads nowhere is in the folder, but is of no help.
+    // A dangling link is in the folder, but does not help.
     let mut names: Vec<String> = entries
         .filter(|entry| entry.path().exists())
         .filter_map(|entry| entry.file_name().into_string().ok())

@@ -16,9 +16,9 @@ use serde::Serialize;
 use sim::World;
 use sim::results::Outcome;
 
-/// Draws that are simulated with today's queues. Half of them are kept at most.
+/// Number of draws simulated with today's queues. At most half of them are kept.
 pub const DRAWS: usize = 40;
-/// Fewer that do what was seen tell too little; those further from it do not, in tolerances.
+/// Least number of draws that reproduce the readings, and their largest distance from them, in tolerances.
 const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
 /// Number of kept draws for which the neighbour's growth is simulated.
@@ -27,9 +27,9 @@ const GROWN: usize = 4;
 const LINE: f64 = 0.01;
 /// Events of all simulations together, about: a minute of one core.
 const MOST_EVENTS: f64 = 100e6;
-/// Steps that a recording has at least.
+/// Least number of steps of a recording.
 const ENOUGH: usize = WARMUP + LENGTH;
-/// A queue that can be asked for: its name, and its settings of the access point.
+/// A queue that can be forecast: its name, and its settings of the access point.
 pub type Queues = (&'static str, &'static [&'static str]);
 /// All of them.
 pub const ARMS: [Queues; 2] = [
@@ -40,7 +40,7 @@ pub const ARMS: [Queues; 2] = [
     ),
 ];
 
-/// An interval that holds 80 % of what may come.
+/// An 80 % prediction interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Interval {
     /// Lower end.
@@ -56,13 +56,13 @@ pub struct Interval {
 pub struct Arm {
     /// Name.
     pub name: String,
-    /// Round trip with today's queues, in seconds, of which 10 ms are the line to a server.
+    /// Round trip with today's queues, in seconds, including 10 ms for the line to a server.
     pub now_s: Interval,
     /// Round trip with the arm.
     pub then_s: Interval,
-    /// Their ratio, on the same draws.
+    /// Ratio of the two round trips, on the same draws.
     pub ratio: Interval,
-    /// Their ratio without the line, as an echo from the access point itself has it.
+    /// Ratio of the round trips without the line, as for an echo from the access point itself.
     pub echo: Interval,
     /// Ratio of the goodput of all stations.
     pub goodput: Interval,
@@ -71,19 +71,19 @@ pub struct Arm {
 /// A forecast.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Why nothing can be told, and nothing was simulated.
+    /// Why there is no forecast, and nothing was simulated.
     pub cannot: Option<&'static str>,
     /// Number of stations.
     pub stations: usize,
-    /// Those whose bitrates have no MCS.
+    /// Number of stations whose bitrates have no MCS.
     pub legacy: usize,
-    /// Share of the air that others fill.
+    /// Share of airtime that others use.
     pub foreign: f64,
     /// Draws that were kept.
     pub draws: usize,
-    /// Distance of the nearest draw from what was seen, in tolerances.
+    /// Distance of the nearest draw from the readings, in tolerances.
     pub distance: f64,
-    /// Ratio of the first arm to today if the neighbour takes all of the air that it can.
+    /// Ratio of the first arm to today's queues if the neighbour takes all the airtime that it can.
     pub grown: Option<Interval>,
     /// The arms.
     pub arms: Vec<Arm>,
@@ -100,7 +100,7 @@ struct Found {
     events: u64,
 }
 
-/// Forecasts arms from what was seen, by this number of draws ([`DRAWS`], or fewer in tests).
+/// Forecasts arms from the readings, by this number of draws ([`DRAWS`], or fewer in tests).
 ///
 /// # Errors
 /// No network can be made of the recording.
@@ -130,7 +130,7 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     let mut tried = (0..draws).into_par_iter().map(today).collect::<Result<Vec<(f64, Found, Draw)>, String>>()?;
     tried.sort_by(|one, other| one.0.total_cmp(&other.0));
     told.distance = tried[0].0;
-    // What is twice as far as the nearest is no likely cause.
+    // Draws at more than twice the distance of the nearest are unlikely causes.
     tried.retain(|it| it.0 <= (2.0 * told.distance).max(2.0));
     tried.truncate(draws / 2);
     told.draws = tried.len();
@@ -157,8 +157,8 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     Ok(told)
 }
 
-/// Simulates a draw with today's queues; once more if the neighbour's load does not fill what it should. Also returns how far
-/// it is from what was seen.
+/// Simulates a draw with today's queues; again if the neighbour's load does not use the seen airtime. Also returns the
+/// distance from the readings.
 fn fitted(air: &Air, mut draw: Draw) -> Result<(f64, Found, Draw), String> {
     let seen = Shares::mean(&air.shares[draw.steps.clone()]).foreign;
     let mut found = simulated(air, &draw, &[])?;
@@ -187,7 +187,7 @@ impl Found {
         let mut found = Self { rtt: 0.0, goodput: [0.0; 2], air: Shares::default(), events: outcome.events };
         for flow in &outcome.flows {
             match &*flow.name {
-                // Without an answer a ping is as slow as can be.
+                // Without an answer a ping counts as the slowest possible.
                 "ping" => found.rtt = flow.rtt_s.map_or(outcome.simulated_s, |times| times.p99),
                 name if name.starts_with("load") => {
                     found.goodput[usize::from(flow.from.starts_with("sta"))] += flow.goodput_bps;
@@ -229,12 +229,12 @@ impl Arm {
 }
 
 impl Air {
-    /// Returns the distance of a simulation of today's queues from what was seen in the same steps, in tolerances.
+    /// Returns the distance of a simulation of today's queues from the readings in the same steps, in tolerances.
     fn distance(&self, draw: &Draw, found: &Found) -> f64 {
         let steps = draw.steps.start + WARMUP..draw.steps.end;
         let mut sum = 0.0;
         for (way, tolerance) in [(0, 0.1), (1, 0.15)] {
-            // Headers and acknowledgements are no goodput.
+            // Goodput has no headers or acknowledgements.
             let bytes = (self.total(way, &steps) - ANSWERS.end / 2.0 * self.total(1 - way, &steps)).max(0.0);
             let seen = 0.96 * 8.0 * bytes / (steps.len() as f64 * STEP);
             sum += (((found.goodput[way] + 1e6) / (seen + 1e6)).ln() / tolerance).powi(2);
@@ -248,7 +248,7 @@ impl Air {
 }
 
 impl Interval {
-    /// An interval that holds the next one of some values in 80 %, by Student's t, from their logarithms.
+    /// An 80 % prediction interval for the next of some values, by Student's t, from their logarithms.
     fn of(logs: &[f64]) -> Self {
         debug_assert!(logs.len() > 1, "one value has no spread");
         let n = logs.len() as f64;

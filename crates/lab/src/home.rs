@@ -22,7 +22,7 @@ const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs
 /// cached file that was changed is written again.
 ///
 /// # Errors
-/// None of them can be written to.
+/// None of the folders can be written to.
 pub fn home() -> Result<PathBuf, Error> {
     let here = PathBuf::from(FOLDER);
     if here.is_dir() {
@@ -40,7 +40,7 @@ pub fn home() -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-/// Makes the folder among the temporary files, which others may write: it must be the user's own, and no link.
+/// Makes the folder in the temporary directory, where others can write: it must belong to the user, and not be a link.
 #[cfg(unix)]
 fn owned(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -54,7 +54,7 @@ fn owned(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the folder among the temporary files, which are the user's own.
+/// Makes the folder in the temporary directory, which belongs to the user.
 #[cfg(not(unix))]
 fn owned(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
@@ -91,7 +91,7 @@ impl Files for Carried {
 /// [Reads](Scenario::read) the built-in scenario with this id. Nothing is read from a disk or written to one.
 ///
 /// # Errors
-/// There is none, with the nearest id; or what the wishes ask for cannot be.
+/// There is none (with the nearest id), or the wishes cannot be fulfilled.
 pub fn built_in(id: &str, wishes: &Wishes) -> Result<Scenario, Refusal> {
     if let Some((name, content, _)) = identified().find(|(.., own)| own == id) {
         let path = Path::new(name);
@@ -178,7 +178,7 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let path = entry.path();
-            // A link to a folder is not followed: it may lead back.
+            // Links to folders are not followed: they may form a loop.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 // Folders of results hold copies of their scenarios.
                 if !store::keeps_runs(&path) {
@@ -219,7 +219,7 @@ fn outlined(file: &Path) -> Outline {
 /// Returns the file in `home` with this id.
 ///
 /// # Errors
-/// There is none; with the nearest id.
+/// There is none; names the nearest id.
 pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, Error> {
     let mut known = Vec::new();
     for file in under(home)? {

@@ -1,5 +1,5 @@
-//! Turns what nl80211 or `iw` says of an interface into a scenario: its channel, and each station's generation, width,
-//! streams and MCS.
+//! Turns an interface, as nl80211 or `iw` reports it, into a scenario: its channel, and each station's generation,
+//! width, streams and MCS.
 
 mod iw;
 
@@ -12,12 +12,12 @@ use sim::radio::{DsssRate, Mimo, TWELFTHS};
 use std::fmt::{self, Write as _};
 use units::Rate;
 
-/// The name of a generation, the highest MCS, the most streams and the widest channel that it has in a scenario.
+/// A generation's name, highest MCS, largest number of streams and widest channel in a scenario.
 const fn limits(generation: Format) -> (&'static str, u8, u8, u32) {
     match generation {
         Format::Ht => ("802.11n", 7, 4, 40),
         Format::Vht => ("802.11ac", 9, 8, 160),
-        // Also stands for what came later.
+        // Also represents later generations.
         Format::He => ("802.11ax", 11, 8, 160),
     }
 }
@@ -26,7 +26,7 @@ const fn limits(generation: Format) -> (&'static str, u8, u8, u32) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bitrate {
     generation: Format,
-    /// That of one stream.
+    /// The MCS of one stream.
     mcs: u8,
     streams: u8,
     /// In MHz.
@@ -61,7 +61,7 @@ impl Bitrate {
 
     /// Its rate in bit/s, to a sixth.
     pub(crate) fn rate(self) -> f64 {
-        // Of each hertz, a stream and a twelfth of a bit: pilots, guard intervals and bands are left out.
+        // Per MHz, stream and twelfth of a bit; without pilots, guard intervals and bands.
         62e3 * self.bits() as f64
     }
 
@@ -81,7 +81,7 @@ pub enum Role {
     AccessPoint,
     /// A station, with its access point in the list.
     Station,
-    /// One of a network without an access point.
+    /// A node of a network without an access point.
     Other,
 }
 
@@ -98,7 +98,7 @@ pub struct Station {
     pub old: Option<Rate>,
 }
 
-/// A rate of 802.11a, b and g that tells a station's own: frames that are no data have the lowest, 1 or 6 Mb/s.
+/// A rate of 802.11a, b or g that shows a station's standard; other frames than data have the lowest, 1 or 6 Mb/s.
 pub fn old_rate(bits_per_second: u64) -> Option<Rate> {
     let known = [2_000, 5_500, 11_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000].map(Rate::kbps);
     known.into_iter().find(|rate| rate.as_bps() == bits_per_second)
@@ -124,27 +124,27 @@ pub const fn is_of_wifi(mhz: &u32) -> bool {
     matches!(*mhz, 2_400..=2_500 | 4_900..=7_200)
 }
 
-/// Returns the text of a scenario file made from an interface; `about` says who told of it.
+/// Returns the text of a scenario file made from an interface; `about`: its source.
 ///
 /// # Errors
-/// Too little is known of it.
+/// Too little is known of the interface.
 pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static str> {
     Ok(cell(interface, about)? + SERVER + TRAFFIC)
 }
 
-/// As [`scenario`], but the cell alone: access point and stations.
+/// As [`scenario`], but only the cell: access point and stations.
 ///
 /// # Errors
-/// Too little is known of it.
+/// Too little is known of the interface.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
-        return Err("it belongs to no access point: only networks with one are copied");
+        return Err("it belongs to no access point: only networks with one can be copied");
     }
     if interface.stations.is_empty() {
-        return Err("it has no station; of `iw`, the output of `iw dev DEV station dump` has them");
+        return Err("it has no station: include the output of `iw dev DEV station dump`");
     }
     if interface.left_out() == interface.stations.len() {
-        return Err("no station's bitrates tell an MCS or a rate of data: ask for them while stations download");
+        return Err("no station's bitrates have an MCS or a data rate: read them while stations download");
     }
     let mut cell = String::new();
     write_cell(&mut cell, interface, about).map_err(|_| "it is too long")?;
@@ -152,7 +152,7 @@ pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'stati
 }
 
 impl Interface {
-    /// Number of stations without a bitrate that tells what they are: idle ones.
+    /// Number of stations without a bitrate that shows their standard: idle ones.
     pub fn left_out(&self) -> usize {
         let old = self.stations.iter().filter(|station| station.older(self.is_low()).is_some());
         self.stations.len() - self.modes().count() - old.count()
@@ -169,12 +169,12 @@ impl Interface {
         (if newest == Format::Ht { 8 * (streams - 1) + mcs } else { mcs }, mode.rate())
     }
 
-    /// True at 2.4 GHz, which 802.11ac and channels above 40 MHz have not.
+    /// True at 2.4 GHz, where 802.11ac and channels above 40 MHz are not used.
     fn is_low(&self) -> bool {
         self.frequency.is_some_and(|mhz| mhz < 4_000)
     }
 
-    /// Generation, width and streams of the stations that tell them.
+    /// Generation, width and streams of the stations for which they are known.
     fn modes(&self) -> impl Iterator<Item = Bitrate> {
         self.stations.iter().filter_map(|station| station.mode(self.is_low()))
     }
@@ -188,7 +188,7 @@ impl Interface {
         }
         let frames = || self.stations.iter().flat_map(|station| [station.sent, station.received]).flatten();
         let count = |guard: GuardInterval| frames().filter(|it| it.generation == newest && it.guard == guard).count();
-        // Of equals the last counts.
+        // Among equal counts the last wins.
         [Quadruple, Double, Long].into_iter().max_by_key(|&guard| count(guard)).unwrap_or_default()
     }
 }
@@ -202,11 +202,11 @@ impl Station {
         Some((standard[usize::from(is_dsss)]?, rate))
     }
 
-    /// Generation, width and streams of a station: the most that it has used in either direction.
+    /// Generation, width and streams of a station: the largest that it has used in either direction.
     fn mode(&self, low: bool) -> Option<Bitrate> {
         let (one, other) = (self.sent.or(self.received)?, self.received.or(self.sent)?);
         let newer = if other.generation > one.generation { other } else { one };
-        // What some cards send as 802.11ac at 2.4 GHz is no standard.
+        // Some cards send 802.11ac at 2.4 GHz, against the standard.
         let is_foreign = low && newer.generation == Format::Vht;
         let generation = if is_foreign { Format::Ht } else { newer.generation };
         let (.., most, widest) = limits(generation);

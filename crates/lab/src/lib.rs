@@ -1,4 +1,4 @@
-//! The lab: runs experiments, keeps what they gave, and reads recordings.
+//! The lab: runs experiments, keeps their results, and reads recordings.
 //!
 //! This crate has what crate `experiment` must not have: files, threads and clocks. It holds no model of a network, queue
 //! or controller.

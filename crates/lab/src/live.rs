@@ -8,7 +8,7 @@ use toml::{Table, Value};
 /// may precede a key, as in a scenario's `--set`.
 ///
 /// # Errors
-/// The first argument that is no key and value, or the fault of the settings as a whole.
+/// The first argument that is not a key with a value, or the fault of the settings as a whole.
 pub fn settings(sets: &[String]) -> Result<Settings, String> {
     let mut root = Table::new();
     for set in sets {

@@ -18,8 +18,7 @@ pub type Decision = control::Decision<Vec<Heard>>;
 const HEADERS: u64 = 28;
 /// The longest payload of a flow, see the scenario's reference.
 const MOST_PAYLOAD: u64 = 2_268;
-/// Payload of packets in place of a size that a scenario cannot have, such as that of packets that a card is to
-/// segment.
+/// Payload instead of a size that a scenario cannot have, such as that of packets that a card segments (GSO).
 const USUAL_PAYLOAD: u64 = 1_472;
 
 /// Largest number of intervals, so that the file is not too large to be read.
@@ -34,10 +33,10 @@ struct Part {
     rate: Rate,
 }
 
-/// Returns the text of a scenario file made from a recording that is called `of`.
+/// Returns the text of a scenario file made from a recording called `of`.
 ///
 /// # Errors
-/// The recording does not tell enough.
+/// The recording lacks required values.
 pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     let last = recording.last().ok_or("it holds no interval")?;
     if recording.len() > MOST {
@@ -92,7 +91,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
     for decision in recording {
         let stat = if served { decision.seen.service } else { decision.seen.departure_gap };
         let Some(time) = some(stat) else { continue };
-        // The whole bits per second at which a packet is no faster than it was.
+        // The largest whole rate in bit/s at which a packet is not faster than measured.
         let rate = Rate::bps(u64::try_from((bits / u128::from(time.as_nanos())).max(1)).unwrap_or(u64::MAX));
         let from = if parts.is_empty() { Duration::ZERO } else { begin(decision) };
         if parts.last().is_none_or(|last| last.rate != rate) {
@@ -227,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_packet_takes_as_long_as_was_measured_and_as_many_come() {
-        // 1000 bytes in 1 ms are 8 Mb/s, in 2 ms 4 Mb/s; where nothing waited the link is as it was.
+        // 1000 bytes in 1 ms are 8 Mb/s, in 2 ms 4 Mb/s; where no packet waited, the link keeps its rate.
         let recorded =
             [decision(1, 20, 1_000, stat(1_000)), decision(2, 0, 0, stat(0)), decision(3, 30, 1_000, stat(2_000))];
         let text = scenario(&recorded, "eth0.jsonl").unwrap();

@@ -14,7 +14,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// Largest number of lines: six days of intervals of 100 ms, which fill some gigabytes of memory.
 const MOST_LINES: usize = 5_000_000;
 
-/// Begin of a line with what a radio told, beside the intervals of a queue.
+/// Start of a line with readings of a radio, between the intervals of a queue.
 const AIR: &[u8] = b"{\"air\":";
 
 /// The contents of a file.
@@ -52,7 +52,7 @@ pub fn cut_off(name: &str, line: usize) -> String {
     format!("{name}: line {line}, the last, was cut off and is left out")
 }
 
-/// Reads a recording. Empty lines, what the radio told, and a last line that was cut off are skipped.
+/// Reads a recording. Empty lines, readings of a radio, and a last line that was cut off are skipped.
 ///
 /// # Errors
 /// The first other line that is no interval.
@@ -73,7 +73,7 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
             Ok(_) => {}
             Err(error) => return refused(&format_args!("cannot be read: {error}")),
         }
-        // What the radio told beside the queue is for a forecast.
+        // The radio's readings are for a forecast.
         if text.trim_ascii().is_empty() || text.starts_with(AIR) {
             continue;
         }
@@ -87,7 +87,7 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
             Err(why) if why.is_eof() && text.last() != Some(&b'\n') => {
                 return Ok(Recording { decisions, cut: Some(line) });
             }
-            Err(why) => return refused(&format_args!("is no interval of a recording: {why}")),
+            Err(why) => return refused(&format_args!("is not an interval of a recording: {why}")),
         }
     }
     Ok(Recording { decisions, cut: None })
@@ -97,7 +97,7 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
 /// built, and its decisions.
 ///
 /// # Errors
-/// The settings are wrong, or the controller needs what was not recorded.
+/// The settings are wrong, or the controller needs a quantity that was not recorded.
 pub fn replay(
     name: &str,
     recording: &[Decision],
@@ -162,7 +162,7 @@ mod tests {
     fn the_same_controller_decides_the_same_over_a_recording() {
         let recorded = recorded();
         let lines: Vec<String> = recorded.iter().map(|decision| serde_json::to_string(decision).unwrap()).collect();
-        // Between them stands what a radio told.
+        // Readings of a radio lie between the intervals.
         let lines = lines.join("\n{\"air\":{\"stations\":[]},\"at_s\":0.1}\n");
         let Recording { decisions: read, cut } = read(lines.as_bytes()).unwrap();
         assert_eq!((&read, cut), (&recorded, None));

@@ -11,13 +11,13 @@ pub(crate) trait Observer {
     /// Takes the events since the last call.
     ///
     /// # Errors
-    /// When they cannot be written down.
+    /// If they cannot be written.
     fn see(&mut self, events: &[TraceEvent]) -> io::Result<()>;
 
     /// Ends the record of a run that is over or was stopped.
     ///
     /// # Errors
-    /// When the last events cannot be written down.
+    /// If the last events cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 }
 
@@ -44,7 +44,7 @@ fn advance(world: &mut sim::World, watch: &dyn Watch) {
 /// Runs `world` to its end as [`run`] does, and passes to `observer` all events at the nodes that it watches.
 ///
 /// # Errors
-/// The observer's.
+/// The observer's error.
 pub(crate) fn observed(
     mut world: sim::World,
     watch: &dyn Watch,

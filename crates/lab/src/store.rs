@@ -3,7 +3,7 @@
 //! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish. The others are written when all runs are
 //! there: `results.jsonl` (one run per line), `flows.csv`, `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`,
 //! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears whole or not
-//! at all: it is written beside its place and then moved there.
+//! at all: it is written under another name next to its place and then moved there.
 
 use crate::Error;
 use experiment::csv;
@@ -23,7 +23,7 @@ const LARGEST: u64 = 1 << 30;
 /// Refuses a folder with results of these experiments, which do not belong together with new ones.
 ///
 /// # Errors
-/// There are such results.
+/// The folder has such results.
 pub fn untaken(folder: &Path, of: &[String]) -> Result<(), Error> {
     if of.is_empty() {
         return Ok(());
@@ -47,7 +47,7 @@ struct Manifest<'s> {
     runs: Cow<'s, [String]>,
 }
 
-/// The part of a manifest or run with the experiment's id, in every version of Sluice.
+/// The part of a manifest or run that has the experiment's id in every version of Sluice.
 #[derive(Deserialize)]
 struct Owner {
     #[serde(alias = "scenario")]
@@ -58,7 +58,7 @@ impl Store {
     /// Creates the folder of the experiment `id` if need be, and checks that it can be written to.
     ///
     /// # Errors
-    /// When it cannot be, or holds results of other experiments.
+    /// If the folder cannot be used, or holds results of other experiments.
     pub fn create(folder: &Path, id: &str) -> Result<Self, Error> {
         let of: Vec<String> = owners(folder).into_iter().filter(|owner| owner != id).collect();
         // The folder of several experiments has their folders in it.
@@ -161,7 +161,7 @@ impl Store {
         let path = folder.join("scenario.toml");
         let read = bounded(&path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         study.alone = read.map_err(|error| unread(&path, &error))?;
-        // Earlier versions had no other text.
+        // Earlier versions stored no other text.
         if study.text.is_empty() {
             study.text.clone_from(&study.alone);
         }
@@ -286,7 +286,7 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("results have string keys only")
 }
 
-/// Reads the bytes of a file of the folder, which may be a link to something without end.
+/// Reads the bytes of a file of the folder, which may be a link to an endless device.
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Seeds of a quick reproduction: with two seeds the interval is three times as wide, and confirms hardly anything.
+/// Seeds of a quick reproduction: with two seeds the interval is three times as wide, and confirms almost no claim.
 pub const QUICK_SEEDS: usize = 3;
 
 /// Reasons why a sweep did not finish.
@@ -87,8 +87,8 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     Ok(study)
 }
 
-/// Keeps the only run of a scenario [without variations](Scenario::without_variations) that was an emulation, with the
-/// verdicts on its claims, as [`run()`] keeps a simulated one, for which it is never taken.
+/// Keeps an emulation, the only run of a scenario [without variations](Scenario::without_variations), with the verdicts
+/// on its claims, as [`run()`] keeps a simulated run; the two are never confused.
 ///
 /// # Errors
 /// When it cannot be kept.

@@ -1,7 +1,7 @@
-//! The simulator behind a web page. A page writes a request as JSON, calls a function, and reads its answer as JSON;
-//! what it gets is what the command gets from the same scenario, to the last byte.
+//! The simulator behind a web page. A page writes a request as JSON, calls a function, and reads its answer as JSON.
+//! The results are those of the command for the same scenario, to the last byte.
 //!
-//! There are no files, threads or clocks here: the page says how far a network runs. `stage` is a network on show,
+//! There are no files, threads or clocks here: the page decides how far a network runs. `stage` is a network on show,
 //! `trial` a report's experiment with other values; this file is the boundary to JavaScript.
 #![expect(unsafe_code, reason = "a function that JavaScript finds by its name is exported without mangling")]
 
@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use units::Duration;
 
 thread_local! {
-    /// WebAssembly has one thread: this is all that there is.
+    /// WebAssembly has one thread, hence one boundary.
     static BOUNDARY: RefCell<Boundary> = const { RefCell::new(Boundary::NEW) };
 }
 
@@ -57,7 +57,7 @@ impl Boundary {
         }
     }
 
-    /// Reads the experiment of the request, or runs the one that was read; the reason why not is the answer, too.
+    /// Reads the experiment of the request, or runs the one that was read; a refusal is an answer, too.
     fn experiment(&mut self, begin: bool) {
         if begin {
             let read = serde_json::from_slice::<Trial>(&self.input);
@@ -79,7 +79,7 @@ impl Boundary {
     }
 }
 
-/// Makes room for a request of this many bytes, and returns where it is to be written.
+/// Makes room for a request of this many bytes, and returns the address to which it is to be written.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     BOUNDARY.with_borrow_mut(|boundary| {
@@ -89,7 +89,7 @@ pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Where the last answer begins.
+/// The address of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     BOUNDARY.with_borrow(|boundary| boundary.output.as_ptr())
@@ -101,14 +101,14 @@ pub extern "C" fn answer_length() -> usize {
     BOUNDARY.with_borrow(|boundary| boundary.output.len())
 }
 
-/// Opens the network of the request; its number, or -1 with the reason as the answer.
+/// Opens the network of the request. Returns its number, or -1 with the reason as the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> i32 {
     BOUNDARY.with_borrow_mut(Boundary::open)
 }
 
-/// Runs a network on for this number of microseconds of simulated time, or for a few thousand events, and answers with what
-/// happened.
+/// Runs a network for this number of microseconds of simulated time, or for a few thousand events; the answer has the
+/// events.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(number: u32, microseconds: f64) {
     BOUNDARY.with_borrow_mut(|boundary| {
@@ -129,7 +129,7 @@ pub extern "C" fn close(number: u32) {
     });
 }
 
-/// Runs an experiment on for a slice and answers with how far it is, or with its charts. With `begin` it is that of the
+/// Runs an experiment for a slice; the answer has its progress, or its charts. With `begin` it is the experiment of the
 /// request.
 #[unsafe(no_mangle)]
 pub extern "C" fn experiment(begin: u32) {

@@ -1,4 +1,4 @@
-//! A network on show: what it is, and what happens in it from one picture to the next.
+//! A network on show: its description, and its events from one picture to the next.
 
 use experiment::scenario::{Refusal, Scenario, Wishes};
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,8 @@ pub struct Request {
     /// The case, as for `--case`; none: the network as the file has it.
     #[serde(default)]
     pub case: Vec<String>,
-    /// Only the results matter, of a scenario that was opened before: it is not checked again, and no picture tells frames
-    /// and packets.
+    /// True if only the results of a scenario that was opened before are needed: it is not checked again, and pictures
+    /// have no frames and packets.
     #[serde(default)]
     pub unseen: bool,
     /// Seed of the random numbers.
@@ -90,7 +90,7 @@ struct DescribedFlow<'a> {
     name: &'a str,
     from: u32,
     to: Option<u32>,
-    /// It answers another: acknowledgements, echo replies.
+    /// True if it answers another flow: acknowledgements, echo replies.
     answers: bool,
 }
 
@@ -104,7 +104,7 @@ pub struct Seen {
     events: u64,
     /// Frames on the air, in order of their beginning.
     air: Vec<OnAir>,
-    /// Numbers of the frames that the receiver got.
+    /// Numbers of the frames that reached their receiver.
     got: Vec<u64>,
     /// Packets that wait at each node.
     waiting: Vec<u64>,
@@ -142,7 +142,7 @@ pub struct Stage {
     places: Vec<[f64; 3]>,
     /// The last frame that each node sent: its number.
     last: Vec<u64>,
-    /// Frames so far.
+    /// Number of frames so far.
     frames: u64,
 }
 
@@ -162,7 +162,7 @@ impl Stage {
         };
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
         let title = scenario.title.clone();
-        // The cases that the file varies are not run here, but named.
+        // The cases of the file's `[vary]` are named here, but not run.
         let cases = if request.case.is_empty() { scenario.left_out.clone() } else { Vec::new() };
         let scenario = match request.case[..] {
             [] => scenario.without_variations(request.seed),
@@ -183,7 +183,7 @@ impl Stage {
         Ok(Self { title, axes, cases, duration, warmup, world, plan, roster, places, last, frames: 0 })
     }
 
-    /// Its parts.
+    /// Returns its parts.
     pub fn described(&self) -> Described<'_> {
         let nodes = self.roster.nodes.iter().zip(0..).map(|(node, number)| {
             let place = self.places.get(number as usize).copied();
@@ -218,7 +218,7 @@ impl Stage {
         DescribedReach { decoded_m, sensed_m, power_dbm: (1..=32).map(place).filter_map(power).collect() }
     }
 
-    /// Runs on for a span, and tells what happened.
+    /// Runs for a span of time, and returns the events.
     pub fn advance(&mut self, span: Duration) -> Seen {
         self.world.advance(span);
         let mut seen = Seen { dropped: vec![0; self.roster.nodes.len()], ..Seen::default() };
@@ -259,7 +259,7 @@ impl Stage {
         }
     }
 
-    /// The results, if it has run to its end.
+    /// Returns the results, if it has run to its end.
     pub fn close(self) -> Option<Outcome> {
         self.world.finished().then(|| self.world.finish())
     }

@@ -9,7 +9,7 @@ use experiment::watch::Timed;
 use serde::{Deserialize, Serialize};
 use sim::World;
 
-/// Events of a slice: some tens of milliseconds of work, between which the page can speak.
+/// Length of a slice: some tens of milliseconds of work, after which the page can respond.
 const SLICE: usize = 16;
 
 /// An experiment with other values.
@@ -30,7 +30,7 @@ pub struct Trial {
     pub number: usize,
 }
 
-/// How far it is.
+/// Progress of an experiment.
 #[derive(Debug, Serialize)]
 pub struct Progress {
     /// Share of the simulated time that is done.
@@ -91,7 +91,7 @@ impl Experiment {
         Ok(Progress { share: (done + part) / total as f64, of: total, drawn })
     }
 
-    /// Runs a network on; one that has ended becomes a run.
+    /// Runs a network for a slice; a network that has ended becomes a run.
     fn slice(&mut self, mut world: World, seed: u64) -> Option<World> {
         for _ in 0..SLICE {
             if world.finished() {

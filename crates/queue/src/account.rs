@@ -21,7 +21,7 @@ pub(crate) struct Waiting<P> {
 /// leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// True if somebody takes the intervals; without that, costly measurements that only intervals show are left out.
+    /// True if the host takes intervals; otherwise costly measurements that only intervals show are left out.
     pub(crate) watched: bool,
     pub(crate) limit: Limit,
     limit_packets: u64,
@@ -87,7 +87,7 @@ impl Account {
         }
     }
 
-    /// True if a packet of `len` bytes fits beside the backlog.
+    /// True if a packet of `len` bytes fits in addition to the backlog.
     #[inline]
     pub(crate) fn fits(&self, len: u64) -> bool {
         self.fits_beside(self.backlog, len)
@@ -133,7 +133,7 @@ impl Account {
         debug_assert!(self.balances());
     }
 
-    /// True if every packet that came is accounted for.
+    /// True if every packet that arrived is accounted for.
     pub(crate) fn balances(&self) -> bool {
         self.counts.balance(self.backlog)
     }
@@ -225,8 +225,8 @@ impl Account {
         !self.is_empty() && self.fits_beside(others, len)
     }
 
-    /// Records a batch of at least one packet of `len`, enqueued and dequeued one by one at one instant. The first goes
-    /// as every packet does, and those after it leave the queue as they find it.
+    /// Records a batch of at least one packet of `len`, enqueued and dequeued one by one at one instant. The first is
+    /// recorded like any packet; those after it do not change the queue.
     pub(crate) fn pass(&mut self, now: Instant, len: u64, packets: u64) {
         debug_assert!(packets > 0 && self.fits_in_turn(len));
         self.leaves(now, len, now);
@@ -312,7 +312,7 @@ impl Account {
     }
 
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
-        // In a fresh account the packets that wait count as arrived.
+        // After a restart the packets that wait count as arrived.
         self.totals_base = Counts { arrived: self.counts.arrived.minus(self.backlog), ..self.counts };
         self.backlog_meter.restart(now);
         self.limit_meter.restart(now);

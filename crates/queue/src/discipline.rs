@@ -23,7 +23,7 @@ pub enum Purge {
     None,
 }
 
-/// Inputs for building a discipline, beside its parameters.
+/// Inputs for building a discipline, in addition to its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
     /// Packets discarded when the limit shrinks, where the user chooses.
@@ -32,7 +32,7 @@ pub(crate) struct Setup {
     pub(crate) seed: u64,
 }
 
-/// The account of a queue at the time of a call, and who is handed the packets that are dropped.
+/// The account of a queue at the time of a call, and the function that takes dropped packets.
 #[derive(Debug)]
 pub(crate) struct Context<'a, D> {
     pub(crate) account: &'a mut Account,
@@ -61,8 +61,8 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     /// Takes an arriving packet: it joins, or it or others are handed to `dropped`.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>);
 
-    /// Discards at least one packet, since another one goes before all others and does not fit: one at the tail, or of the
-    /// longest flow.
+    /// Discards at least one packet, at the tail or of the longest flow, because a packet that goes before all others
+    /// does not fit.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>);
 
     /// Puts a packet that has just arrived, and fits, before all others.

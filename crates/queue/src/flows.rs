@@ -8,7 +8,7 @@ use crate::pool::{Chain, Pool};
 use control::mix;
 
 const NONE: u32 = u32::MAX;
-/// Flows that are looked at for the fattest, so that a drop costs the same however many there are.
+/// Number of flows searched for the fattest, so that the cost of a drop does not depend on the number of flows.
 const LOOKED_AT: usize = 16;
 /// Quanta of a turn in a crowd, about a full packet: flows share buckets, and each round of a debt is as long as the queue.
 const OF_CROWD: i64 = 5;
@@ -20,7 +20,7 @@ enum Listed {
     Old,
 }
 
-/// A queue to which flows are hashed, with what its discipline keeps of it.
+/// A queue to which flows are hashed, with its discipline's state.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow<S> {
     pub(crate) queue: Chain,
@@ -44,7 +44,7 @@ pub(crate) struct Flows<P, S> {
     quantum: i64,
     /// Perturbation of the hash, different in every run.
     perturbation: u64,
-    /// Number of flows, which have memory from the first packet on: most queues of most networks never get one.
+    /// Number of flows. Memory is taken with the first packet: most queues of most networks never get one.
     count: u32,
     buckets: Vec<Flow<S>>,
     new: List,
@@ -152,8 +152,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         self.move_first(from, if stays { Listed::Old } else { Listed::No });
     }
 
-    /// The flow with the most bytes (the first of equals), with the packet that is `arriving`: its flow, and its bytes. One
-    /// with packets of no bytes goes before an empty one. Visits every flow.
+    /// The flow with the most bytes (the first of equals), with the packet that is `arriving`: its flow, and its bytes.
+    /// A flow with packets of zero bytes counts as fatter than an empty one. Visits every flow.
     pub(crate) fn fattest(&self, arriving: Option<(usize, u64)>) -> usize {
         let size = |index: usize| {
             let Chain { bytes, packets, .. } = self.buckets[index].queue;
@@ -165,9 +165,9 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         (1..self.buckets.len()).fold(0, |fattest, index| if size(index) > size(fattest) { index } else { fattest })
     }
 
-    /// The flow with the most bytes among `known` and the first [`LOOKED_AT`] flows in order of their turns (the first of
-    /// equals), if any has packets. If none of them has, those whose turns are next are passed over until one has: each for
-    /// once, so that a drop costs the same however many are empty.
+    /// The flow with the most bytes among `known` and the first [`LOOKED_AT`] flows in order of their turns (the first
+    /// of equals), if any has packets. If none of them has packets, the next flows are passed over until one has: each
+    /// only once, so that the cost of a drop does not depend on the number of empty flows.
     pub(crate) fn fattest_listed(&mut self, known: Option<usize>) -> Option<usize> {
         let size = |flow: &Flow<S>| (flow.queue.bytes, flow.queue.packets > 0);
         let of_known = known.map_or((0, false), |index| size(&self.buckets[index]));

@@ -41,7 +41,7 @@ impl Meter {
     #[inline]
     pub fn set(&mut self, now: Instant, value: u64) {
         debug_assert!(now >= self.since, "time does not run back");
-        // Several packets often come and go at one moment.
+        // Several packets often arrive and leave at one instant.
         if now > self.since {
             self.area += self.area_until(now);
             self.zero += self.zero_until(now);

@@ -193,7 +193,7 @@ impl ServiceAverage {
     }
 
     /// Records packets that the MAC has finished, `service` after it got each. A packet was first in line since then,
-    /// or since the last completion, if that was later: of packets that share a frame each but the first adds nothing.
+    /// or since the last completion, if that was later: of packets that share a frame only the first adds time.
     #[inline]
     pub(crate) fn add(&mut self, now: Instant, service: Duration, packets: u32) {
         let Some(weight) = self.weight else { return };

@@ -21,7 +21,7 @@ pub(crate) struct Pool<P> {
 }
 
 impl<P: Packet> Pool<P> {
-    /// Without packets, and without memory: most queues of a large site never get one.
+    /// An empty pool, without memory: most queues of a large site never get a packet.
     pub(crate) const fn new() -> Self {
         Self { slots: Vec::new(), free: NONE }
     }

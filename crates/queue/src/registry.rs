@@ -16,7 +16,7 @@ macro_rules! disciplines {
         @with_dollar ($d:tt)
         $($(#[$doc:meta])* $module:ident, $name:literal $(or $alias:literal)?: $Kind:ident = $Type:ty,)*
     ) => {
-        /// The disciplines that there are.
+        /// All disciplines.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Discipline"))]
         pub enum DisciplineName {
@@ -55,7 +55,7 @@ macro_rules! disciplines {
         pub(crate) enum AnyDiscipline<P> {
             /// Drop-tail or drop-head.
             Fifo(fifo::Fifo<P>),
-            // In a box: queues are many, and most of them are FIFOs.
+            // Boxed: there are many queues, and most of them are FIFOs.
             $($(#[$doc])* $Kind(Box<$Type>),)*
         }
 
@@ -91,7 +91,7 @@ macro_rules! disciplines {
                 if let Self::Fifo(fifo) = self { Some(fifo) } else { None }
             }
 
-            // Once a packet: the call costs an aggregating station 1 %.
+            // Inlined, once per packet: a call would cost an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
                 if let Self::Fifo(fifo) = self {
@@ -101,7 +101,7 @@ macro_rules! disciplines {
                 }
             }
 
-            // Apart from the plain queue, whose callers are shorter without the code of all others.
+            // Separate from the plain queue, whose callers stay short without the code of the others.
             #[inline(never)]
             fn enqueue_any(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
                 match self {
@@ -124,7 +124,7 @@ macro_rules! disciplines {
                 }
             }
 
-            // Once a packet: the call costs an aggregating station 1 %.
+            // Inlined, once per packet: a call would cost an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
                 match self {

@@ -81,7 +81,7 @@ macro_rules! with_tables {
 
 control::for_each_controller!(settings);
 
-/// Why a limit cannot be the hard limit.
+/// Returns why a limit cannot be the hard limit.
 pub(crate) fn unusable(limit: Limit) -> Option<&'static str> {
     match limit {
         limit if limit.is_zero() => Some("must be above zero"),

@@ -1,4 +1,4 @@
-//! The mechanism behind a rate: a leaky bucket that says when the next packet may leave.
+//! The mechanism behind a rate: a leaky bucket that gives the time at which the next packet may leave.
 
 use units::{Bytes, Duration, Instant, Rate};
 

@@ -1,5 +1,5 @@
 //! Results of a run: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
-//! Every number stands here with its meaning: this is the reference of the format.
+//! This module is the reference of the format: it documents every number.
 
 mod distributions;
 mod series;
@@ -18,7 +18,7 @@ pub struct Outcome {
     pub simulated_s: f64,
     /// Events handled.
     pub events: u64,
-    /// Warnings of parameters that may behave badly: those of controllers, each once.
+    /// Warnings about parameters that may behave badly, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// One entry per flow, in the scenario's order.
@@ -27,10 +27,10 @@ pub struct Outcome {
     pub nodes: Vec<Node>,
     /// The network as a whole.
     pub totals: Totals,
-    /// Time series, where they were asked for.
+    /// Time series; absent unless the scenario asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-    /// Distributions of times, where that was asked for.
+    /// Distributions of times; absent unless the scenario asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distributions: Option<Distributions>,
 }
@@ -54,7 +54,7 @@ pub struct Times {
     pub max: f64,
 }
 
-/// A level over time, each value weighted by how long it stood.
+/// A level over time, each value weighted by its duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Level {
     /// Mean over time.
@@ -88,25 +88,25 @@ pub struct Flow {
     pub sent_packets: u64,
     /// Packets that reached the destination's application. TCP: segments with data that reached the receiver.
     pub received_packets: u64,
-    /// Packets of those sent that are still on their way at the end; what goes back (acknowledgements, replies) is not among
-    /// them. TCP: segments with data.
+    /// Packets of those sent that are still on their way at the end, without acknowledgements and replies. TCP:
+    /// segments with data.
     pub in_flight_packets: u64,
     /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_bps: Option<f64>,
     /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
     pub goodput_bps: f64,
-    /// TCP: what reached the receiver per second at all, in order or not, every byte once. What waits for a byte before it is
-    /// in this and not yet in `goodput_bps`.
+    /// TCP: bytes that reached the receiver per second, in order or not, each counted once. A byte that waits for an
+    /// earlier one counts here and not yet in `goodput_bps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_bps: Option<f64>,
-    /// Lost / sent, where lost are those sent that were not received and are not on their way. A ping is lost, too, if its
-    /// reply is. Of a broadcast, received is (packets sent by radio) * `reception_ratio`. With `record.in_flight_lost`:
-    /// 1 - received / sent.
+    /// Lost / sent. A packet counts as lost if it was sent, was not received and is not on its way. A ping is also lost
+    /// if its reply is. Of a broadcast, received is (packets sent by radio) * `reception_ratio`. With
+    /// `record.in_flight_lost`: 1 - received / sent.
     pub loss_ratio: f64,
-    /// Broadcasts: packet reception ratio, receptions at nodes in range / nodes in range, summed over the packets that were
-    /// sent by radio. A node is in range if the mean power of the frame there, fading aside, is enough to be decoded; what
-    /// others receive by fading does not count. Zero where no node was in range.
+    /// Broadcasts: packet reception ratio, receptions at nodes in range / nodes in range, summed over the packets that
+    /// were sent by radio. A node is in range if the mean power of the frame there, fading aside, is enough to be
+    /// decoded; packets that other nodes receive by fading do not count. Zero where no node was in range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reception_ratio: Option<f64>,
     /// Broadcasts: packet reception ratio by distance, with `record.reception`. A distance is that at the end of the frame.
@@ -126,45 +126,46 @@ pub struct Flow {
     /// Stalls of a receiver that plays it; only with `player_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<Played>,
-    /// Why packets were lost, of TCP segments with data; only with a routing protocol, or where a wired link has a `loss`.
+    /// Causes of losses, of TCP those of segments with data; only with a routing protocol, or if a wired link has a
+    /// `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Lost>,
-    /// Over how many hops the packets received have come; only with a routing protocol.
+    /// Numbers of hops of the packets received; only with a routing protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<FlowHops>,
-    /// Round-trip times: TCP's samples (RFC 6298), with timestamps one an acknowledgement of new data; `ping`: of each
-    /// reply. Only of these, as are the keys below of TCP.
+    /// Round-trip times: TCP's samples (RFC 6298), with timestamps one per acknowledgement of new data; `ping`: of each
+    /// reply. Absent for other flows, as are the keys of TCP below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_s: Option<Times>,
-    /// TCP: the largest that the smoothed round-trip time (RFC 6298, section 2) of any connection was.
+    /// TCP: the largest smoothed round-trip time (RFC 6298, section 2) of any connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub srtt_max_s: Option<f64>,
-    /// TCP: segments with data, or with the end of them, that were sent again.
+    /// TCP: segments with data or a FIN that were retransmitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// TCP: times that a retransmission timer expired.
+    /// TCP: number of expired retransmission timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,
-    /// TCP: times that fast recovery began.
+    /// TCP: number of fast recoveries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recoveries: Option<u64>,
-    /// TCP: times that a congestion mark (ECN) reduced the window.
+    /// TCP: number of window reductions by a congestion mark (ECN).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<u64>,
     /// TCP: tail loss probes (RFC 8985, section 7) that were sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail_probes: Option<u64>,
-    /// TCP: times that the congestion window fell to half or less, by a loss, a mark or a timeout.
+    /// TCP: number of falls of the congestion window to half or less, by a loss, a mark or a timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_halvings: Option<u64>,
-    /// TCP with discard priorities: what the receiver made of lost packets.
+    /// TCP with discard priorities: causes that the receiver assumed for lost packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
-    /// TCP with discard priorities: the most that queues dropped the same packet.
+    /// TCP with discard priorities: largest number of drops of the same packet by queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drops_of_one_packet: Option<u32>,
-    /// TCP, `greedy` and `transfer`: when the first connection was opened, from the start of the run, where that is drawn
-    /// (`phase_jitter`).
+    /// TCP, `greedy` and `transfer`: opening time of the first connection, from the start of the run; only if it is
+    /// random (`phase_jitter`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_s: Option<f64>,
     /// TCP, `transfer` and `web`: connections opened.
@@ -173,7 +174,7 @@ pub struct Flow {
     /// Transfers of which everything arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers_completed: Option<u64>,
-    /// Time from the opening of a connection until its last byte, and its end, was in order at the receiver.
+    /// Time from the opening of a connection until its last byte and its FIN had arrived in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<Times>,
     /// `ping`: replies that came back.
@@ -198,13 +199,13 @@ pub struct LeftOut {
     pub bad_fcs: u64,
     /// Repetitions of frames of which an earlier one was recorded, by transmitter, TID and sequence number.
     pub repeated: u64,
-    /// Later fragments, of 802.11, of packets that count with their first.
+    /// Later 802.11 fragments of packets that are replayed by their first fragment.
     pub fragments: u64,
     /// Encrypted A-MSDUs, whose packets cannot be told apart.
     pub encrypted: u64,
     /// Shorter than their headers say.
     pub malformed: u64,
-    /// Replayed twice: packets that came in and went out again, of which `tcpdump -i any` records both; absent if there are none.
+    /// Forwarded packets, replayed twice because `tcpdump -i any` records both copies; absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forwarded: u64,
 }
@@ -229,9 +230,9 @@ pub struct DistanceClass {
 /// Stalls of a receiver that plays a stream, over the whole run. Waiting to begin is no stall.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Played {
-    /// How often it ran dry.
+    /// Number of times that the buffer ran empty.
     pub stalls: u64,
-    /// For how long it stood, until it held as much as its buffer again.
+    /// Total time of the stalls, each until the buffer was full again.
     pub stalled_s: f64,
 }
 
@@ -242,20 +243,20 @@ pub struct Lost {
     pub queue: u64,
     /// Given up by the MAC.
     pub retries: u64,
-    /// Without a route, or after a search in vain.
+    /// Without a route, or after a failed search.
     pub no_route: u64,
     /// Waited for a route for too long, or made way for later ones.
     pub buffer: u64,
     /// Waited in a queue for a next hop when the link there broke.
     pub link: u64,
-    /// Went on for too many hops.
+    /// TTL exceeded.
     pub ttl: u64,
     /// Damaged on a wired link; only where such a link has a `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<u64>,
 }
 
-/// Over how many hops the packets of a flow have come. All zero where none was received.
+/// Numbers of hops of a flow's received packets. All zero if none was received.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowHops {
     /// Mean over the packets.
@@ -264,15 +265,15 @@ pub struct FlowHops {
     pub min: u8,
     /// The most.
     pub max: u8,
-    /// Number of packets over one hop, over two, and so on, up to the most; where that was asked for.
+    /// Number of packets over one hop, over two, and so on, up to the most; absent unless `record.hops` asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Vec<u64>>,
 }
 
-/// Lost packets of a TCP flow that were sent again, by what lost them and by what the receiver had made of what was missing.
+/// Lost and retransmitted packets of a TCP flow, by the cause of the loss and by the cause that the receiver assumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
-    /// Those that a queue dropped.
+    /// Packets that a queue dropped.
     pub queue: Verdicts,
     /// Packets that were lost otherwise: on the air, on a link, for want of a route.
     pub other: Verdicts,
@@ -281,18 +282,18 @@ pub struct Judged {
 /// Lost packets by the cause that the receiver assumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdicts {
-    /// For lost by congestion.
+    /// Assumed lost by congestion.
     pub congestion: u64,
-    /// For lost otherwise.
+    /// Assumed lost otherwise.
     pub wireless: u64,
-    /// Sent again after a timeout, or before there was a report.
+    /// Retransmitted after a timeout, or before there was a report.
     pub none: u64,
 }
 
 /// Results of a flow's admission, over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Admission {
-    /// Was it admitted at the end?
+    /// True if the flow was admitted at the end.
     pub admitted: bool,
     /// Time of the first admission, from the start of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -300,10 +301,9 @@ pub struct Admission {
     /// Time at which it was refused, or stopped after it had been admitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
-    /// The end of the run where it is admitted then, else `refused_s`: by this, who lasted longer can be asked of all flows.
+    /// The end of the run if the flow is admitted then, else `refused_s`: by this key all flows can be compared.
     pub until_s: Option<f64>,
-    /// The random time that it waited before it probed, when it was first asked to regulate (SWAN-1); absent where it did
-    /// not wait.
+    /// Random wait before its probe when it was first asked to regulate (SWAN-1); absent if it did not wait.
     pub waited_s: Option<f64>,
     /// Probes sent.
     pub probes: u64,
@@ -320,7 +320,7 @@ pub struct Admission {
 pub struct Roam {
     /// Time at which it left the access point before, from the start of the run.
     pub left_s: f64,
-    /// When its data could flow again.
+    /// Time from which its data could flow again.
     pub joined_s: f64,
     /// The new access point.
     pub access_point: String,
@@ -345,10 +345,10 @@ pub struct Node {
     /// Its routing protocol; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
-    /// The overflows of its queues, where that was asked for.
+    /// The overflows of its queues; absent unless `record.overflows` asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflows: Option<Overflows>,
-    /// Energy that its radio drew, where joules are counted.
+    /// Energy that its radio drew; absent without `[consumption]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
 }
@@ -356,25 +356,25 @@ pub struct Node {
 /// Energy that a node's radio drew, by state. The times add up to the time that the results cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Energy {
-    /// In all states together.
+    /// Energy in all states together.
     pub total_j: f64,
-    /// The mean over time.
+    /// Mean power over time.
     pub mean_w: f64,
-    /// While it sent, responses included.
+    /// Energy while it sent, responses included.
     pub transmit_j: f64,
     /// Energy while others kept the medium busy here.
     pub receive_j: f64,
     /// Energy while the medium was idle here, and it did not doze.
     pub listen_j: f64,
-    /// While it dozed.
+    /// Energy while it dozed.
     pub doze_j: f64,
-    /// How long it sent.
+    /// Time for which it sent.
     pub transmit_s: f64,
     /// Time for which others kept the medium busy here.
     pub receive_s: f64,
     /// Time for which the medium was idle here, and it did not doze.
     pub listen_s: f64,
-    /// How long it dozed.
+    /// Time for which it dozed.
     pub doze_s: f64,
     /// Packets served at its low transmission level; absent where it has none, as is the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -382,7 +382,7 @@ pub struct Energy {
     /// Packets served at its high transmission level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<EnergyLevel>,
-    /// Up to how many packets at the node the low level serves; absent where no controller says so.
+    /// Number of packets at the node up to which the low level serves; absent if no controller sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_up_to_packets: Option<Level>,
 }
@@ -390,7 +390,7 @@ pub struct Energy {
 /// Packets that a node served at one transmission level. All zero if there were none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergyLevel {
-    /// Packets that the MAC was done with, whatever became of them.
+    /// Packets that the MAC was done with, delivered or not.
     pub packets: u64,
     /// Mean time from the hand-over to the MAC until then.
     pub service_mean_s: f64,
@@ -401,13 +401,13 @@ pub struct EnergyLevel {
 /// Overflows of a node's queues, and the flows that they hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overflows {
-    /// How often.
+    /// Number of overflows.
     pub count: u64,
-    /// Packets of flows that were dropped, acknowledgements and replies not among them.
+    /// Dropped packets of flows, without acknowledgements and replies.
     pub dropped_packets: u64,
-    /// Flows that lost a packet, each counted once an overflow.
+    /// Flows that lost a packet, each counted once per overflow.
     pub flows_hit: u64,
-    /// Of those, the TCP flows that lost at least half of the window that they had when they lost their first packet.
+    /// Those of them that are TCP and lost at least half of the window they had at their first loss.
     pub half_windows: u64,
 }
 
@@ -461,12 +461,12 @@ pub struct Routing {
     pub repairs: u64,
     /// Searches and repairs that found nothing.
     pub searches_failed: u64,
-    /// Times that a link broke which routes went by.
+    /// Number of broken links with routes over them.
     pub link_failures: u64,
     /// Data packets of others that it sent by another route after a link broke (DSR).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub salvaged: u64,
-    /// Shorter routes of which it told their senders (DSR).
+    /// Shorter routes that it reported to senders (DSR).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shortenings: u64,
 }
@@ -487,7 +487,7 @@ pub struct QueueResult {
     pub scheduler: String,
     /// The controller that moved its limit.
     pub controller: String,
-    /// Packets that came.
+    /// Packets that arrived, kept or not.
     pub arrived_packets: u64,
     /// Packets handed to the MAC, or to the wired link.
     pub sent_packets: u64,
@@ -505,12 +505,12 @@ pub struct QueueResult {
     pub limit_bytes: Option<Level>,
     /// Backlog over time.
     pub backlog_packets: Level,
-    /// Share of the time for which nothing waited.
+    /// Share of the time in which the queue was empty.
     pub empty_ratio: f64,
     /// Time in the queue.
     pub sojourn_s: Times,
-    /// From the hand-over to the MAC until the ACK or the final failure; on a wired link the time of sending. Absent where
-    /// the node has one queue: then it is that of the node's MAC.
+    /// From the hand-over to the MAC until the ACK or the final failure; on a wired link the transmission time. Absent
+    /// where the node has one queue: then it is that of the node's MAC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_s: Option<Times>,
     /// Time in the queue and in the MAC.
@@ -557,10 +557,10 @@ pub struct Mac {
     /// T-MAC's grants sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<u64>,
-    /// Frames to several stations at once. Absent where there were none.
+    /// Frames to several stations at once. Absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multi_user: Option<MultiUser>,
-    /// Frames of several stations at once that an access point has asked for data. Absent where there were none.
+    /// Frames that several stations sent at once because an access point triggered them. Absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triggered: Option<MultiUser>,
     /// Time spent sending, responses included.
@@ -574,7 +574,7 @@ pub struct Mac {
 /// Frames to or of several stations at once (OFDMA). Each part with data counts as one of its sender's `attempts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MultiUser {
-    /// How many.
+    /// Number of PPDUs.
     pub ppdus: u64,
     /// Their parts, each for one station.
     pub psdus: u64,
@@ -591,7 +591,7 @@ pub struct Totals {
     pub goodput_bps: f64,
     /// Jain's index of the flows' goodputs: 1 for equal shares.
     pub jain_index: f64,
-    /// Lost / sent, over all flows; of a packet that is broadcast the share given by its flow's `loss_ratio` is lost.
+    /// Lost / sent, over all flows; a broadcast packet counts as lost by the share in its flow's `loss_ratio`.
     pub loss_ratio: f64,
     /// Received later than the deadline / received, over all flows.
     pub deadline_miss_ratio: f64,

@@ -1,5 +1,5 @@
-//! Events on the air and fates of packets, reported as they happen: for captures, event traces and tests. Nothing of it
-//! is kept unless [`World::watch`](crate::World::watch) asks for it.
+//! Events on the air and fates of packets, reported as they happen: for captures, event traces and tests. No event is
+//! kept unless [`World::watch`](crate::World::watch) asks for it.
 
 pub use crate::mac::Asks;
 pub use crate::net::LossCause;
@@ -14,7 +14,7 @@ use units::{Bytes, Duration, Frequency, Instant, Power};
 /// An event at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceEvent {
-    /// Time at which it happened; of a frame, when its first bit was at the node.
+    /// Time of the event; for a frame, the arrival of its first bit at the node.
     pub at: Instant,
     /// Index of the node in the scenario.
     pub node: u32,
@@ -27,9 +27,9 @@ pub struct TraceEvent {
 pub enum TraceEventKind {
     /// The node began to send a frame. Traced at the end of the frame.
     Sends(Frame),
-    /// A frame came in, whole or in part, with this power.
+    /// A frame was received, whole or in part, with this power.
     Hears(Frame, Power),
-    /// A frame came in with errors: nothing of it could be used.
+    /// A frame was received with errors that left nothing usable.
     Spoilt(Frame, Power),
     /// A packet joined a queue.
     Queued(Packet),
@@ -98,7 +98,7 @@ pub struct Frame {
     pub from: u32,
     /// Receiver; `None` for a broadcast.
     pub to: Option<u32>,
-    /// Duration field: how long the medium stays reserved after it.
+    /// Duration field: time for which the medium stays reserved after the frame.
     pub reserves: Duration,
     /// Airtime.
     pub length: Duration,
@@ -178,7 +178,7 @@ pub struct Mpdu {
     pub category: Option<Category>,
     /// Length, MAC header and check sum included.
     pub length: Bytes,
-    /// True if it came in intact; always true at its sender.
+    /// True if it was received intact; always true at its sender.
     pub intact: bool,
     /// The packets in it; more than one for an A-MSDU.
     pub packets: Vec<Packet>,
@@ -208,11 +208,11 @@ pub struct Packet {
 /// DSR Options header (RFC 4728, section 6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsrOptions {
-    /// Nodes of the source route, both ends included; of a request, those that it came by.
+    /// Nodes of the source route, both ends included; of a request, those that it has passed.
     pub route: Vec<u32>,
     /// Index of the node that sends it now.
     pub at: u8,
-    /// Number of nodes that have given it a new route.
+    /// Number of nodes that have salvaged it with a new route.
     pub salvaged: u8,
     /// Option of a packet without data.
     pub message: Option<DsrMessage>,
@@ -227,9 +227,9 @@ pub enum DsrMessage {
         id: u32,
         /// Node asked for.
         target: u32,
-        /// Hops that it may go beyond those who hear it now.
+        /// Hops that it may travel beyond the nodes that hear it now.
         hops_left: u8,
-        /// Ends of a broken link that it carries news of.
+        /// Ends of a broken link that the request reports.
         broken: Option<(u32, u32)>,
     },
     /// Route Reply.
@@ -294,7 +294,7 @@ impl Segment {
     pub const SYN: u8 = 0x02;
     /// ACK.
     pub const ACK: u8 = 0x10;
-    /// ECE: a packet came marked; in a SYN: marks are understood.
+    /// ECE: a packet arrived marked; in a SYN: marks are understood.
     pub const ECE: u8 = 0x40;
     /// CWR: the window has been reduced; in a SYN: marks are understood.
     pub const CWR: u8 = 0x80;
@@ -309,7 +309,7 @@ pub enum Owner {
     Routing,
     /// A note to neighbours, of no flow.
     Note,
-    /// A null frame: whether its station sleeps from now on.
+    /// A null frame, by which a station reports whether it sleeps from now on.
     Null {
         /// The power management bit.
         sleeps: bool,

@@ -96,7 +96,7 @@ fn what_cannot_ask_is_refused() {
         (with("to = \"n2\"", "to = \"broadcast\""), "flow.call.admission", "one destination"),
         (with(steady, "kind = \"saturated\", packet = \"40 B\""), "flow.call.admission", "times of their own"),
         (with(steady, "kind = \"ping\""), "flow.call.admission", "times of their own"),
-        (with(steady, "kind = \"voice\", silence = true"), "flow.call.admission.rate", "say what it asks for"),
+        (with(steady, "kind = \"voice\", silence = true"), "flow.call.admission.rate", "give one to ask for"),
     ] {
         let error = World::new(&network(&text), 1).err().expect("it is refused");
         assert!(error.path() == Some(path) && error.to_string().contains(says), "{:?}: {error}", error.path());

@@ -168,7 +168,7 @@ fn in_a_ring_each_node_sends_to_the_next_and_the_last_to_the_first() {
     assert!(ends(0).is_empty());
     for (text, words) in [
         (ring(1), "`up1` has no next"),
-        (ring(3).replace("up*", "other"), "the next of all"),
+        (ring(3).replace("up*", "other"), "stands for several nodes"),
         (ring(3).replace("\"next\"", "\"next\"\ncount = 2"), "without `count`"),
     ] {
         let (path, message) = refusal(&text);
@@ -281,10 +281,10 @@ fn what_cannot_be_joined_is_refused() {
     for (text, path, words) in [
         (node("role = \"wired\""), "node.x.role", "no radio and no link"),
         (node("access_point = \"house\""), "node.x.access_point", "no node `house`"),
-        (node("access_point = \"s1\""), "node.x.access_point", "`s1` is no access point"),
+        (node("access_point = \"s1\""), "node.x.access_point", "`s1` is not an access point"),
         (node("role = \"wired\"\naccess_point = \"ap\""), "node.x.access_point", "only stations"),
         (node("role = \"access-point\""), "node.s1.access_point", "several access points"),
-        (node("queues = \"per-station\""), "node.x.queues", "no access point"),
+        (node("queues = \"per-station\""), "node.x.queues", "not an access point"),
         (base.replace("role = \"wired\"", "role = \"wired\"\nmcs = 7"), "node.server.mcs", "has no radio"),
         (
             base.replace("role = \"wired\"", "role = \"wired\"\nqueue = { limit = 3 }"),

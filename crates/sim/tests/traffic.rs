@@ -221,7 +221,7 @@ fn draws_that_cannot_be_made_are_refused() {
             "traffic.rate",
             "at least 2 Mb/s",
         ),
-        ("", cbr("rate = { from = \"0 b/s\", to = \"0 b/s\" }, packet = \"1 kB\""), "traffic.rate", "ever sent"),
+        ("", cbr("rate = { from = \"0 b/s\", to = \"0 b/s\" }, packet = \"1 kB\""), "traffic.rate", "above zero"),
         (
             "",
             cbr("rate = { from = \"0 b/s\", to = \"1 Mb/s\", every = \"1 us\" }, packet = \"1 kB\""),
@@ -232,7 +232,7 @@ fn draws_that_cannot_be_made_are_refused() {
             "at = [{ time = \"500 ms\", scale = 2 }]",
             cbr("rate = { from = \"0 b/s\", to = \"1 Mb/s\", every = \"1 s\" }, packet = \"1 kB\""),
             "at",
-            "has no steps",
+            "cannot have steps",
         ),
         ("", "kind = \"saturated\", packet = [\"1 kB\"]".to_owned(), "traffic.packet", "`cbr` and `poisson`"),
         (
@@ -293,7 +293,7 @@ fn distributions_without_a_mean_or_without_time_are_refused() {
         (on_off("on = \"1 s\", off = \"1 s\", times = \"pareto\", times_shape = 1"), "times_shape", "above 1"),
         (on_off("on = \"1 s\", off = \"1 s\", times_shape = 1.5"), "times_shape", "times = \"pareto\""),
         (on_off("on = \"1 us\", off = \"1 s\""), "on", "at least 10 us"),
-        (on_off("on = \"1 s\", off = \"1 s\"").replace("1 Mb/s", "0 b/s"), "rate", "nothing is sent"),
+        (on_off("on = \"1 s\", off = \"1 s\"").replace("1 Mb/s", "0 b/s"), "rate", "while on must be above zero"),
         (web("size_shape = nan"), "size_shape", "above 1"),
         (web("rate = \"0 b/s\""), "rate", "no burst ends"),
         (web("packet = \"3 kB\""), "packet", "at most 2268 B"),

@@ -17,9 +17,9 @@
 //!
 //! # Assumptions
 //!
-//! Packets are a fluid and losses within a round trip are one event; idle means empty; `alpha_i` is constant, although a
-//! real window grows by one packet a round trip *with* its queue; back-off does not depend on windows; round trips and
-//! windows differ little.
+//! Packets are a fluid and losses within a round trip are one event; idle means empty; `alpha_i` is constant, although
+//! a real window grows by one packet per round trip *with* its queue; back-off does not depend on windows; round trips
+//! and windows differ little.
 
 /// A parameter that is not finite, not above zero, or a back-off or probability outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +39,7 @@ pub struct Traffic {
     pub acceleration: f64,
     /// `T_T`, in s: round trip of the flows together.
     pub round_trip_s: f64,
-    /// `rho`; from 1/n to 1 where windows grow by a packet a round trip.
+    /// `rho`; from 1/n to 1 if windows grow by one packet per round trip.
     pub spread: f64,
 }
 
@@ -70,8 +70,8 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer that grows by `a` packets a second of idle time and shrinks by `b` a second of busy time, under flows
-    /// with `alpha_T = growth`, `rho = spread` and `beta_T = backoff`.
+    /// A buffer that grows by `a` packets per second of idle time and shrinks by `b` per second of busy time, under
+    /// flows with `alpha_T = growth`, `rho = spread` and `beta_T = backoff`.
     ///
     /// # Errors
     /// A value that is not above zero and finite; `spread` or `backoff` above 1.
@@ -139,7 +139,7 @@ impl Buffer {
     }
 }
 
-/// Equation (2), without any traffic in mind: the share of busy time at which ALT's size is at rest, `1 / (1 + b / a)`.
+/// Equation (2), for any traffic: the share of busy time at which ALT's size is at rest, `1 / (1 + b / a)`.
 pub fn utilisation(a: f64, b: f64) -> f64 {
     1.0 / (1.0 + b / a)
 }

@@ -2,28 +2,28 @@
 //!
 //! # What is solved
 //!
-//! Contention does not see the inside of an aggregate: a collision loses all of it and is answered by nothing, anything
-//! else is answered by a Block Ack. So `tau` and `p` are those of the cell whose frame is the aggregate (Bianchi's
-//! fixed point, or [`Freezing::Standard`]), and a success delivers `k (1 - e)` MPDUs on average, where `e` is the error
-//! probability of an MPDU in an aggregate that met no other:
+//! Contention does not depend on an aggregate's content: a collision loses all of it and gets no response; otherwise a
+//! Block Ack follows. So `tau` and `p` are those of the cell whose frame is the aggregate (Bianchi's fixed point, or
+//! [`Freezing::Standard`]), and a success delivers `k (1 - e)` MPDUs on average, where `e` is the error probability of
+//! an MPDU in an aggregate without collision:
 //!
 //! `S = k (1 - e) L * (successes per second)`.
 //!
-//! With selective retry that mean is exact whichever MPDUs fill the aggregate, old or new: each is delivered with
-//! `1 - e`, independently of how often it failed before. That is why no retransmission state is needed. The step from
-//! frames to aggregates is that of Y. Lin, V. W. S. Wong, "Frame Aggregation and Optimal Frame Size Adaptation for IEEE
-//! 802.11n WLANs", GLOBECOM 2006 (known by its abstract; the equations here are our own).
+//! With selective retry that mean is exact for any mix of old and new MPDUs in the aggregate: each is delivered with `1
+//! - e`, independently of earlier failures. So no retransmission state is needed. The step from frames to aggregates is
+//! that of Y. Lin, V. W. S. Wong, "Frame Aggregation and Optimal Frame Size Adaptation for IEEE 802.11n WLANs",
+//! GLOBECOM 2006 (known by its abstract; the equations here are our own).
 //!
 //! # What is approximate
 //!
 //! - *Every aggregate has `k` subframes.* The Block Ack window (64 sequence numbers from the oldest unacknowledged one)
 //!   can forbid that while an old MPDU keeps failing: at `e = 0.1` a Monte Carlo with that window sends 29.5 subframes
 //!   on average for `k = 32` and 34 for `k = 64`. Shorter aggregates take less time too, so that the throughput given
-//!   here is only 0.3 % and 1.4 % too high (one station, HT MCS 7; `tests/ampdu.rs`). Where the fixed times of an
-//!   exchange weigh more than there, so does the window.
+//!   here is only 0.3 % and 1.4 % too high (one station, HT MCS 7; `tests/ampdu.rs`). The longer the fixed times of an
+//!   exchange, the larger this effect of the window.
 //! - *The Block Ack comes unless the aggregate collides.* A receiver that could read no MPDU at all sends none, and the
 //!   sender then backs off as after a collision. That happens with probability `e^k`.
-//! - *No MPDU is given up.* [`Cell::attempts`] limits the collisions in a row after which the window starts anew, not
+//! - *No MPDU is given up.* [`Cell::attempts`] limits the consecutive collisions after which the window is reset, not
 //!   the transmissions of an MPDU. A limit on these would leave the throughput as it is.
 //! - All that [`crate::dcf`] lists: alike stations, all in range, independent attempts.
 
@@ -39,14 +39,14 @@ pub const MAX_SUBFRAMES: u32 = 256;
 pub struct Aggregate {
     /// `k`, the MPDUs of an aggregate; 1 to [`MAX_SUBFRAMES`].
     pub subframes: u32,
-    /// `e`, the probability that an MPDU of an aggregate that did not collide is lost, each on its own; `0.0..=1.0`.
+    /// `e`, the probability that an MPDU of an aggregate without collision is lost, independently; `0.0..=1.0`.
     pub mpdu_error: f64,
 }
 
 /// Long-run outcome of a saturated cell with aggregates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregated {
-    /// The contention of the aggregates; its throughput counts one MPDU without errors an aggregate.
+    /// The contention of the aggregates; its throughput counts one MPDU per aggregate, without errors.
     pub contention: Saturation,
     /// MPDUs delivered by the whole cell, in 1/s.
     pub delivered_per_second: f64,

@@ -1,5 +1,5 @@
-//! Biased queue management's model of losses: which packets of a window random losses hit, and when a receiver takes a
-//! loss for congestion.
+//! Biased queue management's model of losses: the packets of a window that random losses hit, and the losses that a
+//! receiver takes for congestion.
 //!
 //! Source: sections 3.2 and 3.3 of the thesis of 2006 that proposes BQM; equation numbers are its own. Symbols, with the names
 //! used here:
@@ -17,8 +17,8 @@
 //! - (3.2) `F = 1 - floor(K x / r)`: below zero the loss is by congestion. `x / r` is near `1 / K` if chance took them, which
 //!   gives 0.
 //!
-//! A whole batch lost, `x = 1` of `r = K`, also gives 0: only the rule on bursts, which is no part of the model, tells that from
-//! chance.
+//! The loss of a whole batch, `x = 1` of `r = K`, also gives 0: only the rule on bursts, which the model lacks, detects
+//! it.
 
 use core::num::NonZeroU32;
 

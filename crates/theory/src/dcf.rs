@@ -30,7 +30,7 @@ pub const MAX_STATIONS: u32 = 256;
 
 /// A saturated cell.
 ///
-/// How to fill it for 802.11b, long preamble, 11 Mb/s, a UDP payload of 1000 bytes, ACK at 1 Mb/s:
+/// Values for 802.11b, long preamble, 11 Mb/s, a UDP payload of 1000 bytes, ACK at 1 Mb/s:
 ///
 /// ```
 /// use theory::dcf::{Cell, Freezing, saturation};
@@ -79,11 +79,11 @@ pub struct Cell {
     /// One back-off slot; not zero.
     pub slot: Duration,
     /// Duration of a success: from the start of a data frame without overlap to the moment from which back-off slots
-    /// count again: frame, SIFS, ACK and the DIFS after it. The same for all stations. No back-off slot is inside.
+    /// count again: frame, SIFS, ACK and the DIFS after it. The same for all stations. It contains no back-off slot.
     pub success: Duration,
     /// Duration of a collision: from its start to the moment from which the *bystanders* count slots again: the frame,
-    /// and the DIFS (or EIFS, where they saw a frame begin and could not read it) after it. No slot is inside. All
-    /// frames are equally long. When the colliders resume is told by [`Freezing::Standard`].
+    /// and the DIFS (or EIFS, where they saw a frame begin and could not read it) after it. It contains no slot. All
+    /// frames have equal length. [`Freezing::Standard`] gives the time at which the colliders resume.
     pub collision: Duration,
     /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
@@ -92,12 +92,12 @@ pub struct Cell {
 /// Convention for the back-off counters during a busy period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freezing {
-    /// As in *Bianchi*: the busy period is one more slot, in which all counters go down by one; everybody resumes
-    /// together, and the first slot is open to all.
+    /// As in *Bianchi*: the busy period is one more slot, in which all counters go down by one; all stations resume
+    /// together, and all may use the first slot.
     Bianchi,
     /// As in the standard: a counter goes down only at the end of an idle slot, so that a bystander (whose counter is
     /// at least one, or it would have transmitted too) cannot use the first slot after a busy period. Only the winner
-    /// can, by drawing 0, and then meets nobody.
+    /// can, by drawing 0, and then has no competitor.
     Standard {
         /// Duration of a collision: from its start to the moment from which the *colliders* count slots again, if the
         /// medium stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out).
@@ -116,8 +116,8 @@ pub struct Saturation {
     pub tau: f64,
     /// Share of the transmitted frames that collide, 0 to 1.
     pub collision_probability: f64,
-    /// Of the frames, the part that is given up after [`Cell::attempts`] collisions (a frame's collisions taken as
-    /// independent, as in the models).
+    /// Share of the frames given up after [`Cell::attempts`] collisions (a frame's collisions are taken as independent,
+    /// as in the models).
     pub drop_probability: f64,
     /// Successful frames of the whole cell, in 1/s.
     pub successes_per_second: f64,

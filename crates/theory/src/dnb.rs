@@ -7,7 +7,7 @@
 //!   `1 / (b + 1)` at `rho = 1` (L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, 3.6);
 //! - at `rho = 1` the conditions of Karush, Kuhn and Tucker, `c_i / (b_i + 1)^2` equal wherever `b_i > 0`, give
 //!   `b_i + 1 = (B + M) sqrt(c_i) / sum_j sqrt(c_j)`;
-//! - in whole packets, the one that spares most goes first, which is optimal because `P` is convex.
+//! - in whole packets, each goes where it reduces the cost most, which is optimal because `P` is convex.
 //!
 //! Symbols: `B` is `total`, `M` the number of queues, `c_i` their `costs`, `b_i` the split.
 
@@ -33,8 +33,8 @@ pub fn drop_probability(load: f64, size: u32) -> f64 {
     (0..size).fold(1.0, |dropped, _| load * dropped / (1.0 + load * dropped))
 }
 
-/// The split of `total` packets among saturated queues, not in whole packets. A queue that would get less than nothing gets
-/// none, and the others share what there is. Costs are above zero; without queues there is no split.
+/// The split of `total` packets among saturated queues, not in whole packets. A queue whose share would be negative
+/// gets none, and the others share the total. Costs are above zero; without queues there is no split.
 pub fn split(total: f64, costs: &[f64]) -> Vec<f64> {
     let mut takes_part = vec![true; costs.len()];
     loop {
@@ -52,8 +52,8 @@ pub fn split(total: f64, costs: &[f64]) -> Vec<f64> {
     }
 }
 
-/// The split of `total` packets in whole packets, at least `least` each: one at a time to the queue where it spares most; of
-/// equal ones to the last.
+/// The split of `total` packets in whole packets, at least `least` each: one at a time to the queue where it reduces
+/// the cost most; among equal ones to the last.
 pub fn split_whole(total: u32, queues: &[Queue], least: u32) -> Vec<u32> {
     let mut sizes = vec![least; queues.len()];
     let spares = |queue: &Queue, size: u32| {

@@ -24,30 +24,30 @@
 //! - (3) At its own boundary, reached with `R_e(t - 1)`, it sends unless a higher category of its station attempts too
 //!   (an *internal collision*), and succeeds if no other station does. Then it draws from the first window; after a
 //!   collision of either kind from the next one, or the first one of the next frame.
-//! - (4) So the numbers of accesses that a frame sees at each (stage, `r`) follow one by one, from the largest `r` down.
-//!   Summed over the stages and normalised, they are the distribution of `r`, from which `H_e` of (1) follows.
+//! - (4) So the numbers of accesses that a frame meets at each (stage, `r`) follow one by one, from the largest `r`
+//!   down. Summed over the stages and normalised, they are the distribution of `r`, from which `H_e` of (1) follows.
 //!
 //! (1) to (4) are iterated until `H` stays. The mean time of an access is exact for these distributions.
 //!
 //! # What is assumed
 //!
-//! Everybody counts from the same moment, colliders included, each after its own AIFS. What is approximate is (1):
-//! residual back-offs are taken as independent of each other, and of themselves from access to access of others.
-//! One station alone with one category is exact.
+//! All stations, colliders included, count from the same time, each after its own AIFS. The approximation is (1):
+//! residual back-offs are taken as independent of each other, and from one access of others to the next. One station
+//! alone with one category is exact.
 //!
 //! # Where it holds
 //!
-//! Held to a slot-exact Monte Carlo of the same rules (`tests/edca.rs`: 802.11a, default categories, AIFSN alone and
-//! windows alone, 1 to 10 stations of each, also several categories a station) at tolerances set beforehand, 0.02 in
-//! collision probability and 3 % of a category's throughput, it **is valid for categories that get at least
-//! [`LEAST_SHARE`] of the cell's frames, unless exactly two stations have the windows of voice (3 to 7)**. There it was
-//! found at most 0.018 and 3.3 % off; without voice, 0.008 and 1.5 % for whoever gets a fifth of the frames or more.
-//! Outside:
+//! The model is compared with a slot-exact Monte Carlo simulation of the same rules (`tests/edca.rs`: 802.11a, default
+//! categories, AIFSN alone and windows alone, 1 to 10 stations of each, also several categories a station). Tolerances
+//! were set beforehand: 0.02 in collision probability and 3 % of a category's throughput. The model **is valid for
+//! categories that get at least [`LEAST_SHARE`] of the cell's frames, unless exactly two stations have the windows of
+//! voice (3 to 7)**. There the errors are at most 0.018 and 3.3 %; without voice, 0.008 and 1.5 % for categories with a
+//! fifth of the frames or more. Outside:
 //!
 //! - two stations with voice beside two with best effort: voice 0.021 and 3.9 % off;
-//! - a category that gets less than 3 % gets too little here: best effort beside two voices (2 % of the frames) 27 %,
-//!   background beside two stations each of video and best effort (0.4 %) half, its collision probability is 0.083 off.
-//!   As a part of the cell's throughput that was never more than 0.8 %;
+//! - a category with less than 3 % of the frames gets too little: best effort beside two voices (2 %) by 27 %,
+//!   background beside two stations each of video and best effort (0.4 %) by half, with 0.083 in collision probability.
+//!   As a share of the cell's throughput the error was never above 0.8 %;
 //! - a MAC whose colliders count from their ACK time-out, as the simulator's do. In 802.11a that is 1.2 slots after the
 //!   bystanders, and moves the throughput of voice and video by 5 to 60 %, of best effort and background by less than
 //!   2.4 %. The slot-exact reference of the tests plays that rule, and judges the simulator.
@@ -67,7 +67,7 @@ pub const MAX_STATIONS: u32 = 1000;
 /// The access categories that a station can have.
 pub const MAX_CATEGORIES: usize = 4;
 
-/// A category that gets less of the cell's successful frames than this is outside the model's stated validity.
+/// Least share of the cell's successful frames for which the model's accuracy is stated.
 pub const LEAST_SHARE: f64 = 0.03;
 
 /// Parameters common to all stations of a cell.
@@ -75,7 +75,7 @@ pub const LEAST_SHARE: f64 = 0.03;
 pub struct Medium {
     /// One back-off slot; not zero.
     pub slot: Duration,
-    /// The short interframe space; an AIFS is this and as many slots as its AIFSN says.
+    /// The short interframe space; an AIFS is this plus its AIFSN in slots.
     pub sifs: Duration,
 }
 
@@ -99,7 +99,7 @@ pub struct Category {
     pub cw_max: u32,
     /// Collisions after which a frame is given up, 1 to 255; `None` for no limit.
     pub attempts: Option<u32>,
-    /// A frame (or a burst or aggregate: all that is lost if it collides).
+    /// A frame, burst or aggregate: the unit that a collision destroys.
     pub frame: Duration,
     /// Time from the end of the frame to the end of its answer: SIFS and ACK.
     pub answer: Duration,
@@ -112,7 +112,7 @@ pub struct Category {
 pub struct Outcome {
     /// Share of the frames sent that collide, 0 to 1.
     pub collision_probability: f64,
-    /// Part of the attempts that a higher category of the same station takes over.
+    /// Share of the attempts that lose to a higher category of the same station.
     pub internal_collision_probability: f64,
     /// Share of the frames given up, 0 to 1.
     pub drop_probability: f64,

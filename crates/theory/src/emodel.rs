@@ -18,9 +18,9 @@ pub struct Codec {
     pub robustness: f64,
 }
 
-/// G.711 whose receiver replaces what is missing by silence.
+/// G.711 whose receiver replaces missing packets by silence.
 pub const G711: Codec = Codec { impairment: 0.0, robustness: 4.3 };
-/// G.711 whose receiver conceals losses (G.711 Appendix I), as receivers of today do.
+/// G.711 whose receiver conceals losses (G.711 Appendix I), as is usual today.
 pub const G711_CONCEALED: Codec = Codec { impairment: 0.0, robustness: 25.1 };
 
 /// `SLR`, `RLR`: loudness ratings of sender and receiver.
@@ -35,7 +35,7 @@ const LISTENER_SIDETONE: f64 = SIDETONE + 3.0;
 const ECHO: f64 = 65.0;
 /// `WEPL`: the loss of the listener's echo.
 const ECHO_PATH: f64 = 110.0;
-/// `Ds`, `Ps`, `Pr`: what the handset takes of the room's noise, and that noise at both ends.
+/// `Ds`, `Ps`, `Pr`: the handset's weighting of room noise, and that noise at both ends.
 const SEND_SIDE: f64 = 3.0;
 const ROOM: f64 = 35.0;
 /// `Nc`, `Nfor`: noise of the circuit, and the floor at the receiver.
@@ -65,7 +65,7 @@ fn noise() -> f64 {
     10.0 * libm::log10(sum)
 }
 
-/// `Is`, (7-8) to (7-17): what comes with the speech: its loudness, the sidetone, quantisation.
+/// `Is`, (7-8) to (7-17): impairments simultaneous with the speech: loudness, sidetone, quantisation.
 fn simultaneous(ratio: f64, noise: f64, delay: f64) -> f64 {
     let loudness = (OVERALL + 0.2 * (64.0 + noise - RECEIVER)) / 8.0;
     let too_loud = 20.0 * (norm(loudness, 8.0) - loudness);
@@ -101,7 +101,7 @@ fn delayed(ratio: f64, noise: f64, delay: f64) -> f64 {
     talker + listener + long
 }
 
-/// `Ie,eff`, (7-29): what the codec and losses do to the speech.
+/// `Ie,eff`, (7-29): the impairment by the codec and by losses.
 fn equipment(missing: f64, codec: Codec) -> f64 {
     let percent = 100.0 * missing.clamp(0.0, 1.0);
     codec.impairment + (95.0 - codec.impairment) * percent / (percent + codec.robustness)

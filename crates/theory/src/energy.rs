@@ -31,7 +31,7 @@ pub struct Node {
     pub power_low: f64,
     /// Power at the high rate, in W.
     pub power_high: f64,
-    /// `w`: what a watt costs in packets.
+    /// `w`: cost of a watt in packets.
     pub weight: f64,
 }
 

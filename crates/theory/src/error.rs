@@ -6,7 +6,7 @@ use units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what they are")]
 pub enum Error {
-    /// No station, a class or group without stations, or more of them than are solved.
+    /// No station, a class or group without stations, or more stations than the solver allows.
     #[error("every class needs a station, and all together are at most the model's MAX_STATIONS")]
     Stations,
     #[error("a station has 1 to 4 access categories")]
@@ -48,22 +48,22 @@ impl Error {
     }
 }
 
-/// Do the windows of a back-off satisfy 1 <= `cw_min` <= `cw_max` <= 65535?
+/// True if the windows of a back-off satisfy 1 <= `cw_min` <= `cw_max` <= 65535.
 pub(crate) fn are_windows(cw_min: u32, cw_max: u32) -> bool {
     cw_min > 0 && (cw_min..=65_535).contains(&cw_max)
 }
 
-/// Is it a limit of attempts that a MAC can have?
+/// True for a limit of attempts that a MAC can have.
 pub(crate) fn is_limit(attempts: Option<u32>) -> bool {
     attempts.is_none_or(|attempts| (1..=255).contains(&attempts))
 }
 
-/// Is it at most a minute? This keeps sums of times far from the end of a 64-bit count of nanoseconds.
+/// True for at most a minute, which keeps sums of times far below the end of a 64-bit count of nanoseconds.
 pub(crate) fn is_short(time: Duration) -> bool {
     time <= Duration::from_secs(60)
 }
 
-/// Does the same for something that takes time.
+/// The same for a time that must not be zero.
 pub(crate) fn takes_time(time: Duration) -> bool {
     !time.is_zero() && is_short(time)
 }

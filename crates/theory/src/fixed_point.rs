@@ -1,9 +1,9 @@
-//! Fixed points of several unknowns, where more of the one makes less of the others.
+//! Fixed points of several unknowns, of which a larger one makes the others smaller.
 
 /// The remaining difference, in any unknown, at which the iteration ends.
 const CLOSE: f64 = 1e-13;
 
-/// Keeps a cell whose equations do not settle to the last digit from being iterated for ever.
+/// Bound on the iterations for cells whose equations do not converge to the last digit.
 const MOST_ROUNDS: u32 = 20_000;
 
 /// Solves `next(x) = x` from `start` by steps towards `next(x)`. A steep falling map overshoots by whole steps: the

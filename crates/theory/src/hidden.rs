@@ -3,13 +3,13 @@
 //!
 //! # What is solved
 //!
-//! The process itself, by enumeration of its Markov chain; no published model is behind it and nothing is assumed
-//! independent. It is possible because the senders influence each other in two ways only: frames that overlap are both
-//! lost, and the receiver's answers freeze the other's back-off.
+//! This is the exact process, by enumeration of its Markov chain, without a published model or assumptions of
+//! independence. This is possible because the senders influence each other in only two ways: frames that overlap are
+//! both lost, and the receiver's answers freeze the other's back-off.
 //!
 //! One step of the chain is one attempt, in the order of their starts. The state, at the start of a frame of station X:
 //! the stages of X and of the other, Y; the time `delta` until Y's next start as things stand; and whether X's frame is
-//! *doomed*, for it began during Y's last frame or before the answer to it. Then, counted from the start of X:
+//! *doomed*, because it began during Y's last frame or before the answer to it. Then, counted from the start of X:
 //!
 //! - `delta < frame`: the frames overlap. X fails and Y is doomed.
 //! - `frame <= delta <= frame + SIFS + turn-around`: X succeeds unless doomed. Y begins before it can react to the ACK,
@@ -24,18 +24,18 @@
 //!
 //! # With RTS and CTS
 //!
-//! The frame that contends is the RTS, and what Y hears in the third case is the CTS: its NAV ends with the ACK, so that
-//! the whole exchange stands where the ACK stood. In the second case Y is *deaf*: it has missed the CTS and knows nothing
-//! of the frame that follows. Its RTS, if longer than CTS and SIFS, runs into X's frame; so may its next ones. Such a
-//! frame of X is lost. The chain has states for that: X's frame is on the air, lost already or not, and Y will begin
-//! `delta` after its start.
+//! The frame that contends is the RTS, and what Y hears in the third case is the CTS: its NAV ends with the ACK, so
+//! that the whole exchange stands where the ACK stood. In the second case Y is *deaf*: it has missed the CTS and knows
+//! nothing of the frame that follows. Its RTS, if longer than CTS and SIFS, runs into X's frame; so may its next ones.
+//! Such a frame of X is lost. The chain has states for this case: X's frame is on the air, lost already or not, and Y
+//! will begin `delta` after its start.
 //!
 //! # What is assumed
 //!
-//! No propagation delay, no capture; whoever does not hear a frame does not defer to it. An EIFS never arises: the
-//! senders hear nothing that they cannot read. A frame that begins in the very moment in which another ends does not
-//! overlap it. That is a matter of propagation delays, and of weight where all times are whole microseconds: for 802.11a
-//! with 1000 B, to take it as an overlap makes 4 % less throughput.
+//! No propagation delay, no capture; a station that does not hear a frame does not defer to it. No EIFS occurs: the
+//! senders hear no frames that they cannot read. A frame that begins at the very end of another does not overlap it. In
+//! reality propagation delays decide that, which matters where all times are whole microseconds: for 802.11a with 1000
+//! B, counting it as an overlap lowers the throughput by 4 %.
 
 mod chain;
 mod stages;
@@ -55,7 +55,7 @@ pub struct Pair {
     pub cw_min: u32,
     /// The window grows by `2 CW + 1` at each failure up to this one; `cw_min` to 65535.
     pub cw_max: u32,
-    /// Failures of the frame that contends after which it is given up, 1 to 255; `None` for no limit.
+    /// Failures of the contending frame after which it is given up, 1 to 255; `None` for no limit.
     pub attempts: Option<u32>,
     /// Length of a back-off slot.
     pub slot: Duration,
@@ -71,7 +71,7 @@ pub struct Pair {
     pub difs: Duration,
     /// Time from the end of a frame until its sender counts slots again if no answer comes.
     pub timeout: Duration,
-    /// A station that is to begin no later than this after another frame reaches it does so (aRxTxTurnaroundTime).
+    /// A station that is due to send within this time after another frame reaches it still sends (aRxTxTurnaroundTime).
     pub turnaround: Duration,
     /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
@@ -92,8 +92,7 @@ pub struct Handshake {
 /// Long-run outcome of two senders that do not hear each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Of the frames (with [`Pair::handshake`], the RTSs) that a station sends on its own account, the part that leads
-    /// to an ACK.
+    /// Share of the frames (with [`Pair::handshake`], of the RTSs) that a station initiates which lead to an ACK.
     pub success_probability: f64,
     /// Share of the frames given up after too many failures, 0 to 1.
     pub drop_probability: f64,
@@ -163,13 +162,13 @@ fn check(pair: &Pair) -> Result<(), Error> {
     ])
 }
 
-/// Whoever hears an answer to the other is counting slots, not still waiting for a time-out.
+/// A station that hears an answer to the other is counting slots, not waiting for a time-out.
 fn answers_find_all_counting(pair: &Pair) -> bool {
     let (first, failed) = (pair.first(), pair.first() + pair.timeout);
     let after_answer = pair.sifs + pair.handshake.map_or(pair.ack, |handshake| handshake.cts);
     pair.timeout <= first + pair.sifs
         && after_answer <= failed
-        // With a handshake: the deaf one's next start comes after the start of the data, its count before the ACK.
+        // With a handshake: the deaf station's next start comes after the start of the data, its count before the ACK.
         && pair.until_data() <= failed
         && (pair.handshake.is_none() || failed + pair.turnaround <= pair.until_data() + pair.frame)
         && pair.sifs + pair.ack <= failed

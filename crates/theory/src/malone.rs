@@ -4,14 +4,14 @@
 //! Heterogeneous Conditions", IEEE/ACM Transactions on Networking 15(1), 2007. Its text was not at hand: the chain
 //! below and the closed form for `tau` are the published ones as we know them. The solution is our own derivation; the
 //! unit tests hold it to that closed form and to the chain's stationary distribution found by iteration, also for
-//! 802.11b's windows. Two ways that lead to the same numbers leave no room for a slip of memory in the algebra.
+//! 802.11b's windows. Two independent ways to the same numbers exclude errors in the algebra.
 //!
 //! # The chain
 //!
-//! Of one station, one step a slot, where a busy period is one slot (Bianchi's convention,
-//! [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi)). States `(i, k)`: a frame waits, stage `i`, counter `k`;
-//! `(0, k)e`: *post-backoff*, the counter runs and no frame waits. With `q` the probability that a frame arrives in a
-//! slot, `p` that an attempt collides, and `1 - p` also that the medium is idle beside the station:
+//! The chain of one station has one step per slot, where a busy period is one slot (Bianchi's convention,
+//! [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi)). States `(i, k)`: a frame waits, stage `i`, counter `k`; `(0,
+//! k)e`: *post-backoff*, the counter runs and no frame waits. With `q` the probability that a frame arrives in a slot,
+//! `p` that an attempt collides, and `1 - p` also that the medium is idle apart from the station:
 //!
 //! - `(i, k)` goes to `(i, k - 1)`; `(0, k)e` to `(0, k - 1)` with `q` and to `(0, k - 1)e` otherwise;
 //! - `(i, 0)` transmits. With `p` it collides and draws at the next stage, the last one repeating: **no retry limit**.
@@ -19,8 +19,8 @@
 //! - `(0, 0)e` stays until a frame arrives. If the medium is then idle (`1 - p`) the frame is sent at once: with `p` it
 //!   collides and draws at stage 1, otherwise post-backoff begins. If the medium is busy it draws at stage 0.
 //!
-//! So `tau = sum over i of b(i, 0) + q (1 - p) b(0, 0)e`. The stations meet in `1 - p_l`, the product of `1 - tau_j`
-//! over the others.
+//! So `tau = sum over i of b(i, 0) + q (1 - p) b(0, 0)e`. The stations interact through `1 - p_l`, the product of `1 -
+//! tau_j` over the others.
 //!
 //! # A queue behind the MAC
 //!
@@ -39,15 +39,15 @@
 //!
 //! # What is approximate
 //!
-//! The independence of the stations, and of what one finds from slot to slot. Beside a slot-exact Monte Carlo in which
-//! the stations meet each other (`tests/malone.rs`: 1 to 20 alike ones, `q` from 0.002 to 1, and three mixed cells) the
+//! Stations are independent, and so are the slots that one station meets. Compared with a slot-exact Monte Carlo of
+//! interacting stations (`tests/malone.rs`: 1 to 20 alike ones, `q` from 0.002 to 1, and three mixed cells) the
 //! collision probability is at most 0.014 off, the throughput of a station 0.9 %; both are worst half-way to
 //! saturation.
 //!
-//! Beside the simulator, whose arrivals do not know slots, a cell with queues is valid **up to 80 % of its saturated
-//! throughput and again from 120 % on** (0.025 in collision probability, 4 % of throughput). Between, frames that come
-//! during a long busy slot meet after it; the model spreads arrivals over all slots alike and predicts too few
-//! collisions: 0.06 instead of 0.17 for 20 stations of 802.11b at 4.8 Mb/s. That `1 - p` is also the probability to
+//! Compared with the simulator, whose arrivals do not follow slots, a cell with queues is valid **up to 80 % of its
+//! saturated throughput and again from 120 % on** (0.025 in collision probability, 4 % of throughput). Between, frames
+//! that come during a long busy slot meet after it; the model spreads arrivals over all slots alike and predicts too
+//! few collisions: 0.06 instead of 0.17 for 20 stations of 802.11b at 4.8 Mb/s. That `1 - p` is also the probability to
 //! find the medium idle, where that is busy 80 % of the time, is the published model's.
 
 use crate::Error;
@@ -68,16 +68,16 @@ const RAREST: f64 = 1e-90;
 pub enum Arrivals {
     /// `q`: the probability that a frame arrives in a slot, busy or idle; 1e-90 to 1 (saturated).
     PerSlot(f64),
-    /// Frames a second, at least 1e-90; `q` follows from the mean slot that the cell settles at.
+    /// Frames per second, at least 1e-90; `q` follows from the cell's mean slot.
     Poisson(f64),
 }
 
-/// Outcome of frames that arrive while one waits.
+/// Treatment of frames that arrive while one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// Waiting frames are lost: there is room for one frame.
     None,
-    /// They wait, however many they are.
+    /// Any number of them waits.
     Infinite,
 }
 
@@ -88,7 +88,7 @@ pub struct Group {
     pub stations: u32,
     /// Arrivals of frames at each station.
     pub arrivals: Arrivals,
-    /// Behind each station's MAC.
+    /// The buffer behind each station's MAC.
     pub buffer: Buffer,
     /// The first window: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
     pub cw_min: u32,
@@ -153,7 +153,7 @@ pub fn solve(groups: &[Group], slot: Duration) -> Result<Vec<Outcome>, Error> {
     Ok(supplies.into_iter().enumerate().map(|(l, supply)| cell.outcome(l, supply, p[l], mean_slot_s)).collect())
 }
 
-/// How a station comes by frames.
+/// A station's supply of frames.
 #[derive(Clone, Copy)]
 struct Supply {
     /// A frame arrives in a slot.
@@ -176,7 +176,7 @@ impl Supply {
 
 /// Mean slots from a frame's first draw to its success, the slots of its transmissions included.
 fn slots_of_a_frame(law: &Backoff, p: f64) -> f64 {
-    // An attempt costs its draw and its own slot, and there are 1 / (1 - p) of them.
+    // An attempt takes its draw and its own slot, and there are 1 / (1 - p) attempts.
     (law.mean(p) + 1.0) / (1.0 - p)
 }
 
@@ -201,7 +201,7 @@ fn tau(law: &Backoff, Supply { q, r }: Supply, p: f64) -> f64 {
     for k in (1..=windows[0]).rev() {
         quiet = 1.0 + (1.0 - q) * quiet;
         counting += quiet;
-        // Joined by a frame at counter k, the station takes the k slots of (0, k - 1) to (0, 0).
+        // When a frame arrives at counter k, the station passes the k slots of (0, k - 1) to (0, 0).
         still_to_count += q * f64::from(k) * quiet;
     }
     quiet = 1.0 + (1.0 - q) * quiet;

@@ -36,7 +36,7 @@ pub struct Mg1 {
 }
 
 impl Mg1 {
-    /// `arrivals` a second; `mean_service_s` in s, `service_variance` in s^2.
+    /// `arrivals` per second; `mean_service_s` in s, `service_variance` in s^2.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Mg1 {
         Self::new(arrivals, service_s, 0.0)
     }
 
-    /// The part of time that the server is busy.
+    /// Share of the time in which the server is busy.
     pub fn load(&self) -> f64 {
         self.arrivals * self.mean_service_s
     }
@@ -101,7 +101,7 @@ impl Mm1 {
         if load < 1.0 { Ok(Self { arrivals, services }) } else { Err(Error::Unstable { load }) }
     }
 
-    /// The part of time that the server is busy.
+    /// Share of the time in which the server is busy.
     pub fn load(&self) -> f64 {
         self.arrivals / self.services
     }
@@ -121,7 +121,7 @@ impl Mm1 {
         self.load() * self.mean_sojourn_s()
     }
 
-    /// The time in the system, in s, that the part `quantile` of the customers stay below; the time is exponential.
+    /// This `quantile` of the time in the system, in s; the time is exponential.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Mm1 {
     }
 }
 
-/// M/M/1/K: room for `K` customers, the one in service included; who finds it full is lost. Any load.
+/// M/M/1/K: room for `K` customers, the one in service included; arrivals at a full system are lost. Any load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mm1k {
     arrivals: f64,
@@ -171,10 +171,10 @@ impl Mm1k {
         if self.arrivals < self.services { from_the_likely_end } else { f64::from(self.room) - from_the_likely_end }
     }
 
-    /// Mean time in the system of those who were let in, in s, by Little's law.
+    /// Mean time in the system of admitted customers, in s, by Little's law.
     pub fn mean_sojourn_s(&self) -> f64 {
         let (least_likely, sum, _) = self.weights();
-        // Who enters is served: the rate of entry, as that of departure, is the services times the busy part of time.
+        // All that enter are served: the rates of entry and departure are the services times the busy share of time.
         let empty = if self.arrivals < self.services { 1.0 / sum } else { least_likely / sum };
         self.mean_number() / (self.services * (1.0 - empty))
     }

@@ -35,7 +35,7 @@ pub(crate) fn mean_s(contenders: &[Contender], slot: Duration) -> f64 {
     longest_first.sort_by_key(|contender| core::cmp::Reverse(contender.collision));
     let (mut mean, mut none_longer) = (idle * slot.as_secs_f64(), 1.0);
     for contender in longest_first {
-        // As if every busy slot were a collision; then the successes are put right.
+        // First every busy slot counts as a collision; then the successes are corrected.
         let none_as_long = none_longer * contender.silent();
         let (success_s, collision_s) = (contender.success.as_secs_f64(), contender.collision.as_secs_f64());
         mean += (none_longer - none_as_long) * collision_s + contender.success(idle) * (success_s - collision_s);

@@ -36,9 +36,9 @@
 //!
 //! # What is assumed
 //!
-//! That of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions independent from
-//! slot to slot and of each other; all packets take `T_s` or `T_c`. That a device is busy is independent of whether others
-//! are.
+//! That of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions
+//! independent from slot to slot and of each other; all packets take `T_s` or `T_c`. Whether a device is busy is
+//! independent of the others.
 
 mod delay;
 mod target;
@@ -52,7 +52,7 @@ use crate::error::{are_windows, takes_time};
 use crate::fixed_point::settle;
 use units::Duration;
 
-/// The most devices that are solved, of both classes together.
+/// The largest number of devices in both classes together.
 pub const MAX_DEVICES: u32 = 1000;
 
 /// Parameters common to all devices.

@@ -18,7 +18,7 @@ use crate::Error;
 /// A hop of a flow in the collision domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// Channel time of a data packet with all that belongs to it, `t_data`, in s.
+    /// Channel time of a data packet with its overhead, `t_data`, in s.
     pub data_s: f64,
     /// Channel time of a transport acknowledgement on the way back, `t_ack`, in s; zero without any.
     pub ack_s: f64,
@@ -42,7 +42,7 @@ pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
 /// way in the domain: `c_g` is what a packet of flow `g` and its part of an acknowledgement take on all hops.
 ///
 /// # Errors
-/// As [`rate`]; [`Error::Stations`] for a window of nothing, too.
+/// As [`rate`]; also [`Error::Stations`] for a window of zero.
 pub fn tcp(flows: &[(u32, &[Hop])], packets_per_ack: f64) -> Result<Vec<f64>, Error> {
     let are_flows = !flows.is_empty() && flows.iter().all(|(window, _)| *window > 0);
     Error::first([(are_flows, Error::Stations)])?;

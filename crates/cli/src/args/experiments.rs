@@ -126,7 +126,7 @@ pub(crate) struct Emulate {
     /// Fail if more than this share of the packets is late, in percent.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) most_late: Option<f64>,
-    /// Pace the network with real-time priority (`SCHED_FIFO`): on a busy machine. Needs root, or a limit (`ulimit -r`).
+    /// Pace the network at real-time priority (`SCHED_FIFO`), for busy machines. Needs root or a limit (`ulimit -r`).
     #[arg(long)]
     pub(crate) fifo: bool,
     /// Keep the results in this folder, as `sluice run --out` does.
@@ -138,7 +138,7 @@ pub(crate) struct Emulate {
     /// Only this node in --pcap. May be given several times.
     #[arg(long, value_name = "NODE", requires = "pcap")]
     pub(crate) node: Vec<String>,
-    /// Lead from this real node to this machine by a device `sluice0`, for programs on both: routes, no NAT. Needs
+    /// Connect this real node to this machine by a device `sluice0`, for programs on both sides: routes, no NAT. Needs
     /// root, or a device that root has made for this user.
     #[arg(long, value_name = "NODE")]
     pub(crate) gateway: Option<String>,
@@ -312,7 +312,7 @@ pub(crate) struct Claims {
     /// Check the record against the scenarios, the pages in ./docs and the results in these folders.
     #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "record", "pages"])]
     pub(crate) check: Option<Vec<PathBuf>>,
-    /// Write the record from the full runs in these folders, and the words of the scenarios into all of it.
+    /// Update the record from the full runs in these folders, and all of its texts from the scenarios.
     #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "pages"])]
     pub(crate) record: Option<Vec<PathBuf>>,
     /// Write the tables of the record into the pages of this folder.
@@ -363,8 +363,8 @@ pub(crate) struct Replay {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Turn a recording into a scenario, a link as fast as the measured one with the load that was offered to it; or a Wi-Fi
-/// interface, or what iw says of one: its channel, and the modes of its stations.
+/// Turn a recording into a scenario: a link as fast as the measured one, with the load that was offered to it. Or turn
+/// a Wi-Fi interface, or iw's output on it, into its channel and its stations' modes.
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "scenario-from"))]
 pub(crate) struct ScenarioFrom {
@@ -378,15 +378,15 @@ pub(crate) struct ScenarioFrom {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Forecast what other queues would do at a Wi-Fi access point, from what its radio tells: its stations' modes and traffic, and how
-/// busy the channel is.
+/// Forecast what other queues would do at a Wi-Fi access point, from readings of its radio: its stations' modes and
+/// traffic, and how busy the channel is.
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "forecast"))]
 pub(crate) struct Forecast {
     /// A Wi-Fi interface (Linux), or a recording of one.
     #[arg(value_name = "DEV|FILE")]
     pub(crate) source: PathBuf,
-    /// Time for which an interface is listened to.
+    /// Time for which the interface is observed.
     #[arg(long = "for", value_name = "TIME", default_value = "120 s")]
     pub(crate) length: units::Duration,
     /// Print one JSON object.
@@ -398,7 +398,7 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// Keys that people give as settings, but that are options, each with a command that has it.
+/// Options that users often give as keys of `--set`, each with a command that has it.
 const OPTIONS: [(&str, &str); 5] =
     [("seed", "run"), ("seeds", "reproduce"), ("case", "run"), ("out", "run"), ("threads", "reproduce")];
 
@@ -415,7 +415,7 @@ fn up_to_10_000(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 
-/// The arms beside the first, with which they are compared.
+/// All arms except the first, with which the others are compared.
 fn arms() -> impl Iterator<Item = &'static str> {
     ARMS.into_iter().skip(1)
 }
@@ -437,7 +437,7 @@ fn controllers() -> impl TypedValueParser<Value = control::Name> {
     let names = control::Name::ALL.iter().map(|name| PossibleValue::new(name.as_str()));
     PossibleValuesParser::new(names.chain([PossibleValue::new(TURNS).hide(true)])).try_map(|name| match name.as_str() {
         TURNS => {
-            Err("it decides for each packet, which no recording of intervals has; `queues = \"turns\"` simulates it"
+            Err("it decides for each packet, but recordings have only intervals; `queues = \"turns\"` simulates it"
                 .to_owned())
         }
         name => name.parse::<control::Name>().map_err(|error| error.to_string()),

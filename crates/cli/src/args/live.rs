@@ -36,22 +36,22 @@ pub(crate) struct Attach {
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Go on even where nothing ever waits, so that a limit has no effect: at the root of veth, loopback, a bridge.
+    /// Continue even where packets never wait, so that a limit has no effect: at the root of veth, loopback, a bridge.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Take away a queue that a user made, even if it cannot be restored, in which case the kernel's default comes back,
-    /// or if it is what limits the link's rate.
+    /// Replace a queue that a user made, even if it limits the link's rate, or cannot be restored: then the kernel's
+    /// default comes back.
     #[arg(long)]
     pub(crate) replace: bool,
     /// The largest number of segments (GSO) in a packet of the interface while it is governed: with 1 a limit in packets
     /// counts the link's packets.
     #[arg(long, value_name = "N")]
     pub(crate) gso_segments: Option<std::num::NonZeroU32>,
-    /// Give packets of real time (DSCP 46 and 47) a queue of their own, which comes before all others. Always done for a
-    /// controller that governs one of the two classes, such as `swan_rate`.
+    /// Give real-time packets (DSCP 46 and 47) a queue of their own, which is served before all others. Always done for
+    /// a controller that governs one of the two classes, such as `swan_rate`.
     #[arg(long)]
     pub(crate) classes: bool,
-    /// Where stations of Wi-Fi have turns, without a controller: let a round of them take no longer, which costs goodput.
+    /// Where Wi-Fi stations take turns, without a controller: longest round of their turns. A short one costs goodput.
     #[arg(long, value_name = "TIME")]
     pub(crate) bulk_delay: Option<units::Duration>,
     /// Exchange the controller's notes with the agents of neighbours on the interface, by UDP multicast: for `dnb`.
@@ -88,8 +88,8 @@ pub(crate) struct Detach {
     pub(crate) queue: QueueArgs,
 }
 
-/// Record what happens in an interface's queue until Ctrl-C, and on Wi-Fi what the radio tells ten times a second. Changes
-/// nothing and needs no privilege.
+/// Record the intervals of an interface's queue until Ctrl-C, and on Wi-Fi the radio's readings ten times a second.
+/// Changes nothing and needs no privilege.
 #[derive(Debug, Group)]
 #[command(after_help = section(HELP, "record"))]
 pub(crate) struct Record {
@@ -99,7 +99,7 @@ pub(crate) struct Record {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) policy: Policy,
-    /// Number stations in place of their addresses, for others.
+    /// Replace the addresses of stations by numbers, so that the file can be shared.
     #[arg(long)]
     pub(crate) bundle: bool,
 }
@@ -116,13 +116,13 @@ pub(crate) struct Doctor {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write to a file what of this machine decides (sysfs, nl80211, debugfs), without names and addresses, for a report.
+    /// Write the deciding readings (sysfs, nl80211, debugfs) to a file, without names and addresses, for a bug report.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["device", "json"])]
     pub(crate) bundle: Option<PathBuf>,
 }
 
-/// Try on live traffic which queue is better: arms take turns by blocks in random order, and their differences are judged.
-/// Ctrl-C restores the former queue at once.
+/// Try on live traffic which queue is better: arms alternate in blocks of random order, and their differences are
+/// judged. Ctrl-C restores the former queue at once.
 #[derive(Debug, Group)]
 #[command(after_help = section(HELP, "trial"))]
 pub(crate) struct Trial {
@@ -148,13 +148,13 @@ pub(crate) struct Trial {
     /// Draws the order of the arms.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// End as soon as the verdict is known. What it costs to look in between is taken into account.
+    /// End as soon as the verdict is known. The verdict's confidence takes these repeated looks into account.
     #[arg(long)]
     pub(crate) until_known: bool,
     /// An IPv4 address that answers echoes. May be given several times [default: all neighbours that the kernel knows].
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) ping: Vec<std::net::Ipv4Addr>,
-    /// Go on even where nothing ever waits, as `attach --force` does.
+    /// Continue even where packets never wait, as `attach --force` does.
     #[arg(long)]
     pub(crate) force: bool,
     /// Write the blocks to this file, without addresses and names, for --pool.
@@ -166,7 +166,7 @@ pub(crate) struct Trial {
     /// Say whether this forecast was right: a file that `sluice forecast --json` has written.
     #[arg(long, value_name = "FILE")]
     pub(crate) forecast: Option<PathBuf>,
-    /// Join the files of several trials of the same arms, and hold none.
+    /// Combine the files of several trials of the same arms, instead of running one.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "out", "report"])]
     pub(crate) pool: Vec<PathBuf>,
     /// Print one JSON object.
@@ -174,7 +174,7 @@ pub(crate) struct Trial {
     pub(crate) json: bool,
 }
 
-/// The place to look for running agents, and what of theirs is shown.
+/// Where to look for running agents, and which of their queues to show.
 #[derive(Debug, Group)]
 pub(crate) struct Agents {
     /// The folder with the sockets of running agents.

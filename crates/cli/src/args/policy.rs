@@ -8,10 +8,10 @@ use control::Name;
 #[derive(Debug, Group)]
 pub(crate) struct Policy {
     /// The controller that sets the limit. `ebdp` and `astar` suit TCP; `adth` suits streams that do not back off, and
-    /// starves TCP. `turns` is what goes without one.
+    /// starves TCP. `turns` needs no controller.
     #[arg(long, value_name = "NAME", value_parser = schemes())]
     pub(crate) controller: Option<Scheme>,
-    /// Its target delay: "50 ms". Without a controller that of turns and of the knobs of mac80211 [default: 100 ms].
+    /// Its target delay: "50 ms". Without a controller, the target of `turns` or of mac80211's knobs [default: 100 ms].
     #[arg(long, value_name = "TIME")]
     pub(crate) target_delay: Option<units::Duration>,
     /// Set a key of the queue. May be given several times.

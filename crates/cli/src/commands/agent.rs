@@ -114,17 +114,17 @@ struct Next {
 
 impl Serving<'_> {
     fn complain(&mut self, text: impl std::fmt::Display) {
-        // Governing goes on, whoever reads of it.
+        // Governing goes on, whether or not the log can be written.
         let _ = self.log.line(text);
     }
 
-    /// Says which tables are wrong: the others apply.
+    /// Reports which tables are wrong; the others apply.
     fn leave_out(&mut self, wrong: &[String]) {
         let words = wrong.iter().map(|why| format!("{why}; this interface is left out"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));
     }
 
-    /// Writes the rest, and says which recordings are not whole.
+    /// Writes the rest, and reports which recordings are incomplete.
     fn finish(&mut self) {
         for lacking in self.recordings.finish() {
             self.complain(lacking);

@@ -90,7 +90,7 @@ pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
 
 fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) -> Result<(), Failure> {
     let signals = Signals::take_over()?;
-    // Its thread takes no signal.
+    // The sampler's thread takes no signal.
     host.air = wish.dry_run.then(|| Sampler::begin(&wish.place.device, host.is_public)).flatten();
     let governed = govern(vec![wish], Patience::End, listen, &signals, host);
     host.finish();
@@ -125,14 +125,14 @@ impl Attaching {
     }
 
     fn complain(&mut self, text: impl std::fmt::Display) {
-        // Governing goes on, whoever reads of it.
+        // Governing goes on, whether or not the output can be written.
         let _ = self.log.line(text);
     }
 
-    /// Writes the rest, and says what nobody read in time. A recording that is not whole is a failure.
+    /// Writes the rest, and reports lines that nobody read in time. An incomplete recording is a failure.
     fn finish(&mut self) {
         if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
-            self.complain(format_args!("{dropped} lines were dropped: nothing read them in time"));
+            self.complain(format_args!("{dropped} lines were dropped: their reader was too slow"));
         }
         match self.file.as_mut().map(Outlet::finish) {
             Some(Ok(dropped @ 1..)) => {
@@ -145,7 +145,7 @@ impl Attaching {
         let _ = self.log.finish();
     }
 
-    /// Shows and records a decision. After a failed write there are no further attempts.
+    /// Shows and records a decision. After a failed write it makes no further attempt.
     fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
         let json = self.json;
         let shown = self.rows.as_mut().map_or(Ok(()), |rows| tell(rows, decision, json));
@@ -195,8 +195,8 @@ fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> 
     settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
 
-/// Builds the settings of a queue from the command line, and the target delay of a device that has a law of its own: what is
-/// given without a controller.
+/// Builds the settings of a queue from the command line, and the target delay of a device that has a control law of its
+/// own, which is used without a controller.
 fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
     let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
     let Some(target) =
@@ -226,7 +226,7 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
         })
         .collect();
     std::panic::set_hook(Box::new(move |panic| {
-        // First the queues: whoever reads the words may keep them waiting.
+        // Queues are restored first: a reader of the message may block this process.
         let restored = places.iter().map(|(device, restorer)| match restorer.restore() {
             Ok(()) => format!("{device} has its former queue back\n"),
             Err(error) => format!("error: {error}; `sluice detach {}` tries again\n", quoted(device)),

@@ -21,7 +21,7 @@ pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
 /// The commands that take ids of scenarios.
 const WITH_IDS: [&str; 4] = ["run", "emulate", "reproduce", "check"];
 
-/// Adds the ids of the built-in scenarios, which beside files no generator knows.
+/// Adds completion of the ids of built-in scenarios, which the generator does not know, to that of files.
 fn with_ids(shell: Shell, text: &str) -> String {
     let ids = home::ids().join(" ");
     let commands = WITH_IDS.join("|");

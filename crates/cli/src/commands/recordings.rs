@@ -1,4 +1,4 @@
-//! Recordings of an agent: nothing that a file held before is lost, whether the agent starts anew or its settings are
+//! Recordings of an agent: the former content of a file is never lost, whether the agent restarts or its settings are
 //! refused.
 
 use super::decisions::line;
@@ -17,24 +17,24 @@ pub(super) struct Recordings(BTreeMap<String, Recording>);
 struct Recording {
     path: PathBuf,
     file: Outlet,
-    /// Whether the file was made for this.
+    /// Whether the file was created for this recording.
     is_made: bool,
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
         if self.is_made && !self.file.holds_something() {
-            // An empty file harms nobody.
+            // An empty file that remains does no harm.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
 impl Recordings {
-    /// Opens the files that `config` names anew. What they hold stays until these are [begun](Self::begin).
+    /// Opens the files that `config` newly names. Their content stays until the recordings [begin](Self::begin).
     ///
     /// # Errors
-    /// One cannot be written, or is that of two interfaces.
+    /// A file cannot be written, or two interfaces name it.
     pub(super) fn opened(&self, config: &Config) -> Result<Self, String> {
         let mut new = Self::default();
         for (device, path) in named(config) {
@@ -84,7 +84,7 @@ impl Recordings {
         written
     }
 
-    /// Writes the rest. Returns which recordings are not whole.
+    /// Writes the rest. Returns which recordings are incomplete.
     pub(super) fn finish(&mut self) -> Vec<String> {
         let finished = self.0.iter_mut().filter_map(|(device, recording)| match recording.file.finish() {
             Ok(0) => None,

@@ -24,7 +24,7 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
     let place = Place { device: device.clone(), parent: args.parent, state_folder: args.state.clone() };
     let arms = args.arms.iter().map(|name| arm(name, &place, args.force)).collect::<Result<Vec<Arm>, Failure>>()?;
     let plan = plan(args)?;
-    // What cannot be read or written is noticed before anything is changed.
+    // Files that cannot be read or written are found before anything is changed.
     let forecast = forecast(args)?;
     for file in [&args.out, &args.report].into_iter().flatten() {
         check_place(file)?;
@@ -71,7 +71,7 @@ fn pool(args: &args::Trial) -> Result<(), Failure> {
         let trial: Trial = read(path, "trial")?;
         let arms = &trials.first().unwrap_or(&trial).plan.arms;
         if trial.plan.arms != *arms || trial.blocks.iter().any(|block| block.arm >= arms.len()) {
-            return Err(wrong(path, &format!("is of other arms than the first file ({})", arms.join(", "))));
+            return Err(wrong(path, &format!("has other arms than the first file ({})", arms.join(", "))));
         }
         trials.push(trial);
     }
@@ -92,13 +92,13 @@ fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     let Some(path) = &args.forecast else { return Ok(Vec::new()) };
     let file: Value = read(path, "forecast")?;
     match file["forecast"]["arms"].as_array() {
-        None => Err(wrong(path, "is no forecast: expected what `sluice forecast --json` prints")),
+        None => Err(wrong(path, "is not a forecast: expected the output of `sluice forecast --json`")),
         Some(arms) if arms.is_empty() => Err(wrong(path, "forecasts nothing: it could not tell")),
         Some(arms) => Ok(arms.clone()),
     }
 }
 
-/// Says of each arm that was forecast and judged whether it became so.
+/// Reports for each arm that was forecast and judged whether the forecast was right.
 fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     let mut text = String::new();
     for Effect { arm, measure, ratio, low, high, .. } in &verdict.effects {
@@ -118,7 +118,7 @@ fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     if text.is_empty() && !forecast.is_empty() { "The forecast says nothing of these arms.\n".to_owned() } else { text }
 }
 
-/// Returns a verdict for people, beside a forecast if there is one, and as a line of JSON.
+/// Returns a verdict as text, with the forecast if there is one, and as a line of JSON.
 fn told(trials: &[&Trial], level: f64, forecast: &[Value]) -> Result<(String, String), Failure> {
     let verdict = judge(trials, level);
     let (says, table) = (verdict.says() + &compared(forecast, &verdict), table(trials, &verdict));

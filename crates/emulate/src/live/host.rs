@@ -1,4 +1,4 @@
-//! The device by which a real node leads to this machine, outside all namespaces of ours.
+//! The device that connects a real node to this machine, outside our namespaces.
 
 use super::tun::{self, Site};
 use super::unavailable::Unavailable;
@@ -10,12 +10,12 @@ use std::{fs, io};
 
 const NAME: &str = "sluice0";
 
-/// The device: packets for nodes come from it, packets for this machine and what is behind it go to it. It is gone with
-/// the process, unless somebody made it before.
+/// The device: packets for nodes come from it, packets for this machine and beyond go to it. It ends with the process,
+/// unless it existed before.
 #[derive(Debug)]
 pub struct Host(pub(super) OwnedFd);
 
-/// A node whose address hides a host of the network that is on this device of the machine.
+/// A node whose address hides a host in the network of a device of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
     /// The address.

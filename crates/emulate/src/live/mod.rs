@@ -1,8 +1,8 @@
 //! Real programs over a [`Medium`](crate::Medium), in real time: every real node has a network namespace with a TUN
 //! device.
 //!
-//! Nothing of it lies in a file. The namespaces belong to a process that is the first of a PID namespace: with it end
-//! all processes in them, whatever ends it, and with the processes the namespaces and devices.
+//! It leaves no files. The namespaces belong to the first process of a PID namespace: when it ends, for any reason, all
+//! processes in them end, and with them the namespaces and devices.
 //!
 //! Or the medium is that of a kernel's own radios: [`radios`].
 

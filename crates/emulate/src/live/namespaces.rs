@@ -17,11 +17,11 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::{env, fs, io};
 
-/// The variable by which the program within the namespaces is told that it is, and from which [`visit`](super::visit)
-/// takes the names of the nodes: the process outside, then the nodes, one a line.
+/// The environment variable that marks a process within the namespaces, and from which [`visit`](super::visit) takes
+/// the names of the nodes: the outer process, then the nodes, one per line.
 pub(super) const INSIDE: &str = "SLUICE_EMULATE";
 
-/// Proof that this process runs within namespaces of its own; with the device that leads out of them, if there is one.
+/// Proof that this process runs within its own namespaces; with the device that leads out of them, if there is one.
 #[derive(Debug)]
 pub struct Inside(pub(super) Option<Host>);
 

@@ -26,7 +26,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 use thiserror::Error;
 
-/// Events that come sooner after one another are handled together: a busy network has one every few microseconds.
+/// Events within this time are handled together: a busy network has one every few microseconds.
 const TICK: Duration = Duration::from_micros(200);
 /// Packets that are read from a device before the network goes on.
 const BATCH: usize = 64;
@@ -52,7 +52,7 @@ pub struct Report {
     pub emulation: Emulation,
     /// Lateness over time, if that was wanted.
     pub series: Option<EmulationSeries>,
-    /// Time that it took, real and not simulated.
+    /// Real time of the emulation.
     pub wall: Duration,
     /// Processor time of this process.
     pub cpu: Duration,
@@ -214,7 +214,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Pushes what programs have sent: a batch of each device, so that one that floods does not hold up the others.
+    /// Pushes packets that programs have sent: a batch per device, so that a flooded one does not delay the others.
     fn take_in(&mut self) {
         for number in 0..=self.nodes.len() {
             for _ in 0..BATCH {

@@ -6,7 +6,7 @@ use std::io;
 /// Lowest of the usual priorities: before all normal processes, behind the kernel's threads.
 const PRIORITY: libc::c_int = 10;
 
-/// Gives this process real-time priority (`SCHED_FIFO`), which those that it starts inherit.
+/// Gives this process real-time priority (`SCHED_FIFO`), which its children inherit.
 ///
 /// # Errors
 /// The kernel refuses, as it does without `CAP_SYS_NICE` or a limit for it (`ulimit -r`).
@@ -21,7 +21,7 @@ pub(super) fn keep() {
     #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
     let policy = unsafe { libc::sched_getscheduler(0) };
     if policy == libc::SCHED_FIFO {
-        // It may always be kept to oneself.
+        // Resetting it on fork is always permitted.
         let _ = set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK);
     }
 }

@@ -1,4 +1,4 @@
-//! What programs in a node see of the machine: devices and names of the node instead of the machine's.
+//! The view of the machine for programs in a node: devices and names of the node instead of the machine's.
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub struct Ready {
 /// nodes. Unless a gateway leads to name servers, none is asked, since it would be asked over the air in vain.
 ///
 /// # Errors
-/// A container refuses what shows more than it shows itself. Most programs do without.
+/// A container refuses mounts that would show more than it shows itself. Most programs do not need them.
 pub(super) fn narrow(nodes: &[Ready], leads: bool) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();

@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 pub(super) const NAME: &str = "air0";
 const MTU: u16 = 1_500;
 
-/// The addresses of a device, and how many of their first bits its neighbours' share.
+/// The addresses of a device, and their prefix lengths.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) v4: (Ipv4Addr, u8),

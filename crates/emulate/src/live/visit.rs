@@ -1,4 +1,4 @@
-//! Commands in the nodes of an emulation that runs.
+//! Commands in the nodes of a running emulation.
 //!
 //! A namespace decides which files stand behind the names of programs. Root sees the processes of all users. If root
 //! entered a namespace that another user made, that user's programs would run as root. So this module looks only at
@@ -33,8 +33,8 @@ pub enum NoVisit {
     System { name: String, error: io::Error },
 }
 
-/// Moves this process into the namespaces of the node `name` of an emulation that runs; what it starts from now on is
-/// there. It must have one thread.
+/// Moves this process into the namespaces of the node `name` of a running emulation; its children start there. It must
+/// have one thread.
 ///
 /// # Errors
 /// There is no such node, or the system refuses.
@@ -64,11 +64,11 @@ struct Emulation {
 impl Emulation {
     fn of(process: &Path) -> Option<Self> {
         let process = File::open(process).ok()?;
-        // First, for a reader of another user's memory may have to wait for him.
+        // Checked first, because reading another user's memory may block on that user.
         is_own(&fs::read_to_string(within(&process, "status")).ok()?).then_some(())?;
         let user = File::open(within(&process, "ns/user")).ok()?;
         is_made_here(&user).ok()?.then_some(())?;
-        // Commands within are told nothing and have no such thread.
+        // Commands within lack the variable and have no such thread.
         thread(&process, |name| name.starts_with(THREAD))?;
         let variables = fs::read(within(&process, "environ")).ok()?;
         let variables = String::from_utf8_lossy(&variables);
@@ -85,7 +85,7 @@ impl Emulation {
             (within(&self.process, "ns/pid"), CloneFlags::CLONE_NEWPID),
             (node.join("ns/net"), CloneFlags::CLONE_NEWNET),
         ];
-        // All are opened, and asked whose they are, before the first is entered: from then on `/proc` may be another.
+        // All are opened, and their owners checked, before the first is entered: afterwards `/proc` may be another.
         let checked = |(path, kind)| {
             let space = File::open(path)?;
             let is_within = is_same(&related(&space, libc::NS_GET_USERNS)?, &self.user)?;
@@ -99,7 +99,7 @@ impl Emulation {
         for (space, kind) in spaces {
             setns(space, kind)?;
         }
-        // Another mount namespace begins at its root.
+        // A process enters another mount namespace at its root.
         folder.and_then(env::set_current_dir)
     }
 }

@@ -69,7 +69,7 @@ impl Condition {
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
             Self::Between { low, high, open: false } => low <= value && value <= high,
-            // Where there is no end, there is none to leave out.
+            // An infinite end needs no exclusion.
             Self::Between { low, high, .. } => {
                 (low < value || low.is_infinite()) && (value < high || high.is_infinite()) && !value.is_nan()
             }

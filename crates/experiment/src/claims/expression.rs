@@ -284,7 +284,7 @@ impl Parser<'_> {
     fn function(&mut self, name: &str) -> Result<Expression, String> {
         let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = FUNCTIONS.iter().map(|(known, _)| *known).collect();
-            return Err(format!("`{name}` is no function: there are {}", known.join(", ")));
+            return Err(format!("`{name}` is not a function: expected {}", known.join(", ")));
         };
         self.tokens = &self.tokens[1..];
         let mut arguments = vec![self.sum()?];

@@ -62,9 +62,9 @@ pub struct Sweep<'s> {
     pub seeds: &'s [u64],
     /// All runs, by case and then by seed.
     pub runs: &'s [Run],
-    /// The share of the scenario's runs that these are.
+    /// Extent of these runs: all of the scenario's, or fewer or shorter ones.
     pub extent: Extent,
-    /// The cases that were not run because time is short.
+    /// The cases that `--quick` left out.
     pub left_out: &'s [Case],
 }
 

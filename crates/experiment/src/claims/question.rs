@@ -6,7 +6,7 @@ use crate::study::{Choose, Claim, Compare, First, Labels, Together, Window};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A result of each case, and the result that it is compared with.
+/// A result of each case, and the result with which it is compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Question<'q> {
     pub(crate) measure: Expression,
@@ -77,8 +77,8 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// Returns the neighbours along the axis of `steps`, as positions among `pairs`: the one that is subtracted, and
-    /// the one from which it is. `None` without steps, or if `first` uses them already.
+    /// Returns the neighbours along the axis of `steps`, as positions among `pairs`: the subtrahend and the minuend.
+    /// `None` without steps, or if `first` uses them already.
     pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
         let axis = self.steps.filter(|axis| self.first.is_none_or(|first| first.axis != *axis))?;
         let label = |position: usize| cases[pairs[position].0].get(axis);
@@ -99,9 +99,9 @@ impl<'q> Question<'q> {
         Some((0..pairs.len()).filter_map(|position| Some((before(position)?, position))).collect())
     }
 
-    /// Returns the cases of the question, each with those that it may be compared with, by index. With `first`, one
-    /// case stands for all along the axis. With groups, the first case stands for those that make one value; with rank
-    /// correlation, it stands for all.
+    /// Returns the cases of the question, each with those with which it may be compared, by index. With `first`, one
+    /// case represents all along the axis. With groups, the first case represents those of one value; with rank
+    /// correlation, it represents all.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         if !self.groups.is_empty() {
             return self.together(cases);
@@ -125,8 +125,8 @@ impl<'q> Question<'q> {
         pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
     }
 
-    /// Returns the cases that make one value, each set with its first case: they differ only in the axes that groups
-    /// name, and every group has one.
+    /// Returns the sets of cases that are combined into one value, each with its first case: they differ only in the
+    /// axes that groups name, and every group has one.
     fn together(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         let folded: BTreeSet<&String> = self.groups.values().flat_map(BTreeMap::keys).collect();
         let alike = |a: usize, b: usize| {

@@ -4,8 +4,8 @@ use super::results::Results;
 use super::{Case, Question, Sweep, verdict};
 use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
 
-/// Splits a claim by the labels of the axis `each` that it is about, in the order of the cases: each label, and the
-/// claim about its cases alone. Without `each`, the claim stays whole.
+/// Splits a claim by its labels of the axis `each`, in the order of the cases: each label, and the claim restricted to
+/// its cases. Without `each`, the claim stays whole.
 pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<(Option<String>, Claim)> {
     let Some(axis) = &rulings.each else { return vec![(None, claim.clone())] };
     let mut labels: Vec<&String> = Vec::new();

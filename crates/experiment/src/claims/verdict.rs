@@ -44,8 +44,8 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
     }
 }
 
-/// Rules by another window on the value and the interval that were measured for a claim. `None` where one case of
-/// several decides, or one seed that need not be the same with another window.
+/// Rules by another window on the value and the interval that were measured for a claim. `None` if one case of several
+/// decides, or one seed, which may be another one with another window.
 pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling> {
     let condition = claim.condition().filter(|condition| *condition != Condition::Zero)?;
     if claim.statistic == Statistic::Each || claim.share_of_runs.is_some() {
@@ -62,8 +62,8 @@ pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling
     Some(if is_better { Ruling::Better } else { ruling })
 }
 
-/// True for a claim of a single printed number whose window has an end on one side only, which would take any value
-/// beyond for that number. Zero is the end of a share, and no end of an order: `> 0`.
+/// True for a claim of a single printed number whose window has only one end, so that any value beyond counts as that
+/// number. Zero is the end of a share, but not of an order: `> 0`.
 pub fn is_open(claim: &Claim) -> bool {
     let printed = match &claim.reported {
         Some(Reported::Number(value)) => Some(*value),
@@ -155,8 +155,7 @@ fn zero(extent: Extent, values: &[f64]) -> Judgement {
     Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
 }
 
-/// Lets the seed that lies farthest outside, or farthest inside, decide; `before` says which of two excesses comes
-/// first.
+/// Lets the seed farthest outside, or farthest inside, decide; `before` orders two excesses.
 fn by_seed(
     claim: &Claim,
     condition: Condition,
@@ -178,7 +177,7 @@ fn by_seed(
     Judgement { ruling, measured, low, high, seed: Some(seed), excess }
 }
 
-/// Rules on one number of all seeds, whose own spread is not known.
+/// Rules on one number of all seeds, which has no interval.
 fn single(condition: Condition, extent: Extent, value: f64) -> Judgement {
     let ruling = settled(extent, condition.holds(value));
     Judgement { ruling, measured: value, low: value, high: value, seed: None, excess: condition.excess(value) }

@@ -1,12 +1,12 @@
-//! Judges schemes by what people in random homes feel, as ratios to today's default.
+//! Judges schemes by measures that users in random homes notice, as ratios to today's default.
 
 use super::{ARMS, AXIS, Home, ID};
 use crate::study::{Finding, Origin, OverSeeds, Ruling, Run, Spread, Study, Unit, Verdict};
 use sim::results::{Flow, Outcome};
 use std::collections::BTreeMap;
 
-/// What people feel: its name, the first word of its flows, whether more is better, and what the median ratio of `turns` has
-/// to reach: in each group, and in all homes.
+/// Measures that users notice: name, first word of their flows, whether more is better, and the bounds of the median
+/// ratio of `turns` in each group and in all homes.
 const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("own goodput", "", true, 0.99, 0.99),
     ("worst bulk", "", true, 1.0, 1.0),
@@ -18,7 +18,7 @@ const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("ping busy", "ping busy", false, 1.0, 0.55),
     ("ping idle", "ping idle", false, 1.0, 1.0),
 ];
-/// Groups of homes that are judged by themselves, by a trait; the first has all.
+/// Groups of homes with a common trait, each judged separately; the first has all homes.
 const GROUPS: [&str; 6] = ["all", "heavy neighbour", "no neighbour", "walker", "few stations", "many stations"];
 const ALL: &str = GROUPS[0];
 const OURS: &str = ARMS[1];
@@ -26,7 +26,7 @@ const CHANCE: &str = ARMS[3];
 /// Above this share lost packets count as late: 10 s times the rest are added to the 99th percentile.
 const LOST: f64 = 0.02;
 
-/// A home's ratios to today's default, by arm and by what is felt: only what somebody in the home does.
+/// A home's ratios to today's default, by arm and measure; only for the activities in the home.
 struct Row<'h> {
     home: &'h Home,
     arms: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
@@ -55,8 +55,8 @@ fn rows<'h>(homes: &'h [Home], runs: &[Run]) -> Vec<Row<'h>> {
     homes.iter().map(row).collect()
 }
 
-/// Returns what is felt in a run: bit/s, seconds of the mean page or piece of film, or the largest 99th percentile of what
-/// comes to somebody.
+/// Returns a measure of a run: bit/s, seconds of the mean page or film segment, or the largest 99th percentile of a
+/// user's delays.
 fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
     let (_, kind, ..) = FELT.iter().find(|(felt, ..)| *felt == what)?;
     let flows: Vec<&Flow> = outcome.flows.iter().filter(|flow| flow.name.starts_with(kind)).collect();
@@ -76,7 +76,7 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
             stations.into_values().min_by(f64::total_cmp)
         }
         "page" | "film" => {
-            // None in time is no better than the whole run.
+            // Nothing in time counts as the length of the run.
             let mean = |flow: &&Flow| {
                 let times = flow.completion_s.filter(|times| times.mean > 0.0);
                 times.map_or(outcome.simulated_s, |times| times.mean)
@@ -94,13 +94,13 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
 struct Found<'r> {
     /// Homes with their ratios, from the smallest.
     ratios: Vec<(&'r Row<'r>, f64)>,
-    /// In hundredths, as it is shown.
+    /// Rounded to hundredths, as shown.
     median: f64,
-    /// Homes that are worse by a tenth.
+    /// Homes that are worse by at least a tenth.
     worse: Vec<&'r Row<'r>>,
 }
 
-/// Returns how an arm does; `None` if no home of the group has such a ratio.
+/// Returns the results of an arm; `None` if no home of the group has such a ratio.
 fn found<'r>(rows: &'r [Row], arm: &str, what: &str, group: &str) -> Option<Found<'r>> {
     let of_group = rows.iter().filter(|row| row.is_in(group));
     let mut ratios: Vec<(&Row, f64)> = of_group.filter_map(|row| Some((row, *row.arms.get(arm)?.get(what)?))).collect();
@@ -113,7 +113,7 @@ fn found<'r>(rows: &'r [Row], arm: &str, what: &str, group: &str) -> Option<Foun
     Some(Found { median: (middle * 100.0).round() / 100.0, ratios, worse })
 }
 
-/// Rules on `turns` by the median homes of groups and beside the null control, and adds the ratios of all arms.
+/// Rules on `turns` by the medians of groups and in comparison with the null control, and adds the ratios of all arms.
 pub(crate) fn judge(study: &mut Study) {
     debug_assert!(study.claims.is_empty(), "an experiment of homes has no claims but these");
     let labels = study.axes.iter().filter(|axis| axis.name == AXIS).flat_map(|axis| &axis.labels);

@@ -1,4 +1,4 @@
-//! BQM's expected throughput (4.1) beside a run: that of a single connection over as many hops as the packets took.
+//! BQM's expected throughput (4.1) for a run: that of a single connection over as many hops as the packets took.
 
 use super::Fault;
 use crate::study::{Bqm, Expectation};

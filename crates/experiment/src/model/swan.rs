@@ -1,5 +1,5 @@
-//! SWAN's models A and B (crate `theory`) beside a run. Their inputs are what was measured in the run, and the times of
-//! its packets on the channel (S18: with RTS/CTS or without, as the run has it).
+//! SWAN's models A and B (crate `theory`) for a run. Their inputs are the run's measurements, and the channel times of
+//! its packets (S18: with or without RTS/CTS, as in the run).
 
 use super::Fault;
 use crate::measure::means;
@@ -109,7 +109,7 @@ fn exchanges<'o>(
             };
             if found.insert(way, exchange).is_some_and(|other| other != exchange) {
                 let message =
-                    format!("`{}` sends packets of different lengths to `{}`: they cannot be told apart", way.0, way.1);
+                    format!("`{}` sends packets of several lengths to `{}`: the model takes one", way.0, way.1);
                 return refuse(message);
             }
         }

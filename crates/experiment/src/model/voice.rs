@@ -1,4 +1,4 @@
-//! The E-model (crate `theory`) beside a run: users' rating of its calls.
+//! The E-model (crate `theory`) for a run: users' rating of its calls.
 
 use super::Fault;
 use crate::measure::means;
@@ -32,7 +32,7 @@ pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Resu
 
 /// Returns the length of speech in a packet of a flow; `None` if the flow is no call.
 fn packetisation(network: &Network, flow: &Flow) -> Option<Duration> {
-    // One of several copies is called `name-1`.
+    // Copies of a flow are called `name-1` and so on.
     let stands_for =
         |name: &str| flow.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let calls = network.flow.iter().filter(|described| described.traffic.kind == TrafficKind::Voice);

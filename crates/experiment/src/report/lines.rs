@@ -28,7 +28,7 @@ impl Case<'_> {
     }
 }
 
-/// The parts that tell a line from the others of its picture.
+/// The parts that distinguish a line from the others of its picture.
 #[derive(Clone, Debug, PartialEq)]
 struct Identity {
     /// Flow or node; empty for totals.
@@ -39,10 +39,10 @@ struct Identity {
     labels: Vec<(String, String)>,
 }
 
-/// A panel whose lines have no names yet: its title, its lines with what tells them apart, and its rules.
+/// A panel whose lines have no names yet: its title, its lines with their identities, and its rules.
 type Frame = (Option<String>, Vec<(Identity, Line)>, Vec<Rule>);
 
-/// Makes the picture of `chart`, or a sentence that says why there is none. `number` is the index of the study.
+/// Makes the picture of `chart`, or a sentence with the reason why there is none. `number` is the index of the study.
 pub(super) fn picture(
     number: usize,
     study: &Study,
@@ -53,7 +53,7 @@ pub(super) fn picture(
 ) -> Result<Picture, String> {
     let cases = cases(study, chart);
     if cases.is_empty() {
-        return Err("No run is of the kind that this picture asks for.".to_owned());
+        return Err("No run has the labels that this chart needs.".to_owned());
     }
     let mut maker = Maker { study, chart, scale: scale(study, chart), values: None };
     if let Some(x_title) = &chart.x_title {
@@ -66,7 +66,7 @@ pub(super) fn picture(
             return Err(maker.nothing(&cases));
         }
     } else if chart.x != "time" && maker.scale.is_none() {
-        return Err(format!("The scenario varies no “{}”, so there is nothing to draw it over.", chart.x));
+        return Err(format!("The scenario does not vary “{}”, the axis of this chart.", chart.x));
     }
     let mut frames = Vec::new();
     for (title, cases) in maker.panels(&cases) {
@@ -234,7 +234,7 @@ impl Maker<'_> {
         rules
     }
 
-    /// True if the chart draws this flow or node, or chooses none of its kind.
+    /// True if the chart draws this flow or node, or names none of its kind.
     fn shows(&self, kind: &str, name: &str) -> bool {
         let mut named = self.chart.y.iter().filter_map(|key| key.strip_prefix(kind)?.strip_prefix('.')).peekable();
         named.peek().is_none()
@@ -297,7 +297,7 @@ impl Maker<'_> {
         Ok(Picture { id, x: self.scale.clone(), values: self.values.clone(), y, panels, notes, legend })
     }
 
-    /// Says why no line has a value.
+    /// Returns the reason why no line has a value.
     fn nothing(&self, cases: &[Case]) -> String {
         if self.chart.x == Chart::CDF && cases.iter().all(|case| case.runs[0].outcome.distributions.is_none()) {
             return "These runs recorded no distributions, so there is nothing to draw.".to_owned();
@@ -390,7 +390,7 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the place of what tells a line from others, in the list of all, to which it is added if it is new.
+/// Returns the index of a line's identity in the list of all; adds it if it is new.
 fn key(identities: &mut Vec<Identity>, identity: Identity) -> usize {
     identities.iter().position(|known| *known == identity).unwrap_or_else(|| {
         identities.push(identity);
@@ -455,7 +455,7 @@ fn names(identities: &[Identity]) -> Vec<String> {
     identities.iter().map(name).collect()
 }
 
-/// Adds the axis to a label that is only a number: `ADTH-DF`, but "target 200 ms".
+/// Prefixes a label that is only a quantity with its axis: `ADTH-DF`, but "target 200 ms".
 fn spoken(axis: &str, label: &str) -> String {
     if label.starts_with(|c: char| c.is_ascii_digit()) {
         let axis = short(axis);

@@ -19,8 +19,8 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const SAVE: &str = include_str!("save.js");
 
-/// Writes the report of `studies`, in their order, as one HTML file. `library` is JavaScript that defines `vegaEmbed` and
-/// holds no `</script`. With a simulator a reader changes keys of an experiment and sees its charts drawn anew.
+/// Writes the report of `studies`, in their order, as one HTML file. `library` is JavaScript that defines `vegaEmbed`
+/// and holds no `</script`. With a simulator, a reader can change keys of an experiment and see its charts redrawn.
 pub fn html(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> String {
     let title = match studies {
         [one] => one.title.clone(),
@@ -50,14 +50,14 @@ pub fn html(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> 
     page
 }
 
-/// A study's charts drawn anew, each as its figure, and the data that the page's script reads.
+/// A study's charts after new runs, each as its figure, and the data that the page's script reads.
 #[derive(Debug, Serialize)]
 pub struct Redrawn {
     figures: Vec<String>,
     data: Data,
 }
 
-/// Draws the charts of a study for the place that the study `number` has in a report of its experiment.
+/// Draws the charts of a study for the place of the study `number` in a report of its experiment.
 pub fn charts(number: usize, study: &Study) -> Redrawn {
     let (mut data, mut tracks) = (Data::default(), Tracks::default());
     let draw = |k| {
@@ -101,7 +101,7 @@ fn write(
 
 /// Returns the beginning of a page, up to its body.
 fn head(title: &str) -> String {
-    // The policy forbids the page to fetch anything, whatever the library might want.
+    // The policy forbids the page to fetch anything, even for the library.
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -334,7 +334,7 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
         command(&study.command)
     )?;
     replays(out, study, &cases)?;
-    // Readers copy it and run it.
+    // Readers copy this command and run it.
     writeln!(
         out,
         "<details><summary>Scenario file</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",

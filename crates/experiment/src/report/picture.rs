@@ -85,7 +85,7 @@ pub(super) struct Point {
     /// Mean, and the ends of the 95 % interval, in SI units.
     pub(super) x: [f64; 3],
     pub(super) y: [f64; 3],
-    /// True if the front may have it.
+    /// True if it can be on the front.
     pub(super) full: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Charts as SVG without a script: they stand on the page until its script draws them anew, which strict policies forbid.
+//! Charts as SVG without a script: the page shows them until its script replaces them, which strict policies forbid.
 //!
-//! Such policies also forbid styles, so that colours are attributes; where styles are allowed, they go over them.
+//! Such policies also forbid styles, so that colours are attributes, which styles override where they are allowed.
 
 use super::lines::COLOURS;
 use super::picture::{Data, Line, Panel, Picture, Rule, Scatter, Style, Y};
@@ -13,12 +13,12 @@ const RIGHT: f64 = 628.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 220.0;
 const WIDTH: u32 = 640;
-/// Below the plot: labels and the axis' title, and what slanted labels take besides.
+/// Space below the plot: labels and the axis' title, and the extra height of slanted labels.
 const FOOT: f64 = 40.0;
 const SLANTED: f64 = 64.0;
 /// Width of a character of a label.
 const CHARACTER: f64 = 6.5;
-/// Series with more values than twice as many are drawn by the extremes of each column.
+/// Columns of a chart. A series with more than twice as many values is drawn by the extremes in each column.
 const COLUMNS: usize = 286;
 
 /// Colours that stand out from a white and from a dark page.
@@ -102,7 +102,7 @@ struct Axis {
     low: f64,
     high: f64,
     vertical: bool,
-    /// Does it end at round values?
+    /// True if it ends at round values.
     nice: bool,
 }
 
@@ -123,7 +123,7 @@ impl Axis {
         if self.nice { Self { low, high, ..self } } else { self }
     }
 
-    /// Where a value is drawn, if it can be.
+    /// The position of a value, if it can be drawn.
     fn place(&self, value: f64) -> Option<f64> {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -138,7 +138,7 @@ impl Axis {
     fn labels(&self) -> Vec<(f64, String)> {
         let within = |value: &f64| (self.low..=self.high).contains(value);
         let powers = |factors: &[f64]| {
-            // As many as doubles have.
+            // At most the decades of a double.
             let decades =
                 (-308..=308).map(|decade| 10_f64.powi(decade)).filter(|ten| within(ten) || within(&(ten * 9.0)));
             let all = decades.flat_map(|ten| factors.iter().map(move |factor| factor * ten));
@@ -156,7 +156,7 @@ impl Axis {
     }
 }
 
-/// A round step of which about five make the span.
+/// A round step, about a fifth of the span.
 fn step(span: f64) -> f64 {
     let rough = if span > 0.0 { span / 5.0 } else { 1.0 };
     let power = 10_f64.powf(rough.log10().floor());

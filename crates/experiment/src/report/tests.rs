@@ -254,7 +254,7 @@ fn what_cannot_be_drawn_is_said() {
     assert!(
         refused(Chart { y: vec!["flows.sideways.delay_max_s".to_owned()], ..time.clone() }).contains("no values of")
     );
-    assert!(refused(Chart { x: "hops".to_owned(), ..time.clone() }).contains("varies no “hops”"));
+    assert!(refused(Chart { x: "hops".to_owned(), ..time.clone() }).contains("does not vary “hops”"));
     let nowhere = [("scheme".to_owned(), study::Labels::One("PIE".to_owned()))].into();
     assert!(refused(Chart { cases: nowhere, ..time.clone() }).contains("No run"));
     let mut bare = study.clone();

@@ -1,4 +1,4 @@
-//! A report in which the reader runs the experiments anew, with other values.
+//! A report in which the reader can run the experiments again, with other values.
 
 use super::text::json_in_script;
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// Takes the built page (`make page`), and the keys that were set and the `--quick` of the report's runs.
+    /// Takes the built page (`make page`), and the settings and `--quick` of the report's runs.
     ///
     /// # Errors
     /// The reason why this text is not the page of this version.

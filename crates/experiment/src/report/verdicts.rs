@@ -148,7 +148,7 @@ fn look(ruling: Ruling) -> (&'static str, char) {
     }
 }
 
-/// Returns the name of a statement's origin in attributes, and what is said of it if it is not the document's.
+/// Returns the name of a statement's origin in attributes, and the text shown if it is not the document's.
 fn origin(origin: Option<Origin>) -> (&'static str, &'static str) {
     match origin {
         None => ("document", ""),

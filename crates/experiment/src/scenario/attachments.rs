@@ -48,7 +48,7 @@ pub(super) fn attach<'n>(
 }
 
 /// Returns the contents of a file: decompressed if it is gzip, as captures and movement files often are; at most one
-/// byte more than an attached file may have.
+/// byte more than the largest allowed file.
 fn opened(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1F, 0x8B]) {
         return Ok(bytes);

@@ -22,8 +22,8 @@ pub struct Scenario {
     pub file: String,
     /// The contents of the file: word for word, or with its base as one file.
     pub text: String,
-    /// The same with the id, and once it is checked without the base's settings that have no effect: accepted by itself,
-    /// with the same results wherever it lies.
+    /// The same with the id and, once checked, without the base's settings that have no effect: a file that is valid on
+    /// its own, with the same results in any folder.
     pub alone: String,
     /// The network as the file has it, without the variations.
     pub base: Network,
@@ -77,11 +77,11 @@ pub struct Case {
 pub struct Baseline {
     /// The code that decides.
     pub outside: Arc<dyn Outside>,
-    /// The queues whose controllers it stands for.
+    /// The queues whose controllers it replaces.
     pub places: Vec<Governed>,
 }
 
-/// Requests to a scenario in addition to its file.
+/// Settings of a scenario in addition to its file.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     /// Keys set from outside: `queue.limit=50`.

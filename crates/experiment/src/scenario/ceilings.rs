@@ -1,4 +1,4 @@
-//! Limits on scenarios that are valid but absurd: they would run for ever, fill the memory, or say nothing.
+//! Limits on scenarios that are valid but absurd: they would run for ever, fill the memory, or have no results.
 
 use super::refusal::Refusal;
 use super::source::Source;
@@ -48,7 +48,7 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
     }
     if let Some(step) = network.record.series {
         if step.is_zero() {
-            return refuse("record.series", "the spacing of a series is above zero".to_owned());
+            return refuse("record.series", "the spacing of a series must be above zero".to_owned());
         }
         let steps = network.duration.div_floor(step);
         if steps > MOST_STEPS {
@@ -71,7 +71,7 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
 fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     let refuse = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
     if flow.start >= duration {
-        return refuse("start", "the flow starts when the run is over");
+        return refuse("start", "the flow must start before the end of the run");
     }
     if flow.stop.is_some_and(|stop| stop <= flow.start) {
         return refuse("stop", "the flow stops before it starts");
@@ -116,7 +116,7 @@ fn packets(flow: &Flow) -> Result<(), Fault> {
         && size.count() / packet.count() > MOST_IN_A_BURST
     {
         let message =
-            format!("bursts of more than {MOST_IN_A_BURST} packets, which no queue takes; over TCP they may be longer");
+            format!("bursts have more than {MOST_IN_A_BURST} packets, too many for a queue; use `transport = \"tcp\"`");
         return Err(("traffic.size".to_owned(), message));
     }
     Ok(())

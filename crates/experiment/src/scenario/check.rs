@@ -43,7 +43,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Re
     }
     let idle = idle::check(draft, scenario, files)?;
     if scenario.cases.is_empty() {
-        // Claims, charts and tables are about the sweep, which is not run.
+        // Claims, charts and tables need the sweep, which is not run.
         return Ok(idle);
     }
     let future = Future { draft, scenario, blanks };
@@ -273,7 +273,7 @@ impl Future<'_, '_> {
             let named = neighbour.instead.iter().map(|label| ("instead", label)).chain([("label", &neighbour.label)]);
             for (key, label) in named {
                 if !known.contains(label) {
-                    let message = format!("`{}` has no value called `{label}`", neighbour.axis);
+                    let message = format!("the axis `{}` has no label `{label}`", neighbour.axis);
                     return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
                 }
             }
@@ -311,7 +311,7 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// Checks that what is measured can be held against a number as it is written.
+    /// Checks that a measured unit can be compared with a number in its written unit.
     fn check_units(&self, at: &str, measured: Unit, written: Unit) -> Result<(), Refusal> {
         let message = format!("{} is held against {}", measured.words(), written.words());
         self.require(measured.takes(written), at, message)
@@ -360,11 +360,11 @@ impl Future<'_, '_> {
         let axis = self.axis(&format!("{at}.axis"), &first.axis)?;
         let asked = |label: &&String| cases.get(&first.axis).is_none_or(|labels| labels.contains(label));
         if let Some(label) = axis.labels.iter().filter(asked).find(|label| label::place(label).is_none()) {
-            let message = format!("`{}` has the label `{label}`, which is no number", first.axis);
+            let message = format!("`{}` has the label `{label}`, which is not a number", first.axis);
             return Err(self.draft.refuse_at(&format!("{at}.axis"), message));
         }
         let is_share = first.share.is_none_or(|share| share > 0.0 && share <= 1.0);
-        self.require(is_share, &format!("{at}.share"), "a share of the largest value is above 0 and at most 1")
+        self.require(is_share, &format!("{at}.share"), "a share of the largest value must be above 0 and at most 1")
     }
 
     fn check_window(&self, at: &str, window: &Window, blank: &Value) -> Result<(), Refusal> {
@@ -378,7 +378,7 @@ impl Future<'_, '_> {
             .zip(step)
             .is_none_or(|(bin, step)| bin >= step && bin.as_nanos().is_multiple_of(step.as_nanos()));
         self.require(is_multiple, &format!("{at}.bin"), "a bin is a multiple of the series' steps")?;
-        // A run that was shortened from outside has values for some windows only.
+        // A run shortened from outside has values only for some windows.
         let duration = self.scenario.base.duration.max(self.draft.duration());
         let mut spans = vec![("from", window.from, window.to)];
         if let Some(base) = &window.relative_to {

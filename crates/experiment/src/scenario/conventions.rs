@@ -21,7 +21,7 @@ const RULES: &str = include_str!("conventions.toml");
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// Simulator whose rules to follow: sets the keys of the list of conventions that the scenario leaves out.
+    /// Simulator whose rules are followed: it sets the keys in the list of conventions that the scenario leaves out.
     #[serde(default)]
     pub(super) conventions: Conventions,
 }
@@ -36,7 +36,7 @@ pub(super) enum Conventions {
     /// ns-3.37.
     #[serde(rename = "ns-3")]
     Ns3,
-    /// ns-3.44: as 3.37 but for the window after failures in a row.
+    /// ns-3.44: as 3.37, except for the contention window after consecutive failures.
     #[serde(rename = "ns-3.44")]
     Ns3Of2025,
     /// ns-2.35, with its compiled-in constants.
@@ -85,7 +85,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// The rules of DSR, which only its networks get: without it they would be idle.
+/// The rules of DSR, which only its networks get: in other networks they would have no effect.
 const OF_DSR: &str = "routing.dsr.";
 
 fn routes_by_dsr(network: &DeTable<'_>) -> bool {
@@ -94,8 +94,8 @@ fn routes_by_dsr(network: &DeTable<'_>) -> bool {
     protocol.and_then(|protocol| protocol.get_ref().as_str()) == Some("dsr")
 }
 
-/// Formats the rules as a Markdown list: each key with the values that differ from the standard's, as `--set` takes them,
-/// and who has them.
+/// Formats the rules as a Markdown list: each key with the values that differ from the standard's, as for `--set`, and
+/// their simulators.
 pub(crate) fn markdown() -> String {
     let mut list = String::new();
     for Rule { path, values } in rules() {

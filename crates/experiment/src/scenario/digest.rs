@@ -1,7 +1,7 @@
-//! Hashes of everything that determines the ruling on claims, by which a record finds its stale rows.
+//! Hashes of everything that determines the ruling on claims, by which stale rows of a record are found.
 //!
 //! They are taken over the text of the file and its base and not over the structs that read it: a key that is new in
-//! this version and that no scenario sets makes no record stale. Words are left out.
+//! this version and that no scenario sets makes no record stale. Texts are left out.
 
 use super::document::Value;
 use crate::study::Side;
@@ -22,7 +22,7 @@ pub struct Hashes {
 }
 
 impl Hashes {
-    /// Takes those of a file. `root`: the whole file, `network`: its network without variations.
+    /// Computes the hashes of a file. `root`: the whole file, `network`: its network without variations.
     pub(super) fn of(root: &DeTable, network: &DeTable) -> Self {
         let claims = root.get("claim").and_then(|claims| claims.get_ref().as_array());
         let Some(claims) = claims else { return Self::default() };

@@ -110,8 +110,8 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Refuses to set from outside, or by an earlier axis, what another axis sets anew in every case: the change would
-    /// be lost in silence, and the case's label be wrong.
+    /// Refuses to set from outside, or by an earlier axis, a key that another axis sets in every case: the change would
+    /// be lost silently, and the case's label would be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {
             let before = self.vary.axes[..index].iter();
@@ -311,7 +311,7 @@ impl<'s> Draft<'s> {
         }
         document::name_turns(&mut network).map_err(|place| {
             let refusal =
-                self.source.refuse(place, "`turns` is no controller: an access point has it for its stations");
+                self.source.refuse(place, "`turns` is not a controller: it is for the `queues` of access points");
             refusal.note("here no access point has this queue")
         })?;
         document::inherit_queue(&mut network);

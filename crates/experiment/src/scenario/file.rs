@@ -1,5 +1,5 @@
-//! Files, which somebody else reads: their text, and the refusals of those that cannot be read; and TOML other than
-//! scenarios, refused in the words of scenarios.
+//! Files, read by the caller: their text, and the refusals of unreadable ones; and TOML other than scenarios, refused
+//! in the same words.
 
 use super::refusal::Refusal;
 use super::schema::{self, Tables};
@@ -25,7 +25,7 @@ pub trait Files {
     fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
 }
 
-/// A text that is no file has no files beside it.
+/// A text without a file has no files next to it.
 impl Files for () {
     fn name(&self, path: &Path) -> String {
         path.display().to_string()
@@ -102,8 +102,8 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Resu
     source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
-/// As [`parse`], but without the parts of table `of` that are wrong in themselves. Returns why of each, too; of a single one
-/// with its place.
+/// As [`parse`], but without the parts of table `of` that are wrong by themselves. Returns each one's fault, too; the
+/// place only of a single one.
 ///
 /// # Errors
 /// The first fault, if there is one elsewhere, or no part is left.

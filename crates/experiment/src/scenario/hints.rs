@@ -19,7 +19,7 @@ const NEWER: ([&str; 2], &str) = (["802.11be", "802.11bn"], "802.11ax");
 const NOT_SIMULATED: &str = "802.11ax is the newest standard that is simulated: links on several channels at once, \
     320 MHz and 4096-QAM are not";
 
-/// Returns the name among `known` that `name` was most probably meant to be: of quantities the one that is nearest.
+/// Returns the name among `known` that `name` most probably means; of quantities, the nearest.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = if NEWER.0.contains(&name) { NEWER.1.to_owned() } else { plain(name) };
     let given = quantity(&name);
@@ -46,7 +46,7 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
             } else {
                 strsim::osa_distance(&name, &lower)
             };
-            // Nothing would be left of a name of one letter.
+            // A name of one letter would be lost.
             let alike = lower.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
             (distance <= allowed && distance < letters.max(1)).then_some((distance, usize::MAX - alike, other))
         })
@@ -94,7 +94,7 @@ pub(super) fn with_names(refusal: Refusal, name: &str, known: &[&str]) -> Refusa
     refusal.note(expected("one of", known.iter().copied())).note(did_you_mean(name, known.iter().copied()))
 }
 
-/// Formats the fault of a description in one line, with the names that are right and the nearest.
+/// Formats the fault of a description in one line, with the valid names and the nearest.
 pub fn told(error: &BuildError) -> String {
     let Some(unknown) = error.unknown() else { return error.to_string() };
     let known = || unknown.known.iter().map(String::as_str);

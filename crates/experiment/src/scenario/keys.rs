@@ -25,14 +25,14 @@ pub(crate) struct Head {
     /// Statements about the results that are checked.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
-    /// Settings and neighbouring choices within which claims are ruled on.
+    /// Settings that the document leaves open, and neighbouring choices: claims are ruled on within each.
     #[serde(default)]
     pub(super) rulings: Rulings,
-    /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it: they are no
-    /// evidence, and their `statement` is not the document's.
+    /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it. These claims
+    /// are no evidence: their `statement` must not be the document's.
     #[serde(default)]
     pub(super) chosen_by: BTreeMap<String, Vec<String>>,
-    /// Analytic models beside every run.
+    /// Analytic models computed for every run.
     #[serde(default)]
     pub(super) model: Models,
     /// Charts of the report.

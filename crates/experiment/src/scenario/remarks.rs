@@ -1,4 +1,4 @@
-//! Warnings about a case that its network cannot give: they are about what was asked for.
+//! Warnings about a case that its network cannot give, because they are about the settings.
 
 use super::cases::{Case, Scenario};
 use sim::config::{Network, Node, Queues, Role, Standard};
@@ -9,7 +9,7 @@ impl Scenario {
         self.missed(case).into_iter().chain(band(&case.network)).chain(channel(&case.network))
     }
 
-    /// Says which keys of `[queue]` that are set differently from the file reach no access point in any case.
+    /// Warns of changed keys of `[queue]` that reach no access point in any case.
     fn missed(&self, case: &Case) -> Option<String> {
         let is_scheduled = |node: &Node| matches!(node.queues, Some(Queues::Mac80211 | Queues::Turns));
         let misses = |network: &Network| {
@@ -39,7 +39,7 @@ impl Scenario {
 const RADAR: &str = "a band with radar (DFS): that access points listen for it before they send, and leave the channel when \
     they hear it, is not simulated";
 
-/// Says of an access point's channel that it is in a band whose rules are not simulated, by its number at 5 GHz.
+/// Warns if an access point's channel is in a band whose rules are not simulated, by its number at 5 GHz.
 fn channel(network: &Network) -> Option<String> {
     let is_high = network.radio.frequency.is_some_and(|frequency| frequency.as_hertz() >= 5_925_000_000);
     let with_radar = |node: &&Node| matches!(node.channel, Some(52..=64 | 100..=144)) && !is_high;
@@ -47,7 +47,7 @@ fn channel(network: &Network) -> Option<String> {
     Some(format!("node.{}.channel: {} is in {RADAR}", node.name, node.channel?))
 }
 
-/// Says of a frequency that is set which rules of its band are not simulated.
+/// Warns of rules that are not simulated in the band of a given frequency.
 fn band(network: &Network) -> Option<String> {
     let frequency = network.radio.frequency?;
     let mut standards = network.node.iter().filter_map(|node| node.standard).chain([network.radio.standard]);

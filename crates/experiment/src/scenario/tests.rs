@@ -117,7 +117,7 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
         assert!(refusal.contains(part), "{lines}: {refusal}");
     };
     let rate = "flow.*.traffic.rate";
-    wrong("first = { axis = \"scheme\", share = 0.9 }", "which is no number");
+    wrong("first = { axis = \"scheme\", share = 0.9 }", "which is not a number");
     wrong(&format!("first = {{ axis = \"{rate}\", share = 1.5 }}"), "at most 1");
     wrong("first = { axis = \"speed\", share = 0.9 }", "no `speed`");
     wrong("against = { scheme = [\"FIFO\", \"LIFO\"] }", "no value called `LIFO`");
@@ -411,7 +411,7 @@ fn turns_are_named_where_controllers_are() {
     let none = CELL.replace("role = \"access-point\"\nqueues = \"turns\"\n", "");
     for (text, set) in [(none.as_str(), "queue.controller=turns"), (CELL, "node.sta.queue.controller=turns")] {
         let said = refused(text, &wishes(&[set]));
-        assert!(said.contains("`turns` is no controller: an access point has it"), "{set}: {said}");
+        assert!(said.contains("`turns` is not a controller: it is for the `queues`"), "{set}: {said}");
     }
 }
 

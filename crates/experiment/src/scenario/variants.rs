@@ -1,7 +1,7 @@
 //! Values of a sweep for one simulator's conventions only: `only = { conventions = "standard" }`.
 //!
-//! They are left out before anything is read, so that a scenario with other conventions is the one that a file without
-//! them would say, hashes of its claims included.
+//! They are left out before anything is read, so that a scenario with other conventions equals a file without them,
+//! hashes of its claims included.
 
 use super::conventions::KEY;
 use super::document::{NAMING, Value, array_mut, as_table_mut, table_mut};
@@ -55,7 +55,7 @@ fn retain<'s>(entries: &mut DeArray<'s>, mut passes: impl FnMut(&mut DeTable<'s>
     }
 }
 
-/// An axis and a label that it has no more.
+/// An axis and a label that was removed.
 type Gone = (String, String);
 
 /// Removes the values of all axes whose `only` does not pass. Returns the labels of which an axis has no value left.
@@ -82,7 +82,7 @@ fn remove_labels(vary: &mut DeTable<'_>, mut passes: impl FnMut(&mut DeTable<'_>
     gone
 }
 
-/// Takes labels that are gone out of a table of axes and labels; false if an axis keeps none of those it had.
+/// Takes labels that are gone out of a table of axes and labels; false if an axis keeps none of its labels.
 fn keep_present(named: &mut DeTable<'_>, gone: &[Gone]) -> bool {
     named.iter_mut().all(|(axis, labels)| match labels.get_mut() {
         DeValue::Array(labels) => keep_labels(labels, axis.get_ref(), gone),

@@ -124,7 +124,7 @@ impl Named {
         };
         let known = axis.labels();
         let Some(label) = self.labels.iter().find(|label| !known.contains(label)) else { return Ok(()) };
-        let refusal = source.refuse(self.span.clone(), format!("`{}` has no value called `{label}`", self.axis));
+        let refusal = source.refuse(self.span.clone(), format!("the axis `{}` has no label `{label}`", self.axis));
         Err(hints::with_names(refusal, label, &known.iter().map(String::as_str).collect::<Vec<_>>()))
     }
 }
@@ -241,8 +241,7 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
     for value in values {
         if labelled(value).is_none() && !LAB_KEYS.into_iter().chain(NETWORK_KEYS).any(|key| key == top) {
             let plain = source.text.get(value.span()).unwrap_or_default();
-            let refusal =
-                source.refuse(value.span(), format!("`{name}` is no key of the network that could be {plain}"));
+            let refusal = source.refuse(value.span(), format!("the network has no key `{name}` that could be {plain}"));
             return Err(refusal
                 .note(
                     "a plain value sets the key that the axis is called by; an axis with a name of its own has values \

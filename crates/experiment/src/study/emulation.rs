@@ -11,7 +11,7 @@ pub struct Emulation {
     pub late_after_s: f64,
     /// Packets that were later.
     pub late_packets: u64,
-    /// Share of packets that were not; one without packets.
+    /// Share of packets that were in time; one without packets.
     pub in_time_ratio: f64,
     /// The largest lateness.
     pub lateness_max_s: f64,
@@ -22,11 +22,11 @@ pub struct Emulation {
 /// Packets of programs that a network does not carry, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// To an address of no other real node.
+    /// Packets to an address of no other real node.
     pub elsewhere: u64,
-    /// To a group or to all: multicast and broadcast.
+    /// Multicast and broadcast packets.
     pub multicast: u64,
-    /// Which the kernel dropped in front of the device, because they came faster than they were read.
+    /// Packets that the kernel dropped before the device, because they arrived faster than they were read.
     pub device_full: u64,
     /// Packets whose TTL ran out on the way.
     pub ttl: u64,
@@ -34,7 +34,7 @@ pub struct Refused {
     pub absent: u64,
     /// Packets that are neither IPv4 nor IPv6.
     pub not_ip: u64,
-    /// Longer than the MTU.
+    /// Packets longer than the MTU.
     pub too_long: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Analytic models that are computed beside runs, and their results.
+//! Analytic models that are computed for runs, and their results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Models {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voice {
-    /// Flows of kind `voice`: a name, or `call*` for all that begin so.
+    /// Flows of kind `voice`: a name, or `call*` for all whose names begin with `call`.
     pub flows: String,
 }
 
@@ -30,7 +30,7 @@ pub struct Voice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bqm {
-    /// Throughput of one connection over one hop, two hops, and so on; beyond the list as one over the hops.
+    /// Throughput of one connection over one hop, two hops, and so on; beyond the list, inversely proportional to hops.
     pub throughput: Vec<Rate>,
 }
 
@@ -39,7 +39,7 @@ pub struct Bqm {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Swan {
-    /// Real-time devices: a node, or `video*` for all that begin so.
+    /// Real-time devices: a node, or `video*` for all whose names begin with `video`.
     pub class_1: String,
     /// Best-effort devices.
     pub class_2: String,
@@ -83,7 +83,7 @@ pub struct Call {
 /// Prediction of BQM's model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
-    /// Throughput of a connection, mean over the packets received; absent where none was.
+    /// Throughput of a connection, mean over the packets received; absent if there were none.
     pub expected_bps: Option<f64>,
 }
 
@@ -101,9 +101,9 @@ pub struct Equilibrium {
     pub success_s: Option<f64>,
     /// `T_c`: mean of the longer of two packets sent.
     pub collision_s: Option<f64>,
-    /// Model A: the mean MAC delay that follows from the measured busy parts of both classes.
+    /// Model A: the mean MAC delay that follows from the measured busy shares of both classes.
     pub model_a_delay_s: Option<f64>,
-    /// Model B: how busy each best-effort device may be so that real time has the MAC delay that it had in this run.
+    /// Model B: largest busy share of each best-effort device with which real time keeps its MAC delay of this run.
     pub model_b_busy_ratio: Option<f64>,
     /// Model B: the mean number of busy best-effort devices.
     pub model_b_backlogged: Option<f64>,
@@ -118,7 +118,7 @@ pub struct Equilibrium {
 pub struct Devices {
     /// Number of devices.
     pub devices: u32,
-    /// `p_on`: the part of the time in which the MAC of a device holds a packet, the mean over the devices.
+    /// `p_on`: share of the time in which a device's MAC holds a packet, as the mean over the devices.
     pub busy_ratio: Option<f64>,
     /// Mean MAC delay of their packets, those that were given up included.
     pub mac_delay_s: Option<f64>,

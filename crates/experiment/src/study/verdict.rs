@@ -16,8 +16,8 @@ pub struct Rulings {
 }
 
 /// Other choices of a parameter than the document's. Claims that name `label` in `where` or `against` are evaluated
-/// with each of `instead` too, and the report shows the range. A claim whose verdict changes keeps it, and "depends
-/// on" the parameter.
+/// with each of `instead` too, and the report shows the range. A claim whose verdict changes with one of them keeps its
+/// verdict, and is shown to depend on the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbour {
@@ -66,7 +66,7 @@ pub struct Verdict {
     pub at: String,
     /// The ruling on the claim.
     pub verdict: Ruling,
-    /// One of the statements for which the document stands.
+    /// One of the document's main statements.
     #[serde(default)]
     pub headline: bool,
     /// The origin of the statement; `None` if it is the document's.
@@ -145,7 +145,7 @@ pub enum Unit {
     /// A share of 1.
     #[serde(rename = "share")]
     Share,
-    /// None, or none that is known.
+    /// None, or an unknown one.
     #[serde(rename = "1")]
     Number,
 }

@@ -11,7 +11,7 @@ const EVERYBODY: Mac = [0xff; 6];
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
 /// The port of AODV (RFC 3561, section 12).
 const AODV: u16 = 654;
-/// The port of notes to neighbours, which are a format of our own: the last registered port, which IANA keeps free.
+/// The port of notes to neighbours, in our own format: the last registered port, which IANA keeps free.
 const NOTES: u16 = 49_151;
 /// First port of flows: flow `i` uses this port plus `i` at both ends, TCP only at its destination.
 const FIRST_PORT: u16 = 10_000;
@@ -73,7 +73,7 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, those of the way for others.
+    /// Returns the ends of a packet: the ends of the hop for AODV's packets and notes, of the path for others.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         if let (Owner::Routing, Some(options)) = (packet.of, &packet.options) {
             let all = matches!(options.message, Some(DsrMessage::Request { .. }));

@@ -1,5 +1,5 @@
-//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and the headers of `internet`. Payloads are left out but
-//! for real ones: a record ends after the last header and holds the length of the frame.
+//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and the headers of `internet`. Payloads are left out, except real
+//! ones: a record ends after the last header and holds the length of the frame.
 
 use super::addresses::Addresses;
 use super::internet;
@@ -241,9 +241,9 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let unwritten = match frame.kind {
         // Key, duration, number, and the addresses but the first.
         Kind::Request { asked } => 8 + 2 + 1 + 6 * usize::from(asked.saturating_sub(1)),
-        // What all do, and what each does (9.3.1.22).
+        // Common Info and User Info fields (9.3.1.22).
         Kind::Trigger { asks, users } => 8 + usize::try_from(asks.user_length()).expect("bytes") * usize::from(users),
-        // For each station AID and TID, and unless all has arrived a starting sequence number and a bitmap.
+        // For each station AID and TID and, unless all frames arrived, a starting sequence number and a bitmap.
         Kind::MultiBlockAck { stations, whole, long } => {
             2 * usize::from(stations) + usize::from(stations - whole) * if long { 34 } else { 10 }
         }

@@ -1,5 +1,5 @@
 //! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads are left out, and so are
-//! check sums over them; what real programs sent is whole.
+//! check sums over them; packets of real programs are whole.
 
 use super::addresses::Ends;
 use super::dsr;
@@ -37,8 +37,8 @@ const WIRELESS: u8 = 0xff;
 /// The largest window that needs no scaling.
 const UNSCALED: u64 = 65_535;
 
-/// Builds a packet that is `length` bytes long from the IP header on: its Ethernet type, and its headers, or all of it if a
-/// real program sent it.
+/// Builds a packet of `length` bytes from the IP header on: its Ethernet type, and its headers, or the whole packet of
+/// a real program.
 pub(super) fn packet(packet: &Packet, length: u16, ends: &Ends) -> (u16, Vec<u8>) {
     let real = packet.real.as_deref().filter(|_| packet.options.is_none()).unwrap_or_default();
     if real.len() == usize::from(length) && !real.is_empty() {
@@ -82,7 +82,7 @@ fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// Builds the headers of a packet that DSR routes or makes: its header stands between IP's and the next.
+/// Builds the headers of a packet that DSR routes or makes: its header lies between IP's and the next.
 fn source_routed(packet: &Packet, options: &DsrOptions, length: u16, ends: &Ends) -> Vec<u8> {
     let room = usize::from(length.saturating_sub(20));
     let (header, carried) = if options.message.is_some() {
@@ -132,7 +132,7 @@ fn ip(packet: &Packet, length: u16, ttl: u8, protocol: u8, ends: &Ends) -> Vec<u
     bytes
 }
 
-/// Computes the check sum of a header, in which it is zero still.
+/// Computes the check sum of a header whose check sum field is zero.
 fn check_sum(header: &[u8]) -> u16 {
     let sum: u32 = header.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);

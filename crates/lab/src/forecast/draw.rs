@@ -1,4 +1,4 @@
-//! Draws what a radio does not tell, and writes the network of a draw.
+//! Draws the properties that a radio does not report, and writes the network of a draw.
 
 use super::seen::{Air, STEP, Shares, whole};
 use crate::interface;
@@ -6,18 +6,18 @@ use control::{Random, mix};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Simulated time of a draw at most, and what is left out of it before, in steps.
+/// Longest simulated time of a draw, and its warm-up, in steps.
 pub(super) const LENGTH: usize = 80;
 pub(super) const WARMUP: usize = 20;
 /// A channel that is busier than this is full: contention leaves the rest idle. In a step with a larger share of others they send.
 const FULL: f64 = 0.7;
 const FOREIGN: f64 = 0.03;
-/// Bytes in a step from which on something is sent that is no call.
+/// Bytes in a step above which there is more traffic than a call.
 const ACTIVE: f64 = 3_000.0;
-/// Steps between two bursts, at most, that are one; and the length of those that have no end.
+/// Longest gap in steps within a burst, and the length from which on a burst counts as endless.
 const GAP: usize = 2;
 const ENDLESS: usize = 30;
-/// Part of the bytes one way with which TCP acknowledges the other way.
+/// Bytes of TCP acknowledgements, as a share of the bytes in the other direction.
 pub(super) const ANSWERS: Range<f64> = 0.004..0.12;
 /// TCP without end.
 const GREEDY: &str = "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }";
@@ -34,9 +34,9 @@ pub(super) enum Kind {
     Up,
     /// Packets without end.
     Saturated,
-    /// Packets at random times, whatever we do.
+    /// Packets at random times, independent of others.
     Paced,
-    /// Downloads when they were seen.
+    /// Downloads at the times at which they were seen.
     Bursts,
 }
 
@@ -47,16 +47,16 @@ pub(super) struct Draw {
     /// Steps of the recording.
     pub(super) steps: Range<usize>,
     pub(super) kind: Kind,
-    /// Factor of the neighbour's load with which it fills the airtime that was seen.
+    /// Factor of the neighbour's load with which it uses the airtime that was seen.
     pub(super) scale: f64,
-    /// Tenths of the fastest MCS that the neighbour has, and its stations.
+    /// The neighbour's MCS in tenths of the fastest, and its number of stations.
     speed: u8,
     guests: u8,
     /// Connections of a download; a station's queue; one-way delay of far servers, in ms.
     connections: u8,
     queue: &'static str,
     far: f64,
-    /// Whether the line is as slow as what came at most, if that says so.
+    /// Whether the line has the largest rate that was received, if the recording suggests that.
     is_line_slow: bool,
 }
 
@@ -98,7 +98,7 @@ impl Air {
         self.bytes.iter().map(|of| of[way][steps.clone()].iter().sum::<f64>()).sum()
     }
 
-    /// Rate of the line in Mb/s, if what came at most says so: meanwhile the air was not full.
+    /// Rate of the line in Mb/s, if the largest received rate shows it: the channel was not full meanwhile.
     fn line(&self) -> Option<f64> {
         let half_second = |half: usize| {
             let steps = 5 * half..5 * half + 5;
@@ -138,7 +138,7 @@ impl Air {
         }
         let ping = traffic("ping", "packet = \"64 B\", every = \"20 ms\"");
         flow(&mut text, "ping", "near", &format!("sta{}", self.pinged + 1), &ping);
-        // About half of the air is headers and gaps.
+        // About half of the airtime is headers and gaps.
         self.neighbour(&mut text, draw, draw.scale * 0.6 * rate);
         Ok(text)
     }
@@ -147,7 +147,7 @@ impl Air {
     fn loads(&self, draw: &Draw, station: usize, way: usize) -> Vec<String> {
         let [own, other] = [way, 1 - way].map(|way| &self.bytes[station][way][draw.steps.clone()]);
         let answers = other.iter().sum::<f64>() / own.iter().sum::<f64>().max(1.0);
-        // What acknowledges the other way's bytes comes by itself.
+        // Acknowledgements of the other direction are not part of the load.
         let part = ANSWERS.end / 2.0;
         let own: Vec<f64> = own.iter().zip(other).map(|(own, other)| (own - part * other).max(0.0)).collect();
         let rate = 8.0 * own.iter().sum::<f64>() / (own.len() as f64 * STEP);
@@ -156,7 +156,7 @@ impl Air {
             return Vec::new();
         }
         if !ANSWERS.contains(&answers) || bursts.is_empty() {
-            // Most that is no TCP is alike both ways. What contends for the air is the number of packets.
+            // Most traffic other than TCP is alike in both directions. The number of packets determines contention.
             let packet = self.packets[station].unwrap_or(if rate < 200e3 { 250.0 } else { 1_200.0 });
             return vec![traffic("poisson", &format!("rate = \"{rate:.0} b/s\", packet = \"{packet:.0} B\""))];
         }
@@ -173,7 +173,7 @@ impl Air {
         bursts.iter().map(load).collect()
     }
 
-    /// Writes what the neighbour sends, where this many bits per second would fill the air.
+    /// Writes the neighbour's traffic; `full`: the rate in bit/s that would fill the channel.
     fn neighbour(&self, text: &mut String, draw: &Draw, full: f64) {
         let seen: Vec<f64> = self.shares[draw.steps.clone()].iter().map(|it| it.foreign).collect();
         match draw.kind {
@@ -198,7 +198,7 @@ impl Air {
 }
 
 fn flow(text: &mut String, name: &str, from: &str, to: &str, keys: &str) {
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = writeln!(text, "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\n{keys}\n");
 }
 
@@ -256,7 +256,7 @@ mod tests {
         assert!(matches!(&call[..], [one] if one.contains("rate = \"75200 b/s\"")), "{call:?}");
         let page = air.loads(&draw, 2, 0);
         assert!(page.len() <= 2 && page.iter().all(|one| one.contains("transfer")), "{page:?}");
-        // The air was not full while 80 Mb/s came: that is the line.
+        // The channel was not full at 80 Mb/s: that is the line's rate.
         assert!((air.line().unwrap() - 80.1).abs() < 4.0);
     }
 }

@@ -1,4 +1,4 @@
-//! What a radio tells: the samples of a recording.
+//! Readings of a radio: the samples of a recording.
 
 use crate::interface::{self, Bitrate, Format, GuardInterval, Interface, Role, Station};
 use serde_json::Value;
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 /// Length of a step of a recording, in seconds.
 pub(super) const STEP: f64 = 0.1;
-/// Share of the airtime of frames that is their payload, where the driver does not tell their airtime.
+/// Share of payload in the airtime of frames, if the driver does not report their airtime.
 const PAYLOAD: f64 = 0.6;
 
-/// Shares of the air: busy; the access point sends; others than it and its stations send.
+/// Shares of the time: busy; the access point sends; stations of other networks send.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shares {
     pub(super) busy: f64,
@@ -25,18 +25,18 @@ impl Shares {
     }
 }
 
-/// An access point, as its radio sees it.
+/// An access point, as its radio reports it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Air {
-    /// Its channel and stations; none in the output of `iw`, which does not tell what happens.
+    /// Its channel and stations. The output of `iw` has no traffic.
     pub interface: Interface,
     /// Number of stations whose bitrates have no MCS: they count as slow ones of 802.11n.
     pub legacy: usize,
-    /// The station that is pinged: the one to which most is sent.
+    /// The station that is pinged: the one that receives most.
     pub pinged: usize,
     /// Bytes to and from each station in each step.
     pub(super) bytes: Vec<[Vec<f64>; 2]>,
-    /// Mean length of what is sent to each, where the driver counts it.
+    /// Mean length of packets to each station, if the driver counts them.
     pub(super) packets: Vec<Option<f64>>,
     /// Shares of each step; empty if the driver does not survey the channel.
     pub(super) shares: Vec<Shares>,
@@ -46,14 +46,14 @@ impl Air {
     /// Reads a recording, or the output of `iw`.
     ///
     /// # Errors
-    /// It is neither, or tells of no access point with stations.
+    /// It is neither, or has no access point with stations.
     pub fn read(text: &str) -> Result<Self, &'static str> {
         let samples = text.lines().filter(|line| line.starts_with("{\"air\":"));
-        // A last line may be cut off.
+        // The last line may be cut off.
         let samples: Vec<Value> = samples.filter_map(|line| serde_json::from_str(line).ok()).collect();
         match samples.as_slice() {
             [] if interface::is_interface(text) => Ok(Self::default()),
-            [] => Err("holds neither what a radio told nor the output of iw: record a Wi-Fi interface"),
+            [] => Err("has neither a radio's measurements nor output of iw: record a Wi-Fi interface"),
             [first, .., last] if (1.0..86_400.0).contains(&(number(last, "at_s") - number(first, "at_s"))) => {
                 let mut air = Self::of_samples(&samples);
                 air.legacy = air.interface.left_out();
@@ -67,14 +67,14 @@ impl Air {
                 air.pinged = all.max_by(|one, other| sent(one).total_cmp(&sent(other))).unwrap_or(0);
                 match air.interface.stations.len() {
                     _ if first["air"]["role"] != "access point" => {
-                        Err("is no access point's: record there, where the queues are")
+                        Err("is not from an access point: record on the access point")
                     }
-                    0 => Err("tells of no station: record while some are connected"),
-                    all if all == air.legacy => Err("tells of no station from 802.11n on: their bitrates have no MCS"),
+                    0 => Err("has no station: record while some are connected"),
+                    all if all == air.legacy => Err("has no station of 802.11n or newer: no bitrate has an MCS"),
                     _ => Ok(air),
                 }
             }
-            _ => Err("holds less than a second of what a radio told, or more than a day"),
+            _ => Err("covers less than a second, or more than a day"),
         }
     }
 
@@ -88,7 +88,7 @@ impl Air {
             for told in radio["stations"].as_array().into_iter().flatten() {
                 stations.entry(told["address"].as_str().unwrap_or_default()).or_default().add(place, told);
             }
-            // Some drivers survey more seldom: what they count is spread over the time since the last survey.
+            // Some drivers survey less often: their counts are spread over the time since the last survey.
             let counts = ["channel_active_s", "channel_busy_s", "channel_sending_s"].map(|key| number(radio, key));
             if counts[0] > survey.last().map_or(0.0, |last: &Reading| last.1[0]) {
                 survey.push((place, counts));
@@ -104,7 +104,7 @@ impl Air {
             let [sent, received] = counted.modes.each_mut().map(|modes| median(modes));
             let by_step = by_step(&counted.counts, steps);
             for (sum, [_, from, airtime]) in heard.iter_mut().zip(&by_step) {
-                // Zero with bytes is unknown.
+                // Zero airtime with bytes means unknown.
                 let by_rate = received.or(sent).map_or(0.0, |mode| 8.0 * from / (PAYLOAD * mode.rate()));
                 *sum += if counted.counts.iter().any(|it| it.1[2] > 0.0) { *airtime } else { by_rate };
             }
@@ -114,7 +114,7 @@ impl Air {
         }
         let shares = |([active, busy, sent], heard): ([f64; 3], f64)| {
             let [busy, sent] = [busy, sent].map(|time| (time / active.max(1e-3)).clamp(0.0, 1.0));
-            // The answers of stations to what the access point sends are busy time, too, and nobody counts them.
+            // The stations' answers to the access point's frames are busy time, too, but no counter has them.
             Shares { busy, sent, foreign: (busy - 1.04 * sent - heard / STEP).clamp(0.0, 1.0) }
         };
         if survey.len() > 1 {
@@ -128,7 +128,7 @@ fn number(of: &Value, key: &str) -> f64 {
     of[key].as_f64().unwrap_or(0.0)
 }
 
-/// The whole part of a number, 0 for those below.
+/// The whole part of a number; 0 for negative numbers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is out of range becomes the nearest")]
 pub(super) fn whole(number: f64) -> usize {
     number as usize
@@ -143,7 +143,7 @@ fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
     for pair in readings.windows(2) {
         let [(begin, before), (end, now)] = [pair[0], pair[1]];
         debug_assert!(end <= steps, "all is within the recording");
-        // A counter that fell began anew.
+        // A counter that fell was reset.
         let grown = [0, 1, 2].map(|way| if now[way] < before[way] { 0.0 } else { now[way] - before[way] });
         let begin = begin.min(end.max(1) - 1);
         for step in &mut all[begin..end.max(1)] {
@@ -166,7 +166,7 @@ impl Counted {
         let counts = ["sent_bytes", "received_bytes", "received_airtime_s"].map(|key| number(told, key));
         let before = self.counts.last().map_or([0.0; 3], |last| last.1);
         for (way, key) in ["sent_mode", "received_mode"].into_iter().enumerate() {
-            // A mode counts where something was sent in it.
+            // A mode counts if bytes were sent in it.
             if self.modes[way].is_empty() || counts[way] > before[way] + 1e3 {
                 self.modes[way].extend(bitrate(&told[key]));
             }
@@ -223,7 +223,7 @@ mod tests {
             }, "at_s": 0.1 * f64::from(step) }).to_string() + "\n"
         };
         let text: String = (0..=20).map(line).collect();
-        // What was cut off is left out.
+        // The part that was cut off is left out.
         let air = Air::read(&(text + "{\"air\":{\"role\":\"acc")).unwrap();
         assert_eq!((air.shares.len(), air.interface.stations.len(), air.legacy), (20, 2, 1));
         assert_eq!((air.pinged, &air.packets[..]), (0, &[Some(1_000.0), None][..]));

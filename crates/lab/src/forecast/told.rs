@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 const LITTLE: f64 = 1.1;
 
 impl Forecast {
-    /// Says what to expect.
+    /// Returns the forecast as sentences.
     pub fn says(&self) -> String {
         if let Some(why) = self.cannot {
             return format!("Cannot tell, because {why}.\n");
@@ -58,7 +58,7 @@ fn ms(of: Interval) -> String {
 mod tests {
     use super::*;
 
-    /// A difference of a hundredth that is sure is still no difference.
+    /// A certain difference of one hundredth still counts as none.
     #[test]
     fn a_verdict_is_what_the_interval_of_the_ratio_says() {
         let of = |low, high| {

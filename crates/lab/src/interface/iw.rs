@@ -38,7 +38,7 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
 /// All interfaces of a text.
 fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
     let mut all: Vec<Interface> = Vec::new();
-    // That of the last line which named one.
+    // The interface that the last line named.
     let mut of = 0;
     for (line, number) in text.lines().zip(1..) {
         let refuse = |why: String| format!("line {number}: {why}");
@@ -90,7 +90,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
     Ok(all)
 }
 
-/// The place of the interface with this name, which is new if no line has named it before.
+/// The index of the interface with this name, which is added if no line has named it before.
 fn place(all: &mut Vec<Interface>, name: Option<&str>) -> usize {
     all.iter().position(|it| it.name.as_deref() == name).unwrap_or_else(|| {
         all.push(Interface { name: name.map(str::to_owned), ..Interface::default() });
@@ -101,7 +101,7 @@ fn place(all: &mut Vec<Interface>, name: Option<&str>) -> usize {
 fn read_address(address: &str) -> Result<String, String> {
     let bytes = address.split(':').collect::<Vec<_>>();
     if bytes.len() != 6 || bytes.iter().any(|byte| byte.len() != 2 || u8::from_str_radix(byte, 16).is_err()) {
-        return Err(format!("`{address}` is no address such as 02:00:00:00:01:00"));
+        return Err(format!("`{address}` is not an address such as 02:00:00:00:01:00"));
     }
     Ok(address.to_lowercase())
 }
@@ -143,7 +143,7 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
         match word {
             // Its MCS counts the streams.
             "MCS" => (generation, mcs) = (Some(Format::Ht), number(31)?),
-            // 10 and 11 of 802.11ac, 12 and 13 of 802.11ax are some makers' own: as fast as the standard allows.
+            // MCS 10 and 11 of 802.11ac, 12 and 13 of 802.11ax are proprietary: the standard's fastest instead.
             "VHT-MCS" => (generation, mcs) = (Some(Format::Vht), number(11)?),
             "HE-MCS" => (generation, mcs) = (Some(Format::He), number(13)?),
             // 802.11be is not simulated: as fast as 802.11ax allows.
@@ -159,7 +159,7 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
                         "40" => 40,
                         "80" => 80,
                         "80P80" | "160" | "320" => 160,
-                        _ => return Err(format!("`{word}` is no width: 40MHz, 80MHz, 80P80MHz, 160MHz or 320MHz")),
+                        _ => return Err(format!("`{word}`: expected 40MHz, 80MHz, 80P80MHz, 160MHz or 320MHz")),
                     };
                 }
             }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A file named by a scenario: its path, relative to the scenario's folder. Whoever reads the scenario attaches what the
-/// file holds; the simulator itself reads no files.
+/// A file named by a scenario: its path, relative to the scenario's folder. The reader of the scenario attaches the
+/// file's content; the simulator itself reads no files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Attachment {
@@ -26,12 +26,12 @@ impl Attachment {
         &self.path
     }
 
-    /// What the file holds; `None` until it is attached.
+    /// The file's content; `None` until it is attached.
     pub fn content(&self) -> Option<&[u8]> {
         self.content.as_deref()
     }
 
-    /// Attaches what the file holds.
+    /// Attaches the file's content.
     pub fn attach(&mut self, content: Arc<[u8]>) {
         self.content = Some(content);
     }

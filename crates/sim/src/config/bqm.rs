@@ -26,8 +26,8 @@ pub struct Bqm {
     pub threshold: Option<Threshold>,
     /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
     pub single_duplicate: Option<bool>,
-    /// Several losses in a window, shown by the first partial acknowledgement, repeat all of its packets of priority
-    /// 0 at once. Default false.
+    /// If the first partial acknowledgement shows several losses in a window, all of its packets of priority 0 are
+    /// repeated at once. Default false.
     pub lowest_at_once: Option<bool>,
 }
 

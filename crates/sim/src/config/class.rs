@@ -26,20 +26,20 @@ impl Class {
 pub struct Dscp(u8);
 
 impl Dscp {
-    /// All traffic that is nothing else.
+    /// All other traffic.
     const BEST_EFFORT: Self = Self(0);
     /// Expedited forwarding (RFC 3246): real-time traffic.
     pub(crate) const REAL_TIME: Self = Self(46);
     /// Real-time traffic of a flow that was admitted a short time ago: the code point next to expedited forwarding in the pool
     /// for local use (RFC 2474, section 6).
     pub(crate) const REAL_TIME_NEW: Self = Self(47);
-    /// What asks for admission and answers, and notes to neighbours: class selector 5, signalling (RFC 4594, 3.2).
+    /// Probes for admission, their answers, and notes to neighbours: class selector 5, signalling (RFC 4594, 3.2).
     pub(crate) const SIGNALLING: Self = Self(40);
     /// Messages of a routing protocol: class selector 6 (RFC 4594, 3.1).
     pub(crate) const ROUTING: Self = Self(48);
 
-    /// Discard priorities 0 to 3 (BQM thesis, section 3.1; where they stand in the header it leaves open): code points for local
-    /// use (RFC 2474, section 6) that 802.11 takes for best effort (RFC 8325, section 2.3).
+    /// Discard priorities 0 to 3 (BQM thesis, section 3.1, which leaves their place in the header open): code points
+    /// for local use (RFC 2474, section 6) that 802.11 takes for best effort (RFC 8325, section 2.3).
     const DISCARD_PRIORITIES: [Self; 4] = [Self(3), Self(7), Self(27), Self(31)];
 
     /// Best effort with a discard priority; all from 3 on are the highest.
@@ -79,7 +79,7 @@ impl Dscp {
         self.0
     }
 
-    /// The class in whose queues such packets wait: what keeps the network going waits with real-time traffic.
+    /// The class in whose queues such packets wait; routing messages and other signalling wait with real-time traffic.
     pub(crate) const fn class(self) -> Class {
         if self.0 < Self::SIGNALLING.0 { Class::BestEffort } else { Class::RealTime }
     }

@@ -1,4 +1,4 @@
-//! The `[consumption]` table: what a node draws, by what its radio does.
+//! The `[consumption]` table: a node's power draw by the state of its radio.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ pub struct Consumption {
     pub receive: Option<Power>,
     /// Power while the medium is idle. Default 313.5 mW.
     pub listen: Option<Power>,
-    /// Power while the medium is idle and the MAC has no packet, with `power_save` asleep; ESP32 light sleep: 2.64 mW.
-    /// Default: never.
+    /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
+    /// 2.64 mW. Default: never.
     pub doze: Option<Power>,
     /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
     pub low: Option<LowLevel>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use units::{Bytes, Duration, Rate};
 
-/// A length for all packets, or one drawn anew for each.
+/// A length for all packets, or a random one for each packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Lengths {
@@ -66,7 +66,7 @@ pub struct LoadRange {
     pub from: Rate,
     /// Highest rate.
     pub to: Rate,
-    /// Time between draws, from the flow's start on. Default: once a run.
+    /// Time between draws, from the flow's start on. Default: once per run.
     #[serde(default, deserialize_with = "units::positive")]
     pub every: Option<Duration>,
     /// Name shared by flows that draw the same rate from the same range. Default: the flow's name.

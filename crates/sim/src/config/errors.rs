@@ -1,4 +1,4 @@
-//! The `[radio.errors]` and `[radio.fading]` tables: what spoils frames besides collisions.
+//! The `[radio.errors]` and `[radio.fading]` tables: causes of frame errors besides collisions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct Errors {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorModel {
-    /// Losses only by interference, by `capture_threshold`.
+    /// Losses only by interference, decided by `capture_threshold`.
     None,
     /// `none`, plus independent errors of a fixed ratio.
     Fixed,

@@ -37,7 +37,7 @@ pub struct Mac {
     pub first_access: FirstAccess,
     /// Condition for answering an RTS.
     pub answer_rts: AnswerRts,
-    /// When the contention window is the smallest again, besides after a success and after a frame that is given up.
+    /// When the contention window is reset to its smallest, besides after a success and after a frame is given up.
     pub window_reset: WindowReset,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
@@ -52,7 +52,7 @@ pub struct Mac {
     pub obss_pd: Option<Power>,
     /// 802.11ax: frames to several stations at once. Default "off".
     pub ofdma: Ofdma,
-    /// With `ofdma = "both"`: contention of stations asked for data.
+    /// With `ofdma = "both"`: contention parameters of stations that were triggered.
     pub mu_edca: Option<MuEdca>,
     /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
@@ -81,7 +81,7 @@ pub enum Ofdma {
     Off,
     /// HE MU PPDUs of access points (see `docs/mac-conventions.md`).
     Downlink,
-    /// These, and HE TB PPDUs of stations that their access point asks by trigger frames.
+    /// Those of `downlink`, and HE TB PPDUs that access points solicit from stations by trigger frames.
     Both,
 }
 
@@ -89,14 +89,14 @@ pub enum Ofdma {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MuEdca {
-    /// How long it holds: up to 2088.96 ms.
+    /// Time for which these parameters apply: up to 2088.96 ms.
     pub timer: Duration,
     /// Idle slots after SIFS before the backoff counts: 2 to 15; 0 for no contention at all. Default 0.
     #[serde(default)]
     pub aifsn: u8,
-    /// Smallest contention window in slots. Default: as always.
+    /// Smallest contention window in slots. Default: the category's own.
     pub cw_min: Option<u16>,
-    /// Largest contention window in slots. Default: as always.
+    /// Largest contention window in slots. Default: the category's own.
     pub cw_max: Option<u16>,
 }
 
@@ -142,8 +142,8 @@ pub struct Contention {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of them. Default with
-    /// EDCA the most, in 802.11ax 4194303 B; else "off".
+    /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these standards.
+    /// Default: with EDCA the most, in 802.11ax 4194303 B; else "off".
     pub ampdu: Option<MostBytes>,
     /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
     pub ampdu_frames: Option<u16>,
@@ -178,11 +178,11 @@ pub enum MissedBlockAck {
     /// All frames of the A-MPDU are sent again.
     #[default]
     Retransmit,
-    /// A BlockAckReq, as fast as its answer, asks which arrived (ns-3).
+    /// A BlockAckReq at the rate of its answer asks which frames arrived (ns-3).
     Request,
 }
 
-/// How long a frame of A-MPDUs is tried: written as `off` or as a time.
+/// Time for which a frame of A-MPDUs is retransmitted: written as `off` or as a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifetime {
     /// For as many attempts as other frames.
@@ -256,11 +256,11 @@ pub enum HardwareQueue {
     /// No queue below the ports. That of mac80211 has the 2016 descriptors of mt76's ring.
     #[default]
     Off,
-    /// So many packets.
+    /// This number of packets.
     Packets(u32),
-    /// As many packets as fill so many of the longest frames to their receivers.
+    /// As many packets as fill this number of longest frames to their receivers.
     Aggregates(u32),
-    /// Packets whose frames take so long, without preambles if frames are aggregated.
+    /// Packets whose frames take this time, without preambles if frames are aggregated.
     Airtime(Duration),
 }
 
@@ -323,7 +323,7 @@ pub enum HardwareQueuePer {
     Station,
 }
 
-/// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
+/// Receptions after which a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Eifs {
@@ -354,8 +354,8 @@ pub enum TimeoutDeferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// None if the medium was idle for DIFS (AIFS); else a backoff, as also if the medium turns busy before DIFS is
-    /// over or the station owes a response (standard).
+    /// None if the medium was idle for DIFS (AIFS). Otherwise a backoff; also if the medium turns busy before DIFS is
+    /// over, or the station owes a response (standard).
     #[default]
     Immediate,
     /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, whatever begins
@@ -378,15 +378,15 @@ pub enum AnswerRts {
     UnlessBusy,
 }
 
-/// When the contention window is the smallest again, besides after a success and after a frame that is given up (see
+/// When the contention window is reset to its smallest, besides after a success and after a frame is given up (see
 /// `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowReset {
-    /// After one failure in a row more than `short_retry_limit` (standard).
+    /// After `short_retry_limit` + 1 consecutive failures (standard).
     #[default]
     RetryLimit,
-    /// Then only (ns-3.37).
+    /// At no other time (ns-3.37).
     GivenUp,
 }
 

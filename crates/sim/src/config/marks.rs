@@ -1,11 +1,11 @@
-//! Marks of the settings that were read while a network was built: one that no network reads has no effect.
+//! Marks of the settings that were read while a network was built: a setting that no network reads has no effect.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The settings of a table that act beside others, by their paths in it, once they were read. Copies of a table share
-/// its marks, because a network is built from copies.
+/// The settings of a table whose effect depends on others, by their paths in the table, once they were read. Copies of
+/// a table share its marks, because a network is built from copies.
 ///
 /// Only settings with a reason in `crates/experiment/src/scenario/idle/reasons.toml` need marks; all others always act.
 #[derive(Clone, Debug, Default)]

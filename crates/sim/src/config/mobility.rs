@@ -44,7 +44,7 @@ pub enum MobilityModel {
 }
 
 impl MobilityModel {
-    /// The keys of `[mobility]` that it has.
+    /// The keys of `[mobility]` that a model uses.
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Static => &[],
@@ -90,7 +90,7 @@ pub struct Waypoint {
     pub speed: Speed,
 }
 
-/// A position: x, y, and the height above the plane on which nodes stand that have none.
+/// A position: x, y, and the height above the plane of nodes without a height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Eastward, say.

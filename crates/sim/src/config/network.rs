@@ -76,14 +76,14 @@ impl Network {
         movements.into_iter().chain(recordings).collect()
     }
 
-    /// True if names that begin so may be those of nodes of which there are none: of a table with a count of 0.
+    /// True if a table with a count of 0 has names that begin like this: a pattern may then match no node.
     pub(crate) fn may_have_none(&self, beginning: &str) -> bool {
         let none = self.node.iter().filter(|node| node.count == Some(0)).map(|node| node.name.as_str());
         let placed = self.nodes.as_ref().filter(|nodes| nodes.count == 0).map(|_| "n");
         none.chain(placed).any(|name| name.starts_with(beginning) || beginning.starts_with(name))
     }
 
-    /// The same, whose radio knows whether stations of 802.11b are beside those of newer standards.
+    /// The same network, whose radio knows whether 802.11b stations are next to those of newer standards.
     pub(crate) fn of_generations(&self) -> Cow<'_, Self> {
         let old = |node: &Node| node.standard == Some(Standard::B) && node.role != Role::Wired;
         if self.radio.standard == Standard::B || !self.radio.is_low_band() || !self.node.iter().any(old) {
@@ -134,8 +134,8 @@ pub struct Record {
     pub series: Option<Duration>,
     /// Distributions of the delays of flows and queues, for charts with `x = "cdf"`.
     pub distributions: bool,
-    /// Length of an overflow, such as a round-trip time: drops within this time of its first belong to it. Default:
-    /// no record.
+    /// Length of an overflow, such as a round-trip time: drops within this time after its first drop belong to it.
+    /// Default: no record.
     #[serde(deserialize_with = "units::positive")]
     pub overflows: Option<Duration>,
     /// Width of the distance classes of packet reception ratios of broadcast flows. Default: no record.
@@ -143,7 +143,7 @@ pub struct Record {
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
-    /// Packets that are on their way at the end count as lost, and pings whose reply is lost do not, as where a document
-    /// takes 1 - received / sent.
+    /// Packets that are on their way at the end count as lost, pings whose reply is lost do not, as in documents that
+    /// define loss as 1 - received / sent.
     pub in_flight_lost: bool,
 }

@@ -1,4 +1,4 @@
-//! The `[nodes]` and `[[node]]` tables: who takes part, and where.
+//! The `[nodes]` and `[[node]]` tables: the nodes and their positions.
 
 use super::mobility::{Place, Waypoint, sides};
 use super::{Category, ChannelWidth, Class, Consumption, Edca, ExtendedRange, Fec, Marks, Standard};
@@ -48,9 +48,9 @@ pub struct Node {
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
     pub role: Role,
-    /// Access point of a station, of one that roams the first. Default: the only one; if it roams the strongest, with `moves` the first.
+    /// A station's access point (initially). Default: the only one; if it roams, the strongest, with `moves` the first.
     pub access_point: Option<String>,
-    /// Real programs send and receive here (`docs/emulation.md`): two nodes at least.
+    /// Real programs send and receive here (`docs/emulation.md`). At least two nodes must be real.
     #[serde(default)]
     pub real: bool,
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
@@ -75,15 +75,15 @@ pub struct Node {
     pub waypoints: Vec<Waypoint>,
     /// Rate of its data frames. Default: that of `[radio]`.
     pub data_rate: Option<Rate>,
-    /// MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
+    /// MCS of its data frames. Default: that of `[radio]`, 7 with another `standard`.
     pub mcs: Option<u8>,
-    /// MCS of its access point's data frames to it. Default: that of the access point.
+    /// MCS of data frames from its access point to it. Default: that of the access point.
     pub downlink_mcs: Option<u8>,
     /// Its standard, not newer than that of `[radio]` and of its band. Default: that of `[radio]`.
     pub standard: Option<Standard>,
     /// Bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
     pub channel_width: Option<ChannelWidth>,
-    /// Its spatial streams. Default: those of `[radio]`, with another `standard` 1.
+    /// Its spatial streams. Default: those of `[radio]`, 1 with another `standard`.
     pub streams: Option<u8>,
     /// LDPC, or only `bcc`: two nodes use LDPC if both have it. Default: that of `[radio]`, or of its standard.
     pub coding: Option<Fec>,
@@ -95,9 +95,9 @@ pub struct Node {
     pub antenna_gain: Option<Decibels>,
     /// Noise of its receiver above thermal noise. Default: that of `[radio.errors]`.
     pub noise_figure: Option<Decibels>,
-    /// Of an access point, for its stations too: its primary 20 MHz channel at 5 or 6 GHz, such as 36. Default: one for all.
+    /// Primary 20 MHz channel of an access point and its stations, at 5 or 6 GHz, such as 36. Default: one for all.
     pub channel: Option<u8>,
-    /// Overrides of `[mac.edca]`, which is then what the others use: an access point's own set, with AIFSN 1 if it likes.
+    /// Overrides of `[mac.edca]` for this node alone; an access point's AIFSN may be 1. Other nodes keep `[mac.edca]`.
     pub edca: Option<Edca>,
     /// Overrides of `[queue]`.
     pub queue: Option<Queue>,
@@ -129,7 +129,7 @@ pub struct CategoryQueues {
 }
 
 impl CategoryQueues {
-    /// The queue of a category, if it is described, and its key.
+    /// The queue of a category, if the scenario has a table for it, and its key.
     pub(crate) fn of(&self, category: Category) -> (Option<&Queue>, &'static str) {
         match category {
             Category::Voice => (self.voice.as_ref(), "voice"),
@@ -143,7 +143,7 @@ impl CategoryQueues {
         [&mut self.voice, &mut self.video, &mut self.best_effort, &mut self.background].into_iter().flatten()
     }
 
-    /// Is none described?
+    /// True if the scenario has none of these tables.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -160,7 +160,7 @@ pub struct ClassQueues {
 }
 
 impl ClassQueues {
-    /// The queue of a class, if it is described, and its key.
+    /// The queue of a class, if the scenario has a table for it, and its key.
     pub(crate) fn of(&self, class: Class) -> (Option<&Queue>, &'static str) {
         match class {
             Class::RealTime => (self.real_time.as_ref(), "real_time"),
@@ -172,7 +172,7 @@ impl ClassQueues {
         [&mut self.real_time, &mut self.best_effort].into_iter().flatten()
     }
 
-    /// Is none described?
+    /// True if the scenario has none of these tables.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -204,7 +204,7 @@ pub enum Queues {
     Mac80211,
     /// Our default, without `[queue]` (`docs/turns.md`).
     Turns,
-    /// Those of a real kernel above this MAC, with `real` (`docs/emulation.md`).
+    /// Queues of a real kernel above this MAC, with `real` (`docs/emulation.md`).
     Driver,
 }
 
@@ -212,7 +212,7 @@ pub enum Queues {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnsScheduler {
-    /// Longest wait of packets (D), in the node's own air: beside others' frames it is longer. Default 100 ms.
+    /// Longest wait of packets (D) in the node's own airtime; in wall time longer while others send. Default 100 ms.
     pub target_delay: Positive<Duration>,
     /// Longest round of turns, at least `target_delay`. Default: none.
     pub bulk_delay: Option<Positive<Duration>>,
@@ -253,14 +253,14 @@ impl Default for PowerSave {
 pub struct Roaming {
     /// Signal of its access point below which it searches for a better one. Default -65 dBm.
     pub threshold: Power,
-    /// By how much another one has to be better. Default 5 dB.
+    /// Least difference by which the signal of another access point has to be better. Default 5 dB.
     pub hysteresis: Decibels,
-    /// Time between two searches while the signal is below; above it is ten times that. Default 30 s.
+    /// Time between two searches while the signal is below the threshold; above it, ten times as long. Default 30 s.
     pub scan_interval: Positive<Duration>,
-    /// Time without data from the old access point to the new one: 30 to 50 ms with 802.11r, to a second with 802.1X without it.
+    /// Time without data during a move: 30 to 50 ms with 802.11r, up to a second with 802.1X and without 802.11r.
     /// Default 100 ms.
     pub outage: Positive<Duration>,
-    /// Moves in order of time, those of a rule outside, in place of all that signals decide.
+    /// Moves in order of time, decided outside the scenario; they replace all decisions by signal.
     pub moves: Vec<Move>,
 }
 
@@ -280,9 +280,9 @@ impl Default for Roaming {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Move {
-    /// When it leaves the access point that it has.
+    /// Time at which the station leaves its present access point.
     pub time: Duration,
-    /// The access point to which it goes.
+    /// New access point.
     pub access_point: String,
 }
 

@@ -32,30 +32,30 @@ pub struct Radio {
     pub packet_padding: PacketPadding,
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
-    /// Rate of ACK, CTS, RTS and broadcast frames: of 802.11b, or of 802.11a for all others. Default: the lowest;
-    /// with the preamble `data-rate` that of data frames; acknowledgements but of 802.11b: the highest of 6, 12 and 24 Mb/s
-    /// up to the data's.
+    /// Rate of ACK, CTS, RTS and broadcast frames: an 802.11b rate, or an 802.11a rate for all other standards.
+    /// Default: the lowest; with the preamble `data-rate` that of data frames; for acknowledgements except 802.11b's,
+    /// the highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, EIFS with an ACK at 1 Mb/s; where
-    /// these stations are no nodes, smallest window 31. Default: `cts-to-self` where a node has 802.11b, else `none`.
+    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, EIFS with an ACK at 1 Mb/s; if no
+    /// node is such a station, smallest window 31. Default: `cts-to-self` if a node has 802.11b, else `none`.
     pub b_protection: Option<BProtection>,
-    /// 802.11b rate of protection frames, and beside nodes of 802.11b of all RTS, CTS and broadcasts. Default 1 Mb/s.
+    /// 802.11b rate of protection frames, and, if a node has 802.11b, of all RTS, CTS and broadcasts. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
     /// Path loss model.
     pub propagation: Propagation,
-    /// Carrier frequency. Below 4 GHz 802.11n and ax have 802.11g's times. Default 2.412 GHz
-    /// (802.11b, g) or 5.18 GHz (802.11a, n, ac, ax).
+    /// Carrier frequency. Below 4 GHz, 802.11n and ax use 802.11g's timing. Default 2.412 GHz (802.11b, g) or 5.18 GHz
+    /// (802.11a, n, ac, ax).
     pub frequency: Option<Frequency>,
     /// Two-ray ground: antenna height. Default 1.5 m.
     pub antenna_height: Option<Length>,
     /// Log-distance and two-slope: exponent. Default 3, two-slope 3.5.
     pub path_loss_exponent: Option<f64>,
-    /// Two-slope: where the exponent begins. Default 5 m.
+    /// Two-slope: distance from which the exponent applies. Default 5 m.
     pub breakpoint: Option<Length>,
     /// Walls and floors between nodes that stand still, in any model with powers.
     pub rooms: Option<Rooms>,
-    /// Transmit power of every node. Default 15 dBm; with `range` and a noise model as much as the data rate needs
-    /// there, up to 60 dBm.
+    /// Transmit power of every node. Default 15 dBm; with `range` and a noise model, the power that the data rate needs
+    /// at that distance, up to 60 dBm.
     pub tx_power: Option<Power>,
     /// Decoding distance; sets the receive threshold to the power at that distance.
     pub range: Option<Length>,
@@ -65,8 +65,8 @@ pub struct Radio {
     pub carrier_sense_range: Option<Length>,
     /// Least total power that keeps the medium busy, instead of `carrier_sense_range`. Default: the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// Least power of a frame above the sum of all others. `nist`, `yans`: at its begin, noise included. Other
-    /// models: until its end. Default 4 dB for `nist` and `yans`, else 10 dB.
+    /// Least power of a frame above the sum of all others. `nist`, `yans`: when the frame begins, noise included. Other
+    /// models: until it ends. Default 4 dB for `nist` and `yans`, else 10 dB.
     pub capture_threshold: Option<Decibels>,
     /// Signal that a receiver locks to.
     pub capture: Capture,
@@ -74,7 +74,7 @@ pub struct Radio {
     pub errors: Errors,
     /// Deviation of a signal's power from the mean at its distance.
     pub fading: Fading,
-    /// Has a node 802.11b, beside others of a newer standard?
+    /// True if a node has 802.11b, next to others of a newer standard.
     #[serde(skip)]
     pub(crate) beside_b: bool,
     /// Settings read so far.
@@ -169,15 +169,15 @@ impl ChannelWidth {
     }
 }
 
-/// The pause before every symbol of a frame.
+/// The guard interval before every symbol of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardInterval {
-    /// 0.8 us, also written so.
+    /// 0.8 us; "0.8 us" means the same.
     #[default]
     #[serde(alias = "0.8 us")]
     Long,
-    /// 802.11n and ac: 0.4 us, also written so.
+    /// 802.11n and ac: 0.4 us; "0.4 us" means the same.
     #[serde(alias = "0.4 us")]
     Short,
     /// 802.11ax.
@@ -236,7 +236,7 @@ pub enum ExtendedRange {
     Upper,
 }
 
-/// How stations of 802.11g and n take care of stations that know only 802.11b.
+/// How stations of 802.11g and n protect stations that know only 802.11b.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BProtection {
@@ -292,7 +292,7 @@ pub enum Propagation {
 }
 
 impl Propagation {
-    /// Does it give powers that can be compared?
+    /// True if the model yields powers that can be compared.
     pub(crate) fn has_powers(self) -> bool {
         self != Self::Range
     }

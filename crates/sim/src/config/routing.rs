@@ -11,7 +11,7 @@ use units::Duration;
 pub struct Routing {
     /// Routing protocol.
     pub protocol: Protocol,
-    /// Paths by hand, for `static`; others are the shortest by hops.
+    /// Configured paths, for `static`; all other paths are those with the fewest hops.
     pub route: Vec<Route>,
     /// AODV parameters; see `docs/routing.md`.
     pub aodv: Aodv,
@@ -57,7 +57,7 @@ pub enum Protocol {
     Dsr,
 }
 
-/// A path given by hand.
+/// A configured path.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
@@ -88,7 +88,7 @@ pub enum RepairWithin {
     /// At most 0.3 x `net_diameter` hops from the destination.
     #[default]
     MaxRepairTtl,
-    /// More than half of the packet's way is done (ns-2).
+    /// The packet has gone more than half of its way (ns-2).
     NearerHalf,
 }
 
@@ -99,7 +99,7 @@ pub enum RepairBy {
     /// One request.
     #[default]
     OneRequest,
-    /// As many requests as a packet's source makes (ns-2).
+    /// As many requests as the source of a packet sends (ns-2).
     WholeSearch,
 }
 
@@ -127,8 +127,8 @@ pub enum ErrorsTo {
     All,
 }
 
-/// AODV: parameters of RFC 3561, section 10, under its names as far as documents or simulators differ in them, then of the
-/// implementation. The others have the RFC's values.
+/// AODV: first, under their names in RFC 3561, section 10, the parameters in which documents or simulators differ, then
+/// those of the implementation. All others have the RFC's values.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a convention that others differ in")]

@@ -19,7 +19,7 @@ pub struct Tcp {
     pub slow_start: Option<SlowStart>,
     /// Window at the end of fast recovery. Default `threshold`.
     pub recovery_end: Option<RecoveryEnd>,
-    /// Growth in CUBIC's Reno-friendly region, for `congestion` "cubic". Default `catch-up`.
+    /// Growth in CUBIC's Reno-friendly region, segments per round trip, for `congestion` "cubic". Default `catch-up`.
     pub friendly_growth: Option<FriendlyGrowth>,
     /// Weight of round-trip samples from timestamps. Default `window`.
     pub rtt_samples: Option<RttSamples>,

@@ -22,7 +22,7 @@ pub struct Turns {
     pub deferral: Option<Duration>,
     /// Lifetime of a neighbour's key (`T_exp`). Default: ten exchanges.
     pub expiry: Option<Duration>,
-    /// Time since a neighbour's last data or request in which it is asked (`T_act`).
+    /// Time since a neighbour's last data or request for which it is still asked (`T_act`).
     pub activity: Duration,
     /// Most stations asked, the receiver and the strongest neighbours: 1 to 8.
     pub neighbours: u8,

@@ -12,13 +12,13 @@ use units::{Bytes, Duration, Positive, Rate};
 pub struct Flow {
     /// Name in results.
     pub name: String,
-    /// Sender: a node, `*` for every station but the receiver, `up*` for all stations and wired nodes that begin so,
-    /// or `any` for a random station per seed. Flows of several senders are named `name-node`. Without access points
-    /// every node with a radio is a station.
+    /// Sender: a node, `*` for every station but the receiver, `up*` for all stations and wired nodes whose names begin
+    /// with `up`, or `any` for a random station per seed. Flows of several senders are named `name-node`. Without
+    /// access points every node with a radio is a station.
     pub from: String,
     /// Receiver: as `from`, or `next` for the next of the nodes of `from` (a ring), or `broadcast` for all in range.
     pub to: String,
-    /// With `any`: path length at the start, uniform among pairs of such length. Default: any, even without a path.
+    /// With `any`: path length at the start, uniform among pairs with such a path. Default: any, even without a path.
     pub hops: Option<HopRange>,
     /// Number of independent copies, `name-1`, `name-2`, ... "0" is none.
     pub count: Option<u32>,
@@ -117,7 +117,7 @@ pub struct Traffic {
     /// `web`: mean time from the end of a burst (TCP: its arrival) to the next.
     #[serde(default, deserialize_with = "units::positive")]
     pub reading: Option<Duration>,
-    /// Time between starts of `transfer` (default: one), mean time between requests of `ping` (default 1 s).
+    /// Time between starts of `transfer` (default: one transfer), mean time between requests of `ping` (default 1 s).
     #[serde(default, deserialize_with = "units::positive")]
     pub every: Option<Duration>,
     /// `replay`: recording (pcap, pcapng), relative to the scenario; its times are shifted to the start.
@@ -167,7 +167,7 @@ impl TrafficKind {
         }
     }
 
-    /// The keys of `traffic` that it has.
+    /// The keys of `traffic` that a pattern uses.
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Cbr | Self::Poisson => &["rate", "packet", "overhead"],
@@ -215,7 +215,7 @@ pub struct Admission {
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,
-    /// Start without a probe, as of a flow admitted elsewhere; it probes when told to regulate.
+    /// Start without a probe, like a flow admitted elsewhere; it probes when told to regulate.
     pub presumed: bool,
     /// Parameters of the source.
     pub gate: GateParams,

@@ -1,4 +1,4 @@
-//! What waits in an egress and to whom it could be sent, and what has passed it: results, and accounts that must balance.
+//! Packets in an egress, their possible receivers, and results of those that have passed; the accounts must balance.
 
 use super::{Egress, Order};
 use crate::config::Class;
@@ -52,7 +52,7 @@ impl Egress {
         in_hardware.fold((backlog.packets, backlog.bytes), |(packets, bytes), length| (packets + 1, bytes + length))
     }
 
-    /// Tells the receivers, some more than once, to which the MAC could send packets of a category now.
+    /// Reports the receivers, some more than once, to which the MAC could send packets of a category now.
     pub(crate) fn receivers(
         &mut self,
         now: Instant,

@@ -1,10 +1,10 @@
-//! A node whose queues are those of a kernel above its MAC: what comes passes at once into a hardware queue without a limit,
-//! where it waits as below mac80211's scheduler. The driver is told the airtime of the frames to and from each station.
+//! A node whose queues are those of a kernel above its MAC: packets pass at once into a hardware queue without a limit
+//! and wait there, as below mac80211's scheduler. The driver gets the airtime of the frames to and from each station.
 
 use super::Egress;
 use units::Duration;
 
-/// A driver above: airtime that it was not told yet, by station, of frames that were sent, and received.
+/// A driver above: airtime not yet reported to it, by station, of frames sent and of frames received.
 #[derive(Debug)]
 pub(crate) struct Driver(Box<[[Duration; 2]]>);
 
@@ -23,7 +23,7 @@ impl Driver {
 }
 
 impl Egress {
-    /// Makes it that of a driver, in a network of this many nodes.
+    /// Makes this the egress of a driver, in a network of this many nodes.
     pub(crate) fn serve_driver(&mut self, nodes: usize) {
         debug_assert!(self.driver.is_none() && self.waiting() == 0, "it is new");
         self.driver = Some(Driver(vec![[Duration::ZERO; 2]; nodes].into()));

@@ -63,13 +63,13 @@ impl Hardware {
         Self { depth, per, queues, last: [0; CATEGORIES] }
     }
 
-    /// Takes whatever comes from now on: the limits are those of the kernel above.
+    /// Accepts all packets from now on: the kernel above has the limits.
     pub(super) fn open(&mut self) {
         debug_assert!(self.waiting().next().is_none(), "nothing has come yet");
         self.depth = HardwareQueue::Packets(u32::MAX);
     }
 
-    /// Is there a queue for each station?
+    /// True if there is a queue for each station.
     pub(super) fn is_per_station(&self) -> bool {
         self.per == HardwareQueuePer::Station
     }
@@ -85,7 +85,7 @@ impl Hardware {
         }
     }
 
-    /// Is there room for a packet? The last one may reach beyond the depth.
+    /// True if there is room for a packet. The last one may exceed the depth.
     #[inline]
     pub(super) fn has_room(&self, category: u8, to: u32) -> bool {
         let most = match self.depth {
@@ -163,13 +163,13 @@ impl Hardware {
         self.queues[place].take(index)
     }
 
-    /// Whose turn it is among the receivers of which the MAC `holds` frames and those with packets here: one of the former,
-    /// or none of them. In a queue for all receivers the first of these holds back all others.
+    /// Returns the next receiver of those whose frames the MAC `holds`; none if the turn belongs to a receiver with
+    /// packets here. In a queue for all receivers the first frame that the MAC holds blocks all others.
     pub(super) fn turn(&mut self, category: u8, mut holds: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         if self.per == HardwareQueuePer::Category {
             return holds.next();
         }
-        // Null frames and notes pass by the queues: there may be none for their receiver. They go first.
+        // Null frames and notes bypass the queues, so that their receiver may have no queue. They go first.
         if let Some(to) = holds.clone().find(|&to| self.place(category, to).is_none()) {
             return Some(to);
         }
@@ -182,8 +182,8 @@ impl Hardware {
         Some(self.queues[next].to)
     }
 
-    /// Of the receivers of a category's waiting packets, those that `counts` holds for, the one with the least of what they
-    /// have `used`; of several the one whose packet waits for the longest time.
+    /// Of the receivers of a category's waiting packets for which `counts` is true, the one that has `used` the least;
+    /// of several, the one whose packet has waited longest.
     pub(super) fn least<K: Ord>(
         &self,
         category: u8,
@@ -203,7 +203,7 @@ impl Hardware {
         queues.flat_map(|queue| &queue.receivers).filter(|&&(_, packets)| packets > 0).map(|&(to, _)| to)
     }
 
-    /// The first packet of a category for a receiver is the next of their queue.
+    /// Moves the first packet of a category for a receiver to the head of its queue.
     pub(super) fn promote(&mut self, category: u8, to: u32) {
         let Some(place) = self.place(category, to) else { return };
         let packets = &mut self.queues[place].packets;
@@ -214,7 +214,7 @@ impl Hardware {
         debug_assert!(packets.front().is_none_or(|first| first.packet.to == to || index.is_none()));
     }
 
-    /// The MAC has finished with packets of this load, together.
+    /// Records that the MAC has finished with packets of this total load.
     pub(super) fn completed(&mut self, category: u8, to: u32, load: u64) {
         if let Some(place) = self.place(category, to) {
             debug_assert!(self.queues[place].load >= load, "it was handed over");

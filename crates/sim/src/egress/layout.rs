@@ -14,7 +14,7 @@ const CLASSES: [Class; 2] = [Class::RealTime, Class::BestEffort];
 /// port per wired link. There is one group, or at an access point with ports for each station one per station.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The stations of the groups, in order; empty if one group serves all. One more group for broadcasts may follow.
+    /// The stations of the groups, in order; empty if one group serves all. A further group for broadcasts may follow.
     pub(crate) stations: Vec<u32>,
     /// Number of groups; 0 at a node without a radio.
     pub(crate) groups: usize,
@@ -47,7 +47,7 @@ impl Layout {
         if self.by_class { 0 } else { u8::try_from(port.place() % self.lanes).expect("there are four categories") }
     }
 
-    /// Service class of a radio port, if it is for one.
+    /// Service class of a radio port, if the port belongs to one.
     pub(crate) fn class(&self, port: PortId) -> Option<Class> {
         self.by_class.then(|| CLASSES[port.place() % self.lanes])
     }
@@ -65,7 +65,7 @@ impl Layout {
         if self.by_class { 0..self.lanes } else { first..first + 1 }
     }
 
-    /// The port for packets of this class and category with the next hop `to`.
+    /// Returns the port for packets of this class and category with the next hop `to`.
     pub(crate) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
         self.way(to, category, class).0
     }
@@ -75,7 +75,7 @@ impl Layout {
         if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) }
     }
 
-    /// Returns the port, with its wired link if it is for one.
+    /// Returns the port, with its wired link if it belongs to one.
     #[inline]
     pub(crate) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
         if let Some(place) = self.wires.iter().position(|&(other, _)| other == to) {
@@ -85,7 +85,7 @@ impl Layout {
         (PortId::at(self.group(to) * self.lanes + lane), None)
     }
 
-    /// The wired link of a port, if it is for one.
+    /// The wired link of a port, if it belongs to one.
     pub(crate) fn wire(&self, port: PortId) -> Option<WireId> {
         if self.wires.is_empty() {
             return None;

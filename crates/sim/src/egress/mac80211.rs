@@ -1,5 +1,5 @@
-//! The scheduler of an access point under Linux: between the stations' ports and the MAC it shares airtime, and
-//! releases no more packets than keep the MAC busy for some milliseconds.
+//! The scheduler of an access point under Linux, between the stations' ports and the MAC: it shares airtime, and
+//! releases only the packets that keep the MAC busy for some milliseconds.
 //!
 //! The rules are those of mac80211 in Linux since 6.0 (`net/mac80211/tx.c`, `sta_info.c`), described in
 //! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
@@ -25,7 +25,7 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 /// The hardware queue of a category, unless another is set: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR`
 /// stay free).
 pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
-/// Time after a station's last packet for which it still pays for airtime (`AIRTIME_ACTIVE_DURATION`).
+/// Time after its last packet for which a station is still charged for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);
@@ -54,9 +54,9 @@ pub(crate) struct Scheduler {
     pending: Duration,
     /// The same for broadcasts.
     broadcasting: Duration,
-    /// Lower bound of the room for packets in all ports.
+    /// Lower bound of the number of packets for which all ports together have room.
     room: u64,
-    /// Costs of frames, by which slow stations are found for which CoDel has a larger target; none if the rule is off.
+    /// Costs of frames, by which the slow stations with CoDel's larger target are found; none if the rule is off.
     patience: Option<Costs>,
 }
 
@@ -69,7 +69,7 @@ struct Category {
     round: u64,
     /// False while no round may begin.
     is_open: bool,
-    /// True from the beginning of a round until no packet of the category may pass.
+    /// True from the start of a round until no packet of the category may pass.
     is_pulling: bool,
     /// True if a packet has passed in the present round.
     has_passed: bool,
@@ -77,8 +77,8 @@ struct Category {
     turn: Option<PortId>,
     /// Airtime estimated for its released unicast packets that are not finished.
     pending: Duration,
-    /// The ports of stations for which the MAC holds frames to be sent again: a driver has a queue of these for each
-    /// station. As long as there are any, the stations of whose frames the MAC has any get equal airtime.
+    /// The ports of stations for which the MAC holds frames to be retransmitted: a driver has a queue of these for each
+    /// station. While there are any, the stations whose frames the MAC holds get equal airtime.
     retried: Vec<PortId>,
     /// Least airtime that one of them had used by the last decision.
     clock: Duration,
@@ -98,7 +98,7 @@ struct Share {
     pending: Duration,
     /// Time at which it was last listed for its packets.
     active: Instant,
-    /// Airtime that it has used while frames were to be sent again, on the category's clock.
+    /// Airtime that the station has used while frames were to be retransmitted, on the category's clock.
     used: Duration,
 }
 
@@ -146,7 +146,7 @@ impl Scheduler {
         }
     }
 
-    /// Makes room for one more packet: at the packet limit the longest port drops.
+    /// Makes room for one more packet: at the packet limit the longest port drops one.
     pub(super) fn make_room(&mut self, now: Instant, ports: &mut List<PortId, Port>, drops: &mut impl FnMut(Waiting)) {
         self.room = self.room.saturating_sub(1);
         if self.room == 0 {
@@ -167,7 +167,7 @@ impl Scheduler {
         }
     }
 
-    /// Lists a port that has packets or, until it has paid or had nothing for long, is in debt.
+    /// Lists a port that has packets, or that is in debt: until the debt is paid or the port has been empty for long.
     fn list(&mut self, now: Instant, port: PortId, waits: bool) {
         let share = &mut self.shares[port];
         let pays = !share.broadcasts && share.deficit < nanos(share.pending) && now.since(share.active) <= ACTIVE;
@@ -234,8 +234,8 @@ impl Scheduler {
     /// The port from which the next packet of a category is released, if one may be. `waits`: does a port have packets?
     /// `has_room`: does its hardware queue take one?
     ///
-    /// This is the driver's loop: it begins a round, lets each port that has its turn send until its limit, and ends when
-    /// no port has a turn any more in this round; mt76's then begins another, as long as there was a packet in the last.
+    /// This is the driver's loop: it begins a round, lets each port in its turn send up to its limit, and ends when no
+    /// port has a turn left in this round. Then mt76's begins another round if the last one sent a packet.
     fn grant(
         &mut self,
         now: Instant,
@@ -308,9 +308,8 @@ impl Scheduler {
         }
     }
 
-    /// Whose turn it is in a category of which the MAC `holds` frames for some stations: of these and of those with packets
-    /// that wait for the MAC, the one that has used least airtime. None if it is one of the latter, whose packet is the
-    /// next then.
+    /// Returns the next station in a category in which the MAC `holds` frames for some stations. Of these and of those
+    /// with packets that wait for the MAC, it is the one that has used least airtime; none if it is one of the latter.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -339,7 +338,7 @@ impl Scheduler {
         None
     }
 
-    /// Releases a packet of a port for which this airtime was estimated. Returns what is pending of it.
+    /// Releases a packet of a port for which this airtime was estimated. Returns the part that counts as pending.
     fn passes(&mut self, port: PortId, mut expected: Duration) -> Duration {
         let share = &mut self.shares[port];
         let category = &mut self.categories[share.category];

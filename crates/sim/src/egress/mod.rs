@@ -1,12 +1,12 @@
 //! The egress between a node's routing and its MAC: its ports, each a queueing discipline with its controller and a
 //! shaper, and the order in which the MAC gets their packets.
 //!
-//! Routing [offers](Egress::offer) packets. The host asks for the next one of a category when the MAC is free
-//! ([`take_next`](Egress::take_next)), looks at and takes those that can share its frame ([`peek`](Egress::peek),
+//! Routing [offers](Egress::offer) packets. When the MAC is free, the host asks for the next packet of a category
+//! ([`take_next`](Egress::take_next)), peeks at and takes those that can share its frame ([`peek`](Egress::peek),
 //! [`take`](Egress::take)), and reports the end of each ([`completed`](Egress::completed)). If packets are queued and
-//! none may leave yet, it asks when ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and comes again. The host has
-//! the clock, the events and the accounts of packets: every call takes the time and a function for dropped packets.
-//! Only [`Order`] distinguishes one scheduler from another.
+//! none may leave yet, it asks for the time ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and returns then. The
+//! host has the clock, the events and the accounts of packets: every call takes the time and a function for dropped
+//! packets. Only [`Order`] distinguishes one scheduler from another.
 
 mod accounts;
 mod driver;
@@ -44,9 +44,9 @@ use units::{Bytes, Duration, Instant};
 pub(crate) enum Order {
     /// Round robin over the ports.
     RoundRobin(RoundRobin),
-    /// The scheduler of an access point under Linux: equal airtime for the stations, few packets ahead of the MAC.
+    /// The scheduler of an access point under Linux: equal airtime for stations, and few packets below the ports.
     Mac80211(Box<Scheduler>),
-    /// Our default: an aggregate each in turn, thin flows first, little ahead of the MAC.
+    /// Our default: one aggregate per station in turn, thin flows first, and few packets below the ports.
     Turns(Box<Turns>),
 }
 
@@ -80,12 +80,13 @@ impl Order {
     fn next(&self, now: Instant, category: u8, layout: &Layout, ports: &List<PortId, Port>) -> PortId {
         match self {
             Self::RoundRobin(order) => order.next(layout, category, |port| ports[port].is_ready(now)),
-            // Any of that category: its packets come from the hardware queue.
+            // Any port of that category: the packets come from the hardware queue.
             Self::Mac80211(_) | Self::Turns(_) => PortId::at(category.into()),
         }
     }
 
-    /// The MAC has finished with packets of a port of which this airtime was expected together, if their station `answered`.
+    /// Records that the MAC is done with packets of a port, their total expected airtime, and if their station
+    /// `answered`.
     fn completed(&mut self, now: Instant, port: PortId, expected: Duration, answered: bool) {
         match self {
             Self::RoundRobin(_) => {}
@@ -108,7 +109,7 @@ impl Order {
 #[derive(Debug)]
 #[repr(C)] // what each frame of others reads comes first
 pub(crate) struct Egress {
-    /// True if something has changed since no packet could be handed over.
+    /// True if something has changed since the last time that no packet could be handed over.
     moved: bool,
     /// True while packets are being handed over.
     is_pulling: bool,
@@ -121,7 +122,7 @@ pub(crate) struct Egress {
     hardware: Option<Box<Hardware>>,
     /// Notes and null frames, which the MAC takes before any packet of a port.
     signals: VecDeque<Waiting>,
-    /// The stations that can sleep, at an access point that has such.
+    /// The stations of an access point that can sleep.
     pub(crate) sleepers: Sleepers,
     /// The driver above, if there is one.
     pub(crate) driver: Option<Driver>,
@@ -212,7 +213,7 @@ impl Egress {
         self.ports[port].offer(now, packet, first, dropped);
     }
 
-    /// Makes a note or a null frame wait for the MAC, outside of all ports.
+    /// Queues a note or a null frame for the MAC, outside all ports.
     pub(crate) fn post(&mut self, signal: Waiting) {
         debug_assert!(signal.to != BROADCAST || self.note_mut().is_none(), "one note at a time");
         self.signals.push_back(signal);
@@ -224,8 +225,8 @@ impl Egress {
         self.signals.iter_mut().find(|signal| signal.to == BROADCAST)
     }
 
-    /// Categories whose packets [may move on](Self::has_moved), to be [pulled](Self::pull) until none does, which is then
-    /// [over](Self::end_pulling).
+    /// Returns the categories whose packets [may move on](Self::has_moved). The caller [pulls](Self::pull) them until
+    /// none moves, and then [ends](Self::end_pulling).
     pub(crate) fn begin_pulling(&mut self) -> Range<u8> {
         debug_assert!(!self.is_pulling, "one at a time");
         (self.moved, self.is_pulling) = (false, true);
@@ -233,18 +234,18 @@ impl Egress {
         0..u8::try_from(categories).expect("there are four categories")
     }
 
-    /// Packets have moved on.
+    /// Ends pulling: all packets that may move on have done so.
     pub(crate) fn end_pulling(&mut self) {
         debug_assert!(self.is_pulling);
         self.is_pulling = false;
     }
 
-    /// True if packets may move on towards the MAC, and nobody sees to it.
+    /// True if packets may move on towards the MAC, and nothing pulls them yet.
     pub(crate) fn has_moved(&self) -> bool {
         self.moved && !self.is_pulling
     }
 
-    /// When a packet of a category that nothing else holds back may move on towards the MAC, and its port.
+    /// Returns when a packet of a category that only waits for its time may move on towards the MAC, and its port.
     pub(crate) fn pullable_at(&self, now: Instant, category: u8) -> Option<(PortId, Instant)> {
         let later = |&(_, at): &(PortId, Instant)| at > now;
         match &self.order {
@@ -285,9 +286,8 @@ impl Egress {
         Some((port, packet))
     }
 
-    /// Whose turn it is in a category of which the MAC still `holds` frames for some receivers, each with a class: one of
-    /// these, or none of them if it is the turn of a packet of a port. With one port for all receivers the first of these
-    /// goes on.
+    /// Returns the next receiver in a category in which the MAC still `holds` frames for receivers, each with a class.
+    /// None if a packet of a port is next. With one port for all receivers it is the first held.
     pub(crate) fn turn(
         &mut self,
         now: Instant,
@@ -296,7 +296,7 @@ impl Egress {
     ) -> Option<u32> {
         let first = self.signals.front().filter(|_| category == SIGNALS).map(|signal| signal.to);
         if let Some(first) = first.or_else(|| self.sleepers.ready(category)) {
-            // Frames for its receiver have lower numbers.
+            // Frames that the MAC holds for this receiver have lower sequence numbers.
             self.filled |= 1 << category;
             return holds.map(|(to, _)| to).find(|&to| to == first);
         }
@@ -314,7 +314,7 @@ impl Egress {
             (Order::RoundRobin(order), None) => {
                 let held = |port| holds.clone().any(|(to, class)| layout.port(to, category, class) == port);
                 let port = order.next(layout, category, |port| ports[port].is_ready(now) || held(port));
-                // A station gets its packets in the order of their numbers, whatever their classes.
+                // A station gets its packets in the order of their sequence numbers, whatever their classes.
                 let turn = holds.find(|&(to, _)| layout.group(to) == port.place() / layout.lanes);
                 if turn.is_some() {
                     order.served(layout, port);
@@ -326,14 +326,13 @@ impl Egress {
         turn
     }
 
-    /// Can it be another receiver's [turn](Self::turn) than that of the first one of which the MAC holds frames? Also where a
-    /// note waits, or stations sleep.
+    /// True if the [turn](Self::turn) may belong to another receiver than the first whose frames the MAC holds; also if
+    /// a note waits or stations can sleep.
     pub(crate) fn has_turns(&self) -> bool {
         self.layout.groups > 1 || self.hardware.is_some() || !self.sleepers.is_empty()
     }
 
-    /// May frames that are sent again be joined by packets that were preceded by one for another receiver? Not where
-    /// these frames hold back all others.
+    /// True if packets behind one for another receiver may join retransmitted frames; false where these block others.
     pub(crate) fn takes_turns(&self) -> bool {
         match (&self.order, &self.hardware) {
             (Order::RoundRobin(_), Some(hardware)) => hardware.is_per_station(),
@@ -341,7 +340,7 @@ impl Egress {
         }
     }
 
-    /// The end of a TXOP has cut off an exchange with a receiver, by so much of a full [`EXCHANGE`].
+    /// Records that the end of a TXOP has cut off this part of a full [`EXCHANGE`] with a receiver.
     pub(crate) fn cut_off(&mut self, to: u32, category: u8, rest: u32) {
         if let (Order::RoundRobin(order), None) = (&mut self.order, &self.hardware) {
             order.cut_off(self.layout.port(to, category, Class::BestEffort), rest);
@@ -370,9 +369,9 @@ impl Egress {
         taken
     }
 
-    /// True if a category certainly has no packet for the MAC, and to look for one changes nothing: one port serves it, a plain
-    /// queue that is empty.
-    // It spares the MAC a look into each queue that it has emptied.
+    /// True if a category certainly has no packet for the MAC, and looking for one has no side effect: its only port is
+    /// a plain queue, which is empty.
+    // It saves the MAC a call for each queue that it has emptied.
     fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
         one && self.signals.is_empty()
@@ -484,7 +483,7 @@ impl Egress {
     }
 
     /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
-    /// each ([`Taken::expected`]). What came through a hardware queue: its receiver, the load of all packets together, and if they arrived.
+    /// each ([`Taken::expected`]). After a hardware queue: their receiver, total load, and whether they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -522,7 +521,8 @@ impl Egress {
         }
     }
 
-    /// Smallest contention window of a category where `turns` has changed it; none in it where it is as configured again.
+    /// Returns a category's smallest contention window if `turns` has changed it; none inside if it is the configured
+    /// one.
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }

@@ -1,4 +1,4 @@
-//! What a scheduler expects of a packet at the mode with which its station would send it now.
+//! A scheduler's estimates for a packet, in the mode in which it would be sent now.
 
 use super::hardware::AGGREGATE;
 use crate::config::HardwareQueue;
@@ -7,7 +7,7 @@ use crate::net::{Waiting, msdu_bytes};
 use queue::turns::Turn;
 use units::{Bytes, Duration};
 
-/// Estimates for a station, at the mode with which it would send now.
+/// Estimates for a station, in the mode in which it would send now.
 #[derive(Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     pub(crate) station: &'a Station,
@@ -38,7 +38,7 @@ impl Outlook<'_> {
         }
     }
 
-    /// Returns what a packet takes of the depth of a hardware queue.
+    /// Returns the part of a hardware queue's depth that a packet takes.
     pub(super) fn load(self, packet: &Waiting, category: u8, depth: HardwareQueue) -> u32 {
         match depth {
             HardwareQueue::Off => 0,

@@ -33,7 +33,7 @@ pub(crate) struct Taken {
     pub(crate) waited: Duration,
     /// End of the sojourn.
     pub(crate) at: Instant,
-    /// Airtime that was expected of it when it was let through; zero without an estimate. To be told at its
+    /// Airtime expected of it when it was released; zero without an estimate. Reported again at its
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
     /// Part of the depth of a hardware queue that it takes; zero without one.
@@ -193,7 +193,7 @@ impl Port {
         self.controller.needs()
     }
 
-    /// Returns the name of what decides, and whether it leaves the link idle.
+    /// Returns the name of the controller, and its statistics on a link left idle.
     pub(crate) fn idling(&self) -> (&'static str, &Idling) {
         let name = if self.steered.is_some() { "the program's controller" } else { self.controller.name().as_str() };
         (name, &self.idling)

@@ -1,8 +1,8 @@
 //! Round robin over the groups of ports, category by category: the scheduler of nodes whose MAC takes packets from the
 //! ports themselves.
 //!
-//! A turn is one exchange of frames, whatever becomes of it. Where the end of a TXOP cuts an exchange short, the group
-//! keeps its turn for the rest: a deficit round robin (Shreedhar and Varghese, 1996) in shares of a full exchange.
+//! A turn is one exchange of frames, successful or not. Where the end of a TXOP cuts an exchange short, the group keeps
+//! its turn for the rest: a deficit round robin (Shreedhar and Varghese, 1996) in shares of a full exchange.
 
 use super::layout::Layout;
 use crate::engine::{Number as _, PortId};
@@ -16,7 +16,7 @@ pub(crate) const EXCHANGE: u32 = 1 << 16;
 pub(crate) struct RoundRobin {
     /// Group that was served last, by index within a group.
     last: [usize; CATEGORIES],
-    /// By port, what its group may still send in its turn, in exchanges; below zero: what its next turn is shorter by.
+    /// By port: how much its group may still send in its turn, in exchanges; below zero, its next turn is shorter.
     balance: Vec<i64>,
 }
 
@@ -37,12 +37,12 @@ impl RoundRobin {
         order.find(|&port| ready(port)).unwrap_or(PortId::at(first))
     }
 
-    /// Is the turn of the group that was served last not over?
+    /// True if the turn of the group that was served last goes on.
     fn goes_on(&self, port: usize) -> bool {
         self.balance.get(port).is_some_and(|&balance| balance > 0)
     }
 
-    /// A port has an exchange.
+    /// Records an exchange of a port.
     pub(super) fn served(&mut self, layout: &Layout, port: PortId) {
         let port = port.place();
         if layout.groups > 1 && port < layout.radio_ports() {
@@ -50,14 +50,14 @@ impl RoundRobin {
         }
     }
 
-    /// A port among several groups has an exchange.
+    /// Records an exchange of a port among several groups.
     #[inline(never)]
     fn charge(&mut self, layout: &Layout, port: usize) {
         self.balance.resize(layout.radio_ports(), 0);
         let (group, lane) = (port / layout.lanes, port % layout.lanes);
         let last = self.last[lane] * layout.lanes + lane;
         if last != port || !self.goes_on(port) {
-            // Who had nothing more to send has lost the rest of the turn.
+            // A group with nothing more to send loses the rest of its turn.
             self.balance[last] = self.balance[last].min(0);
             self.balance[port] += i64::from(EXCHANGE);
             self.last[lane] = group;
@@ -66,7 +66,7 @@ impl RoundRobin {
         debug_assert!(self.last[lane] == group && group < layout.groups);
     }
 
-    /// The exchange of a port was cut off by the end of a TXOP, by so much of a full one.
+    /// Records that the end of a TXOP has cut off this part of a full exchange of a port.
     pub(super) fn cut_off(&mut self, port: PortId, rest: u32) {
         debug_assert!(rest <= EXCHANGE, "a part of an exchange");
         if let Some(balance) = self.balance.get_mut(port.place()) {

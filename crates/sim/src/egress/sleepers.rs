@@ -1,15 +1,15 @@
-//! Packets that an access point keeps for stations that sleep, beside its ports and hardware queues.
+//! Packets that an access point keeps for stations that sleep, outside its ports and hardware queues.
 //!
-//! The rules are those of mac80211 (`net/mac80211/tx.c`, `sta_info.c`). What arrives for a station that sleeps is kept in
-//! front of the scheduler (`ps_tx_buf`), which sees it arrive when the station wakes: CoDel's sojourn begins then. What
-//! waited in the scheduler when the station fell asleep stays there, and is passed over. What had left it already returns
-//! from the hardware (`tx_filtered`) and goes first when the station wakes. An access point with queues for all stations is
-//! one whose queueing discipline stands above mac80211: packets leave the queue in their turn and are kept after it.
+//! The rules are those of mac80211 (`net/mac80211/tx.c`, `sta_info.c`). A packet that arrives for a station that sleeps
+//! is kept in front of the scheduler (`ps_tx_buf`), which sees it arrive when the station wakes: CoDel's sojourn begins
+//! then. Packets that waited in the scheduler when the station fell asleep stay there, and are passed over. Those that
+//! had left it return from the hardware (`tx_filtered`) and go first when the station wakes. At an access point with
+//! queues for all stations the queueing discipline lies above mac80211: packets are kept after they leave the queue.
 //!
-//! `turns` is in the place of mac80211's scheduler, and the same is right for it: until a station wakes, nothing for it
-//! contends for the medium. So the station is not among the busy ones that share the time, and no drop would shorten the
-//! wait of its packets. When it wakes, they are thin or have turns, and are bounded by the time in which they will be sent,
-//! like packets that come at that moment.
+//! `turns` takes the place of mac80211's scheduler, and follows the same rules: until a station wakes, nothing for it
+//! contends for the medium. So the station is not among the busy ones that share the time, and no drop would shorten
+//! the wait of its packets. When it wakes, they are thin or take turns, and are bounded by the time in which they will
+//! be sent, like packets that arrive at that moment.
 
 use super::port::Taken;
 use super::{Egress, Order, SIGNALS};
@@ -41,9 +41,9 @@ struct Sleeper {
 /// Packets of a category that are kept for a station.
 #[derive(Debug, Default)]
 struct Kept {
-    /// They have left their port.
+    /// Packets that have left their port.
     passed: VecDeque<Taken>,
-    /// They join their port when the station wakes.
+    /// Packets that join their port when the station wakes.
     arrived: VecDeque<Waiting>,
 }
 
@@ -76,7 +76,7 @@ impl Sleepers {
         self.get(station).is_some_and(|sleeper| sleeper.asleep)
     }
 
-    /// A station falls asleep or wakes.
+    /// Records that a station falls asleep or wakes.
     pub(crate) fn set_asleep(&mut self, station: u32, asleep: bool) {
         if let Some(sleeper) = self.get_mut(station) {
             debug_assert_ne!(sleeper.asleep, asleep, "it falls asleep awake");
@@ -113,13 +113,13 @@ impl Sleepers {
         self.get_mut(station)?.kept[usize::from(category)].arrived.pop_front()
     }
 
-    /// A station that is awake, for which a category keeps packets that had left their port.
+    /// Returns a station that is awake, for which a category keeps packets that had left their port.
     pub(super) fn ready(&self, category: u8) -> Option<u32> {
         let is_ready = |sleeper: &&Sleeper| !sleeper.asleep && !sleeper.kept[usize::from(category)].passed.is_empty();
         self.0.iter().find(is_ready).map(|sleeper| sleeper.station)
     }
 
-    /// Packets of a category for a station that is awake, which had left their port.
+    /// Returns the packets of a category for an awake station that had left their port.
     pub(super) fn passed(&self, category: u8, station: u32) -> &VecDeque<Taken> {
         let awake = self.get(station).filter(|sleeper| !sleeper.asleep);
         awake.map_or(NONE, |sleeper| &sleeper.kept[usize::from(category)].passed)
@@ -132,8 +132,8 @@ impl Sleepers {
         Some(Taken { at: now, ..taken })
     }
 
-    /// The packet behind `index` others for a station that is awake, if it had left its port, else how many others it is behind
-    /// in its port or hardware queue.
+    /// Returns the packet behind `index` others for a station that is awake, if it had left its port; otherwise its
+    /// index in its port or hardware queue.
     pub(super) fn behind(&self, category: impl FnOnce() -> u8, station: u32, index: usize) -> Result<usize, Waiting> {
         if self.is_empty() { Ok(index) } else { self.behind_passed(category(), station, index) }
     }
@@ -163,7 +163,7 @@ impl Egress {
         self.sleepers.is_asleep(station)
     }
 
-    /// A station wakes: its packets may pass again, and those that came meanwhile join its ports.
+    /// Wakes a station: its packets may pass again, and those that arrived meanwhile join its ports.
     pub(crate) fn wakes(&mut self, now: Instant, station: u32, dropped: &mut impl FnMut(Waiting)) {
         self.sleepers.set_asleep(station, false);
         self.moved |= self.hardware.is_some();
@@ -209,8 +209,8 @@ impl Egress {
         self.sleepers.keep_passed(category, Taken { left: Some(port), ..taken }, dropped);
     }
 
-    /// Packets that were handed over do not count in the hardware queues, nor in the scheduler, any more. `of`: their
-    /// receiver, their load, and if it has answered.
+    /// Removes packets that were handed over from the accounts of the hardware queues and the scheduler. `of`: their
+    /// receiver, their load, and whether it has answered.
     pub(crate) fn relieve(&mut self, now: Instant, port: PortId, expected: Duration, of: (u32, u64, bool)) {
         let (to, load, answered) = of;
         if let Some(hardware) = &mut self.hardware
@@ -228,7 +228,7 @@ impl Egress {
             let category = u8::try_from(category).expect("there are four categories");
             !self.ports[self.layout.port(station, category, Class::BestEffort)].queue.is_empty()
         };
-        // A queue for all stations stands above what knows who sleeps.
+        // A queue for all stations lies above the layer that knows who sleeps.
         let in_ports = self.layout.groups > 1 && (0..self.layout.lanes).any(own);
         in_ports || self.sleepers.keeps_for(station)
     }

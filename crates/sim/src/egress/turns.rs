@@ -1,5 +1,5 @@
-//! The scheduler `turns`: our default for access points. Its [`Law`] says which station sends next; here is what the law
-//! asks of the ports, the hardware queue and the MAC.
+//! The scheduler `turns`: our default for access points. Its [`Law`] decides which station sends next; this module
+//! connects the law to the ports, the hardware queue and the MAC.
 
 use super::hardware::Hardware;
 use super::layout::Layout;
@@ -35,13 +35,13 @@ pub(crate) struct Turns {
     charges_received: bool,
     /// Length of the longest of each port's last packets, in bytes.
     longest: Vec<u64>,
-    /// If its ports have CoDel instead of the law's bound.
+    /// CoDel's parameters, if the ports use CoDel instead of the law's bound.
     codel: Option<fq_codel::Params>,
     /// True while the larger contention window is in use.
     is_wide: bool,
 }
 
-/// The ports of a category, as the law asks for them.
+/// The ports of a category, as the law sees them.
 struct Asked<'a> {
     category: u8,
     layout: &'a Layout,
@@ -143,7 +143,7 @@ impl Turns {
         self.law.joined(now, at.place(), length, thin);
     }
 
-    /// The packets of a port wait again, `thin` ones among them: its station has woken.
+    /// Lists the port of a station that has woken; `thin` tells whether it has thin packets.
     pub(super) fn joins_again(&mut self, port: PortId, thin: bool) {
         if port.place() < self.law.ports() {
             self.law.joins_again(port.place(), thin);
@@ -175,9 +175,9 @@ impl Turns {
         Some((PortId::at(place), departure, estimated))
     }
 
-    /// Whose turn it is in a category of which the MAC `holds` frames for some receivers, of these and of those with packets
-    /// that wait for the MAC: first one of which there is little, then frames that are sent again, unless their station does
-    /// not answer. None if it is the turn of one of the others, whose packet is the next then.
+    /// Returns the next receiver in a category in which the MAC `holds` frames for some receivers. Of these and of
+    /// those with packets that wait for the MAC, a receiver with little data goes first, then retransmitted frames,
+    /// unless their station does not answer. None if a waiting packet is next.
     pub(super) fn turn(
         &mut self,
         category: u8,
@@ -201,8 +201,8 @@ impl Turns {
         None
     }
 
-    /// The MAC has finished with packets of a port for which so much airtime was estimated together, if their station
-    /// `answered`.
+    /// Records that the MAC has finished with packets of a port, for which this total airtime was estimated, and
+    /// whether their station `answered`.
     pub(super) fn completed(&mut self, now: Instant, port: PortId, estimated: Duration, answered: bool) {
         if port.place() >= self.law.ports() {
             return;
@@ -212,7 +212,7 @@ impl Turns {
         }
         self.law.completed(now, port.place(), estimated);
         if port.place() >= self.stations {
-            // The MAC reports no air of broadcasts. Each of the stations has its part in one: together they have half.
+            // The MAC reports no airtime of broadcasts. Each station is charged a part; together they are charged half.
             self.law.charge(now, port.place(), self.law.share_of(estimated));
         }
     }
@@ -226,12 +226,12 @@ impl Turns {
         }
     }
 
-    /// Time at which a port of a category that is held back now may be released, if nothing else happens.
+    /// Returns the time at which a port of a category that is held back now may be released, if nothing else happens.
     pub(super) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
-    /// Smallest contention window of a category where it has changed; none in it where it is as configured again.
+    /// Returns a category's smallest contention window if it has changed; none inside if it is as configured again.
     pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         let owns = self.law.owns_medium();
         (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))

@@ -17,7 +17,7 @@ impl Handle {
     }
 }
 
-/// Values that belong to those of an arena, by the same handles.
+/// Data attached to the values of an arena, by the same handles.
 #[derive(Debug)]
 pub(crate) struct Beside<T> {
     slots: Vec<T>,
@@ -44,7 +44,7 @@ impl<T: Copy> Beside<T> {
     }
 }
 
-/// Short-lived values, each named by a [`Handle`]. Grows to the largest number that ever live at once.
+/// Short-lived values, each named by a [`Handle`]. Grows to the largest number of values alive at once.
 #[derive(Debug)]
 pub(crate) struct Arena<T> {
     slots: Vec<T>,

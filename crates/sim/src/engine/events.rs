@@ -15,8 +15,8 @@ const DAY: u32 = 17;
 const DAYS: u64 = 64;
 /// Up to this many events all are kept sorted. A network with so few pending events needs no calendar.
 const FEW: usize = 16;
-/// Among so many sorted events, the earliest, a new one's place is searched one by one: most new events are earlier than
-/// most others. Beyond them the search is binary.
+/// A new event's place among this many earliest events is searched one by one: most new events are earlier than most
+/// others. Beyond them the search is binary.
 const NEAR: usize = 32;
 
 /// A priority queue of events in a total order: (time, order of pushing). Time never runs backwards: pushing an event
@@ -116,7 +116,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds an event with a [reserved](Self::reserve) key.
-    // Stations that hear a frame mostly push nothing: the code that asks them stays short without it.
+    // Inlined code stays short: stations that hear a frame mostly push nothing.
     #[inline(never)]
     pub fn push_at(&mut self, key: EventKey, event: E) {
         let pending = Pending { key, event };
@@ -148,7 +148,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds an event of another day, or one for which there is no room yet.
-    // Not inlined: what is left of `push_at` needs no registers of its caller.
+    // Not inlined: then the rest of `push_at` needs no registers of its caller.
     #[inline(never)]
     fn put(&mut self, pending: Pending<E>) {
         let day = day(pending.key.time());

@@ -1,6 +1,6 @@
 //! Clock, events, random streams and the arena of packets. Knows no radio, no MAC and no meaning of a packet.
 
-/// Returns the `refusal` of what is `wrong`.
+/// Returns the `refusal` if the condition `wrong` holds.
 macro_rules! refuse_if {
     ($wrong:expr, $refusal:expr) => {
         if $wrong {

@@ -1,4 +1,4 @@
-//! Random streams: one generator a (seed, name, purpose), so that a new node or a scheme that draws more changes no
+//! Random streams: one generator per (seed, name, purpose), so that a new node or a scheme that draws more changes no
 //! other stream's draws, and two schemes meet the same traffic and the same back-offs (common random numbers).
 
 use rand_core::{Rng, SeedableRng};
@@ -26,7 +26,7 @@ pub(crate) enum Purpose {
     Shadowing,
     /// Sampling by a node's rate control.
     RateControl,
-    /// Time at which a node tells its notes.
+    /// Times at which a node sends its notes.
     Notes,
     /// Packets that a wired link corrupts.
     Damage,
@@ -114,7 +114,7 @@ impl Stream {
         }
     }
 
-    /// True with this probability; draws only where the answer is open.
+    /// True with this probability; draws only if it is neither 0 nor 1.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() <= probability)
     }

@@ -1,5 +1,5 @@
-//! When a station contends for the medium, for frames of its own or to ask others for theirs, and what the edges of the medium
-//! are to it.
+//! When a station contends for the medium, for its own frames or for triggers, and its reaction when the medium turns
+//! busy or idle.
 
 use super::station::Station;
 use super::step::Step;
@@ -10,14 +10,14 @@ use crate::radio::Mimo;
 use units::{Bytes, Instant};
 
 impl Station {
-    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space it is sent
-    /// at once (10.3.4.2), or after what another convention requires.
+    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space the frame
+    /// is sent at once (10.3.4.2), or after the wait of another convention.
     #[inline(always)] // once a packet: the call costs a chain 1 %
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
         if engaged || self.contention.busy || now < self.contention.nav {
             let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
-            // Only a response that it owes keeps it from the medium. The frame to be answered may have ended just now.
+            // Only a response that it owes keeps the station from the medium: the frame to answer may have just ended.
             let only_owes = || {
                 let idle = !self.contention.busy || self.deadline == now + rules.timing.sifs;
                 let responds = self.response.is_some() && self.step == Step::Access && !self.contention.turning;
@@ -73,7 +73,7 @@ impl Station {
     #[inline]
     pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
         self.contention.busy = false;
-        // A radio that is turning to send has no use for it, and what it is due to send was worked out before.
+        // A radio that is turning to send does not need it: the frame that it is due to send is already known.
         if self.contention.turning {
             return;
         }
@@ -89,7 +89,7 @@ impl Station {
         debug_assert!(!self.contention.busy || self.deadline == Instant::NEVER, "slots count on an idle medium");
     }
 
-    /// Notes what a station told of its backlog in a data frame, or in the answer to a poll.
+    /// Records the backlog that a station reported in a data frame, or in the answer to a poll.
     pub(crate) fn told(&mut self, now: Instant, of: (u32, u8), mode: Mimo, queued: (Bytes, bool), rules: &Conventions) {
         debug_assert_ne!(of.0, self.address, "others tell");
         let (_, Some(uplink), mut cx) = self.several(now, rules) else { return };
@@ -99,7 +99,7 @@ impl Station {
         }
     }
 
-    /// A category that has nothing to send contends for a trigger, if there are stations to ask.
+    /// Lets a category without frames contend for a trigger, if there are stations to ask.
     fn seek(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let Some(uplink) = &self.uplink else { return };
         if self.contention.wanting & 1 << category == 0 && uplink.seeks(category, &self.held) {
@@ -108,7 +108,7 @@ impl Station {
         }
     }
 
-    /// It is time to look again whether stations are to be asked.
+    /// Checks again whether stations are to be asked, at the time set for this.
     pub(super) fn looks_again(&mut self, now: Instant, rules: &Conventions) {
         debug_assert!(self.step == Step::Access && !self.contention.busy, "it could send");
         if let Some(uplink) = &mut self.uplink {
@@ -121,7 +121,7 @@ impl Station {
         debug_assert!(self.contention.look_again > now, "it does not look again at once");
     }
 
-    /// A category that contended for a trigger alone, and has won, has none to send now.
+    /// Handles a category that has won the medium for a trigger alone, but has none to send now.
     pub(crate) fn forgoes(&mut self, now: Instant, why: NotNow, rules: &Conventions) -> bool {
         let bit = 1 << self.held.holder;
         if self.contention.soliciting & bit == 0 {
@@ -137,7 +137,7 @@ impl Station {
                     uplink.seek(self.held.category(), &self.held, &mut self.contention);
                 }
             }
-            // The channel may be as wide as always then.
+            // By then the channel may have its full width again.
             NotNow::TooLong => self.contention.look_again = self.contention.look_again.min(now + LOOK_AGAIN),
         }
         self.begins_later(now, rules);
@@ -145,7 +145,7 @@ impl Station {
         true
     }
 
-    /// The trigger that is due, if it is the uplink's turn in the category that has won the medium.
+    /// Returns the trigger that is due, if it is the uplink's turn in the category that has won the medium.
     pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let (_, Some(uplink), mut cx) = self.several(now, rules) else { return Err(NotNow::Downlink) };
         let frame = uplink.solicit(&mut cx)?;

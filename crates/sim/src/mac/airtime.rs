@@ -1,11 +1,11 @@
-//! Airtime that stations have used in frames of several: those go first that have used the least.
+//! Airtime that stations have used in multi-user frames: those that have used the least go first.
 
 use units::Duration;
 
 #[derive(Debug, Default)]
 pub(super) struct UsedAirtime {
     by_station: Vec<(u32, Duration)>,
-    /// The least that any of those had used that waited last. Who comes back does not make up for its absence.
+    /// The least airtime used by the stations that waited last. A station that returns gets no credit for its absence.
     least: Duration,
 }
 
@@ -24,7 +24,7 @@ impl UsedAirtime {
         }
     }
 
-    /// Raises the least airtime that a station counts as having used to that of these waiting stations.
+    /// Raises the minimum of airtime that each station counts as having used, to that of these waiting stations.
     pub(super) fn wait(&mut self, waiting: impl Iterator<Item = u32>) {
         self.least = waiting.map(|station| self.of(station)).min().unwrap_or_default();
     }

@@ -31,8 +31,8 @@ impl Station {
         })
     }
 
-    /// By what share of a full frame the end of a TXOP that others began has cut a frame which a packet of `length`
-    /// could join otherwise, in units of `whole`.
+    /// Returns the share of a full frame by which the end of a TXOP that others began has cut a frame that a packet of
+    /// `length` could otherwise join, in units of `whole`.
     pub(crate) fn cut_off(&self, assembly: &Assembly, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
         if self.txop.cleared != Cleared::Yes || !self.txop.bursts() {
             return 0;
@@ -46,7 +46,7 @@ impl Station {
             return 0;
         }
         let psdu = size.psdu.count();
-        // What is limited in frames is full before it is as long as it may be.
+        // An aggregate limited in frames can be full before it reaches its longest duration.
         let most = match rules.aggregation.ampdu {
             Some(_) => psdu * u64::from(agreement.frames) / u64::try_from(size.frames.max(1)).expect("at most 256"),
             None => fresh.count(),
@@ -59,7 +59,7 @@ impl Station {
     #[inline(always)] // once a frame: the call costs a chain half a percent
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
         let buffer = self.held.present();
-        // A single frame goes, however long it lasts.
+        // A single frame is sent, however long it lasts.
         if buffer.mpdus.len() == 1 {
             return self.rates.single(buffer.to, buffer.mpdus[0].psdu, rules);
         }

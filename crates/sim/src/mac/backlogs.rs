@@ -1,13 +1,13 @@
-//! What an access point knows of its stations' backlogs, whom it can ask for data, and whom it polls when.
+//! An access point's knowledge of its stations' backlogs, and the stations that it can ask for data or polls.
 //!
-//! A station that has told of no backlog is asked again once it contends and tells of one, or once it was sent something that
-//! it may answer. While MU EDCA keeps it from contending it is polled at intervals, which double while it has nothing.
+//! A station that has reported no backlog is asked again once it contends and reports one, or once it was sent data
+//! that it may answer. While MU EDCA restrains it, it is polled at intervals that double while it has nothing.
 
 use super::airtime::UsedAirtime;
 use crate::radio::Mimo;
 use units::{Bytes, Duration, Instant};
 
-/// First interval between polls of a station that had nothing, and how often it doubles: 4 to 32 ms. A poll takes 0.3 ms.
+/// First interval between polls without backlog, and how often it doubles: 4 to 32 ms. A poll takes 0.3 ms.
 const FIRST_POLL: Duration = Duration::from_millis(4);
 const DOUBLINGS: u8 = 3;
 
@@ -28,21 +28,21 @@ pub(super) struct Known {
     pub(super) backlog: Backlog,
     /// Whether its longest packet fits beside that of another station.
     shares: bool,
-    /// How often it was asked since it answered last.
+    /// Number of requests since its last answer.
     unanswered: u8,
-    /// How often in a row it has had nothing when polled.
+    /// Number of consecutive polls without backlog.
     empty: u8,
-    /// Time until which MU EDCA keeps it from contending as others do; zero if it does not.
+    /// Time until which MU EDCA restrains its contention; zero if it does not.
     restrained: Instant,
-    /// When it is polled, though it has told of nothing; `NEVER` if it is not.
+    /// Time of its next poll without a reported backlog; `NEVER` for none.
     poll: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backlog {
-    /// As it has told.
+    /// As it has reported.
     Is(Bytes),
-    /// It may have something by now.
+    /// It may have packets by now.
     Unknown,
 }
 
@@ -60,17 +60,17 @@ impl Known {
         self.restrained != Instant::ZERO
     }
 
-    /// Can the two send side by side?
+    /// True if the two can send side by side.
     fn joins(&self, other: &Self) -> bool {
         self.shares && other.shares && self.mode.width() == other.mode.width()
     }
 
-    /// How long it is left in peace after it has had nothing.
+    /// Time until the next poll after a poll without backlog.
     fn pause(&self) -> Duration {
         FIRST_POLL * (1 << self.empty.saturating_sub(1).min(DOUBLINGS))
     }
 
-    /// It has nothing. As long as it cannot contend, it is polled.
+    /// Records that it has no backlog. As long as it cannot contend, it is polled.
     fn has_nothing(&mut self, now: Instant) {
         self.backlog = Backlog::Is(Bytes::new(0));
         self.poll = if self.is_restrained() { now + self.pause() } else { Instant::NEVER };
@@ -92,7 +92,7 @@ impl Backlogs {
         self.known.iter_mut().find(|known| (known.station, known.category) == (station, category))
     }
 
-    /// A station has told of its backlog in a data frame, or when it was `polled`. `shares`: see [`Known::shares`].
+    /// Records the backlog reported in a data frame or when `polled`. `shares`: see [`Known::shares`].
     pub(super) fn tell(
         &mut self,
         now: Instant,
@@ -118,7 +118,7 @@ impl Backlogs {
         self.next_poll = self.next_poll.min(poll);
     }
 
-    /// A station is sent data: it may have answers. One that had none the last time is not polled at once.
+    /// Records data sent to a station, which may answer. One that had no answer the last time is not polled at once.
     pub(super) fn sends_to(&mut self, now: Instant, (station, category): (u32, u8), mode: Option<(Mimo, bool)>) {
         let Some(known) = self.entry(station, category) else {
             let new = mode.map(|(mode, shares)| Known::new(station, category, mode, shares));
@@ -139,7 +139,7 @@ impl Backlogs {
         self.next_poll = self.next_poll.min(poll);
     }
 
-    /// MU EDCA keeps a station whose data have been acknowledged from contending until then.
+    /// Records that MU EDCA restrains a station whose data were acknowledged, until then.
     pub(super) fn restrain(&mut self, now: Instant, station: u32, category: u8, until: Instant) {
         debug_assert!(until > now, "the timer of MU EDCA is above zero");
         let Some(known) = self.entry(station, category) else { return };
@@ -152,7 +152,7 @@ impl Backlogs {
         }
     }
 
-    /// These stations are asked. One that never answers counts as one without backlog.
+    /// Records a request to these stations. One that never answers counts as one without backlog.
     pub(super) fn ask(&mut self, now: Instant, users: &[u32], category: u8, most: u8) {
         debug_assert!(!users.is_empty(), "a trigger is for somebody");
         for &station in users {
@@ -185,25 +185,25 @@ impl Backlogs {
         self.next_poll = next;
     }
 
-    /// The stations that may have something in a category; with `told`, that have told so.
+    /// Returns the stations that may have packets in a category; with `told`, only those that have reported them.
     fn candidates(&self, category: u8, told: bool) -> impl Iterator<Item = &Known> + Clone {
         let may = move |known: &&Known| known.category == category && known.may_have_something();
         self.known.iter().filter(may).filter(move |known| !told || known.backlog != Backlog::Unknown)
     }
 
-    /// Is a station asked before others? Two that contend can be asked side by side, one that cannot contend even alone.
+    /// True if a station may be asked first: two that contend only side by side, one that cannot contend even alone.
     fn leads(&self, known: &Known, told: bool) -> bool {
         let others = || self.candidates(known.category, told).filter(|other| other.station != known.station);
         known.is_restrained() || known.shares && others().any(|other| known.joins(other))
     }
 
-    /// Is there a station to ask in a category?
+    /// True if there is a station to ask in a category.
     pub(super) fn are_askable(&self, category: u8) -> bool {
         self.candidates(category, false).any(|known| self.leads(known, false))
     }
 
-    /// Puts the stations that can be asked into `users`: the one that has used the least airtime, and those that can send
-    /// beside it in this order. `told`: only those that have told of a backlog.
+    /// Puts the stations that can be asked into `users`: the one that has used the least airtime, then those that can
+    /// send next to it, in the same order. `told`: only those that have reported a backlog.
     pub(super) fn choose(&self, category: u8, told: bool, used: &mut UsedAirtime, users: &mut Vec<u32>) {
         users.clear();
         users.extend(self.candidates(category, told).map(|known| known.station));

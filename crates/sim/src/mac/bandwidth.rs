@@ -1,6 +1,6 @@
-//! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide as the
-//! channels that are idle when it begins and, by the CTS, at the receiver, or it begins when all are. Also what spatial
-//! reuse makes of others' frames.
+//! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide
+//! as the channels that are idle when it begins and, by the CTS, at the receiver, or it begins when all are. Also how
+//! spatial reuse treats frames of other cells.
 
 use super::buffer::Limits;
 use super::station::Station;
@@ -11,8 +11,8 @@ use crate::radio::Mode;
 use units::Instant;
 
 impl Station {
-    /// A station that has just won the medium begins a TXOP as wide as its channels are `idle`, or later if it has to have them
-    /// all: as wide as its data, or, where it asks stations for theirs, as `whole`. True if a TXOP begins; none if one goes on.
+    /// Begins the TXOP of a station that has just won the medium, as wide as its channels are `idle`; or delays it, if
+    /// it needs all: the width of its data, or `whole` if it asks for others'. True if one begins; none if one goes on.
     pub(crate) fn settles_width(
         &mut self,
         now: Instant,
@@ -34,7 +34,7 @@ impl Station {
         Some(true)
     }
 
-    /// The width of a frame without a width of its own to the receiver of its present exchange: as wide as the data.
+    /// The width of a frame to the receiver of its present exchange that has no width of its own: that of the data.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
         if let Some(user) = self.held.users.first() {
             return width_of(user.mode);
@@ -43,7 +43,7 @@ impl Station {
         if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.rates.mode_to(to, &rules.timing)) }
     }
 
-    /// Its data after the CTS that it has got are no wider than this, and end when they were to end.
+    /// Limits the width of its data after the CTS that it has received; they still end at the planned time.
     pub(crate) fn narrow_to(&mut self, width: ChannelWidth, rules: &Conventions) {
         let (Step::Cleared, Some(size)) = (self.step, self.txop.fixed) else { return };
         let to = self.held.present().to;
@@ -58,8 +58,8 @@ impl Station {
         }
     }
 
-    /// It does not begin the TXOP that it has won, but draws a new back-off. The slot that has begun counts for every category
-    /// as passed.
+    /// Draws a new back-off instead of beginning the TXOP that it has won. The slot that has begun counts for all
+    /// categories.
     pub(crate) fn begins_later(&mut self, now: Instant, rules: &Conventions) {
         for contender in &mut self.contention.contenders {
             contender.earliest = contender.earliest.max(now + rules.timing.slot);
@@ -68,7 +68,7 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// It does not answer the trigger that it would answer now.
+    /// Withholds the answer to a trigger that is due now.
     pub(crate) fn withholds(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.schedule(now, rules);

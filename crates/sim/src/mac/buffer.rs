@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant};
 /// Length of destination, source and length before each MSDU of an A-MSDU (9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
 
-/// A packet that the host hands over; LLC header and above are its MSDU.
+/// A packet that the host hands over; its MSDU begins with the LLC header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Msdu {
     pub(crate) packet: Handle,
@@ -59,7 +59,7 @@ impl Mpdu {
         }
     }
 
-    /// An A-MPDU with it has failed. Is its lifetime over?
+    /// Records that an A-MPDU with it has failed. True if its lifetime is over.
     pub(super) fn expires(&mut self, now: Instant, lifetime: Duration) -> bool {
         self.tried = true;
         self.expiry = self.expiry.min(now + lifetime);
@@ -83,7 +83,7 @@ impl Mpdu {
 pub(super) struct Buffer {
     pub(super) to: u32,
     pub(super) mpdus: VecDeque<Mpdu>,
-    /// The number after that of the newest frame, whether that is still here or not.
+    /// The sequence number after that of the newest frame, whether or not that frame is still here.
     pub(super) next: u16,
     /// Number of MPDUs, from the first, in the frame that is being sent or whose response is awaited.
     pub(super) in_flight: usize,
@@ -94,7 +94,7 @@ pub(super) struct Buffer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) to: u32,
-    /// The receiver may forget all frames before this number.
+    /// Sequence number before which the receiver may forget all frames.
     pub(super) start: u16,
     pub(super) failures: u8,
 }
@@ -137,7 +137,7 @@ impl Size {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) agreement: Agreement,
-    /// Longest frame whose data end in time.
+    /// Longest frame whose data end in time for the TXOP.
     pub(super) longest: Bytes,
 }
 
@@ -191,7 +191,6 @@ pub(super) fn parts(length: Bytes, rules: &Conventions) -> u32 {
 
 /// Share that a packet of `length` has of a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
 pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rules: &Conventions) -> u32 {
-    // Of an A-MSDU it has a part, else it is an MPDU behind its delimiter.
     let (bytes, parts) = taken(length, rules);
     let whole = u64::from(whole);
     let share = (whole * bytes / longest.count().max(1)).max(whole / (u64::from(frames) * parts)).min(whole);
@@ -204,7 +203,8 @@ pub(super) fn room(length: Bytes, longest: Bytes, frames: u16, rules: &Conventio
     (longest.count() / bytes).clamp(1, u64::from(frames.max(1)) * parts)
 }
 
-/// Bytes that a packet of `length` takes of an aggregate, and packets in an MPDU.
+/// Bytes that a packet of `length` takes of an aggregate, as a part of an A-MSDU or as an MPDU behind its delimiter, and
+/// packets in an MPDU.
 fn taken(length: Bytes, rules: &Conventions) -> (u64, u64) {
     let parts = u64::from(parts(length, rules));
     (if parts > 1 { part(length) } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) }, parts)
@@ -221,7 +221,7 @@ pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator
 }
 
 impl Buffer {
-    /// Is there nothing to send?
+    /// True if there is nothing to send.
     pub(super) fn is_empty(&self) -> bool {
         self.mpdus.is_empty() && self.request.is_none()
     }

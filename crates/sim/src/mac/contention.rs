@@ -38,7 +38,7 @@ impl Contender {
     }
 }
 
-/// A station's part in the contention for its medium: back-offs and what keeps them from counting. Knows no frame.
+/// A station's contention for its medium: back-offs, and the conditions that freeze them. Knows no frames.
 #[derive(Debug)]
 #[repr(C, align(64))] // what each frame of others changes comes first, in two cache lines
 pub(crate) struct Contention {
@@ -54,7 +54,7 @@ pub(crate) struct Contention {
     pub(super) soliciting: u8,
     /// Bitmask of all categories.
     categories: u8,
-    /// When it looks again whether stations are to be asked for data, though nothing is to be sent; `NEVER` for not at all.
+    /// When to check again, without frames to send, whether stations are to be asked for data; `NEVER` for not at all.
     pub(super) look_again: Instant,
     pub(super) idle_from: Instant,
     /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
@@ -101,7 +101,7 @@ impl Contention {
         (!self.wanting | self.soliciting) & self.categories
     }
 
-    /// Sets what is configured, before the start.
+    /// Sets the configured parameters, before the start.
     pub(crate) fn configure(&mut self, access: [Access; CATEGORIES]) {
         (self.access, self.configured) = (access, access);
         self.contenders = access.map(|access| Contender::new(&access));
@@ -111,8 +111,8 @@ impl Contention {
         self.access[category].txop_limit
     }
 
-    /// Sets a category's contention parameters, as they follow from the configured ones, from the back-off after its next attempt on; at once, if it has nothing
-    /// to send and no back-off is due.
+    /// Sets a category's contention parameters, derived from the configured ones: at once if it has nothing to send and
+    /// no back-off is due, otherwise from the back-off after its next attempt on.
     pub(crate) fn set_access(&mut self, category: u8, access: impl FnOnce(Access) -> Access) {
         let index = usize::from(category);
         let access = access(self.configured[index]);
@@ -203,8 +203,8 @@ impl Contention {
             Some(u16::try_from(self.random.up_to(u64::from(cw))).expect("at most the window"));
     }
 
-    /// Widens the window after a failure, or resets it after more in a row than the retry limit (10.23.2.2 of 2020), whatever
-    /// frames they were of.
+    /// Widens the window after a failure, or resets it after more in a row than the retry limit, of any frames
+    /// (10.23.2.2 of 2020).
     pub(super) fn fail(&mut self, category: usize, rules: &Conventions) {
         let failures = &mut self.contenders[category].failures;
         if *failures >= rules.short_retry_limit && rules.window_reset == WindowReset::RetryLimit {
@@ -228,13 +228,13 @@ impl Contention {
         self.adopt(category);
     }
 
-    /// Handles an intact frame for others, which reserves the medium until then, in a TXOP of this station.
+    /// Handles an intact frame for others that reserves the medium until `end`, in the TXOP of `holder`.
     pub(crate) fn overhears(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
         self.end_eifs(rules);
         self.reserve(end, holder, rules);
     }
 
-    /// A frame for others reserves the medium until then, in a TXOP of this station.
+    /// Reserves the medium until `end` by a frame for others, in the TXOP of `holder`.
     #[inline]
     pub(super) fn reserve(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
         if end > self.nav {

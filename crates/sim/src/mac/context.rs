@@ -1,4 +1,4 @@
-//! What an exchange works with.
+//! The state on which an exchange works.
 
 use super::buffer::{Assembly, Limits, Size};
 use super::contention::Contention;
@@ -27,8 +27,8 @@ impl Context<'_> {
         Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false }
     }
 
-    /// The size of the frame that the host has put together, or of the category's first frames that are at most this long. A
-    /// single frame goes, however long it is.
+    /// Returns the size of the frame that the host has assembled, or of the category's first frames within the limits.
+    /// A single frame is sent, however long it is.
     pub(super) fn settled(&mut self, assembly: Option<Assembly>, longest: Bytes) -> Size {
         if let Some(assembly) = &assembly {
             self.held.assembled(assembly);
@@ -41,7 +41,7 @@ impl Context<'_> {
         buffer.select(&Limits { agreement: *self.rates.agreement(buffer.to, self.rules), longest })
     }
 
-    /// The receiver of the data that are due, if others could share the PPDU.
+    /// Returns the receiver of the data that are due, if others could share the PPDU.
     pub(crate) fn may_share(&self) -> Option<u32> {
         let buffer = self.held.present();
         let is_data = self.txop.fixed.is_none() && buffer.request.is_none() && !buffer.mpdus.is_empty();

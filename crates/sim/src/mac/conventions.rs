@@ -42,7 +42,7 @@ pub(crate) struct Aggregation {
     /// Longest A-MSDU; none: no A-MSDUs.
     pub(crate) amsdu: Option<Bytes>,
     pub(crate) missed: MissedBlockAck,
-    /// How long the frames of A-MPDUs are tried; none: as often as others.
+    /// Time for which frames of A-MPDUs are retransmitted; none: as often as others.
     pub(crate) lifetime: Option<Duration>,
 }
 
@@ -106,10 +106,10 @@ impl Aggregation {
     }
 }
 
-/// Contention of stations whose data an access point asks for (MU EDCA parameter set, IEEE 802.11ax-2021, 26.2.7).
+/// Contention parameters of stations that are asked for data (MU EDCA parameter set, IEEE 802.11ax-2021, 26.2.7).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MuEdca {
-    /// How long it holds after each answer.
+    /// Time for which they hold after each answer.
     pub(crate) timer: Duration,
     /// Contention parameters meanwhile by category; none: no contention.
     pub(crate) access: Option<[Access; CATEGORIES]>,
@@ -131,14 +131,14 @@ pub(crate) struct Conventions {
     pub(crate) rts_threshold: Option<Bytes>,
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,
-    /// Beside stations of 802.11b, the same two of frames that these know; others are protected from them.
+    /// With 802.11b stations in the network: the same two for frames that they can read; others need protection.
     pub(crate) of_dsss: Option<(Option<Bytes>, bool)>,
     pub(crate) aggregation: Aggregation,
     /// Directions in which access points and several stations share frames (OFDMA).
     pub(crate) ofdma: Ofdma,
     /// True if there are stations that sleep.
     pub(crate) power_save: bool,
-    /// Contention of those stations; none: as always.
+    /// Contention parameters of those stations; none: the usual ones.
     pub(crate) mu_edca: Option<MuEdca>,
     /// Effect of a busy secondary channel; none where all share one channel.
     pub(crate) bandwidth: Option<Bandwidth>,
@@ -148,7 +148,7 @@ pub(crate) struct Conventions {
     pub(crate) window_reset: WindowReset,
     /// Agreements by the older format of two stations: HT and before, VHT, HE.
     pub(crate) agreements: [Agreement; 3],
-    /// The agreement of two of which one is older than 802.11n, beside others.
+    /// The agreement of two stations of which one is older than 802.11n, in a network with newer ones.
     pub(crate) old: Agreement,
     /// Format of each station by address, none before 802.11n; empty if all have the newest one.
     pub(crate) formats: Vec<Option<Format>>,
@@ -189,7 +189,7 @@ impl Conventions {
         self.aggregation.ampdu.is_some()
     }
 
-    /// True if these two have one.
+    /// True if these two stations have an agreement.
     pub(crate) fn block_ack_of(&self, one: u32, other: u32) -> bool {
         self.block_ack() && (self.formats.is_empty() || self.agreement(one, other).aggregates)
     }
@@ -281,7 +281,7 @@ impl Conventions {
         }
     }
 
-    /// Duration of what announces a data frame of this length (RTS and CTS, or CTS to self), with the spaces.
+    /// Duration of RTS and CTS, or CTS to self, before a data frame of this length, with the spaces.
     pub(super) fn announcement(&self, mode: Mode, psdu: Bytes) -> Duration {
         let (timing, (threshold, cts_to_self)) = (&self.timing, self.announces(|| mode));
         match (threshold.is_some_and(|threshold| psdu > threshold), cts_to_self) {

@@ -1,11 +1,12 @@
 //! Downlink OFDMA: frames to several stations side by side in one HE MU PPDU (IEEE 802.11ax-2021, 27.3).
 //!
-//! The exchange: above the RTS threshold a MU-RTS trigger and, after SIFS, a CTS of all stations at once (26.2.6), which sound
-//! like one; after SIFS the PPDU, after SIFS a MU-BAR trigger, after SIFS the `BlockAck`s of all its stations at once in HE TB PPDUs
-//! (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium, and of the others that wait
-//! those first that have used the least airtime of such PPDUs. All RUs are of one size, the smallest of which each station
-//! has one. The longest part is cut to the second longest, and shorter ones are padded. Each station's frames are in a buffer
-//! as those of an A-MPDU, which takes the place of its category's while it is put together and while its outcome is settled.
+//! The exchange: above the RTS threshold a MU-RTS trigger and, after SIFS, a CTS of all stations at once (26.2.6),
+//! received as one; after SIFS the PPDU, after SIFS a MU-BAR trigger, after SIFS the `BlockAck`s of all its stations at
+//! once in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium,
+//! then those of the others that have used the least airtime of such PPDUs. All RUs have one size: that of the finest
+//! split in which each RU has a station. The longest part is cut to the second longest, and shorter ones are padded.
+//! Each station's frames are in a buffer like those of an A-MPDU, which replaces its category's buffer while the frame
+//! is assembled and while its outcome is settled.
 
 use super::airtime::UsedAirtime;
 use super::buffer::{Assembly, Size};
@@ -22,7 +23,7 @@ use units::{Bytes, Duration, Instant};
 /// Frames to several stations.
 #[derive(Debug, Default)]
 pub(crate) struct Downlink {
-    /// How the channel is split among the stations of the PPDU that is being put together or under way.
+    /// Split of the channel among the stations of the PPDU that is being assembled or sent.
     split: Option<Split>,
     stage: Stage,
     answered: usize,
@@ -32,10 +33,10 @@ pub(crate) struct Downlink {
     used: UsedAirtime,
 }
 
-/// How far the exchange has come.
+/// Progress of the exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// The frames of its stations are put together, or there is none.
+    /// Its stations' frames are being assembled, or there is no PPDU.
     #[default]
     Gathers,
     /// The MU-RTS has been sent, and no CTS has answered it.
@@ -71,8 +72,8 @@ impl Downlink {
         parts.max().unwrap_or(Duration::ZERO)
     }
 
-    /// Chooses who shares a PPDU: of the stations that have frames, the first of which is due, as many as there are RUs in
-    /// the finest split in which the longest packet fits. `users` are those then; false if there is no such split.
+    /// Chooses the stations of a PPDU among those that have frames, the first of which is due: as many as there are RUs
+    /// in the finest split in which the longest packet fits. Stores them in `users`; false if there is no such split.
     pub(crate) fn split(&mut self, users: &mut Vec<u32>, cx: &Context) -> bool {
         debug_assert!(self.stage == Stage::Gathers && cx.held.users.is_empty(), "the last exchange is over");
         let (category, rules) = (cx.held.holder, cx.rules);
@@ -103,15 +104,15 @@ impl Downlink {
         false
     }
 
-    /// The longest frame to a station in the PPDU that is being put together, with so much left of the TXOP; none if there is
-    /// none.
+    /// Returns the longest frame to a station in the present PPDU, with this time `left` of the TXOP; none without a
+    /// PPDU.
     pub(super) fn longest_part(&self, to: u32, left: Duration, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let split = self.split?;
         let left = split.longest.min(left.saturating_sub(split.before + split.after));
         Some(split.room(split.mode_to(to, rates, rules), left, rules))
     }
 
-    /// The frames that were put together join the PPDU.
+    /// Adds the frames that were assembled to the PPDU.
     pub(crate) fn join(&mut self, assembly: Option<Assembly>, cx: &mut Context) {
         let Some(split) = self.split else { return };
         let to = cx.held.present().to;
@@ -125,9 +126,9 @@ impl Downlink {
         cx.held.users.push(User { buffer, mode, psdu });
     }
 
-    /// The frame that is due: the PPDU or the MU-RTS before it, once the frames of all its stations have joined, the PPDU after
-    /// a MU-RTS, the trigger after a PPDU. None where there is no PPDU, or but one station: its frames are the category's
-    /// again.
+    /// Returns the frame that is due: once the frames of all stations have joined, the PPDU or the MU-RTS before it;
+    /// the PPDU after a MU-RTS; the trigger after a PPDU. None if there is no PPDU, or only one station: its frames are
+    /// then the category's again.
     pub(crate) fn next(&mut self, cx: &mut Context) -> Option<Frame> {
         if cx.held.users.is_empty() {
             return None;
@@ -189,7 +190,7 @@ impl Downlink {
         self.duration(held, rules) / u64::try_from(held.users.len().max(1)).expect("at most 74")
     }
 
-    /// Its frame has been sent: what is awaited, and until when.
+    /// Handles the end of its frame: returns the awaited event, and its deadline.
     pub(super) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> (Step, Instant) {
         let timing = &rules.timing;
         match (self.stage, frame.kind, self.split) {
@@ -205,8 +206,8 @@ impl Downlink {
         }
     }
 
-    /// Handles the deadline of the responses: when none has begun, and when all are over. Stations that did not answer are
-    /// seen to one after another.
+    /// Handles the deadline of the responses: if none has begun, and after the last. Stations that did not answer are
+    /// handled one after another.
     pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let now = cx.now;
         if receiving && now < self.end {
@@ -243,11 +244,11 @@ impl Downlink {
         report
     }
 
-    /// Ends the exchange. False if it has failed, as no station answered.
+    /// Ends the exchange. False if it has failed because no station answered.
     pub(super) fn end(&mut self, cx: &mut Context) -> bool {
         debug_assert!(cx.held.users.is_empty(), "each station has answered, or is given up for this time");
         (self.split, self.stage) = (None, Stage::Gathers);
-        // The frames that are left wait with those for other stations.
+        // The remaining frames wait with those for other stations.
         cx.contention.wanting &= !(1 << cx.held.holder);
         self.answered > 0
     }
@@ -258,8 +259,7 @@ fn psdu(users: &[User]) -> Bytes {
     users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
 }
 
-/// Cuts the longest part to the duration of the second longest: what it has beyond that would leave the others' RUs to
-/// padding, and goes faster alone.
+/// Cuts the longest part to the second longest's duration: the excess would pad the others' RUs, and is faster alone.
 fn level(users: &mut [User], rules: &Conventions) {
     let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
     let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
@@ -280,7 +280,7 @@ fn level(users: &mut [User], rules: &Conventions) {
 }
 
 impl Split {
-    /// The split among these users, if each can send the longest packet.
+    /// Returns the split among these users, if the longest packet fits for each.
     fn among(users: &[u32], ru: Ru, cx: &Context) -> Option<Self> {
         let rules = cx.rules;
         let modes = || users.iter().filter_map(|&to| cx.rates.shared_mode(to, rules));
@@ -294,7 +294,7 @@ impl Split {
         let lasts = timing.duration(response, if long { LONG_BLOCK_ACK } else { BLOCK_ACK });
         let users = u8::try_from(users.len()).ok()?;
         let after = timing.sifs * 2 + timing.duration(timing.basic, Asks::BlockAcks.length(users.into())) + lasts;
-        // 802.11b knows no triggers.
+        // 802.11b stations cannot read triggers.
         let knows = matches!(timing.announcing, Mode::Ofdm(_));
         let announces = knows && rules.rts_threshold.is_some() && cx.txop.cleared == Cleared::No;
         let request = timing.duration(timing.announcing, Asks::Clear.length(users.into()));

@@ -15,8 +15,8 @@ use units::{Bytes, Duration, Instant};
 
 impl Station {
     /// The frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the aggregate
-    /// that the host filled. `ahead`: receiver and frame length of the next packet of its category; a TXOP that can go
-    /// on with it reserves the medium for it too (9.2.5.2).
+    /// that the host filled. `ahead`: receiver and frame length of the next packet of its category; a TXOP that can
+    /// continue with it reserves the medium for it too (9.2.5.2).
     pub(crate) fn begin(
         &mut self,
         now: Instant,
@@ -92,7 +92,7 @@ impl Station {
         frame
     }
 
-    /// Its exchanges with several others, and what they work with.
+    /// Its exchanges with several others, and the state on which they work.
     pub(crate) fn several<'s>(
         &'s mut self,
         now: Instant,
@@ -103,7 +103,7 @@ impl Station {
         (self.downlink.as_deref_mut(), self.uplink.as_deref_mut(), cx)
     }
 
-    /// The frame to several stations that is due; none if there is none, or their frames are put together.
+    /// Returns the frame to several stations that is due; none if there is none, or while it is being assembled.
     pub(crate) fn next_to_several(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
         let (downlink, uplink, mut cx) = self.several(now, rules);
         let downlink = downlink?;
@@ -118,7 +118,7 @@ impl Station {
         Some(frame)
     }
 
-    /// Handles a BlockAck that it awaits, of a station that reports these frames.
+    /// Handles an awaited BlockAck from a station that reports these frames.
     pub(crate) fn block_ack_received(
         &mut self,
         now: Instant,
@@ -299,7 +299,7 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Does what an exchange with several others asks for at a deadline.
+    /// Carries out the act of an exchange with several others at a deadline.
     pub(super) fn act(&mut self, now: Instant, act: Act, rules: &Conventions) -> Due {
         match act {
             Act::On(step, until, due) => {
@@ -327,7 +327,7 @@ impl Station {
         let contender = &mut cx.contention.contenders[holder];
         cx.contention.wanting |= u8::from(!buffer.is_empty()) << holder;
         if buffer.request.is_some() {
-            // A BlockAckReq goes alone, whatever MU EDCA says.
+            // A BlockAckReq is sent alone, whatever MU EDCA requires.
             contender.earliest = now;
         }
         if contender.backoff.is_none() {
@@ -356,7 +356,7 @@ impl Station {
         let holder = self.held.category();
         let timing: &Timing = &rules.timing;
         let buffer = &self.held.buffers[holder];
-        // What a CTS has said is known to all, what other frames say not to stations of 802.11b.
+        // All stations read a CTS's reservation; 802.11b stations cannot read those of other frames.
         let cleared = if rules.of_dsss.is_some() { Cleared::No } else { Cleared::Yes };
         let needs = match (buffer.request, buffer.mpdus.front()) {
             (None, Some(first)) => {
@@ -393,7 +393,7 @@ impl Station {
 }
 
 impl Unanswered {
-    /// The frame without whose response this step ends.
+    /// The frame whose missing response ends this step.
     pub(super) fn of(step: Step, request: bool) -> Self {
         match step {
             Step::AwaitCts => Self::Rts,

@@ -37,7 +37,7 @@ impl Asks {
         Bytes::new(20 + 8 + users * self.user_length())
     }
 
-    /// Length of what a trigger has for each station.
+    /// Length of a trigger's field for each station.
     pub const fn user_length(self) -> u64 {
         match self {
             Self::BlockAcks => 9,
@@ -69,17 +69,17 @@ pub(crate) enum Kind {
     /// HE MU PPDU: data for several stations side by side, of this length together. The sender holds them, as those of an
     /// A-MPDU.
     MultiUser { psdu: Bytes },
-    /// Trigger: asks that many stations to send all at once, in this mode or, if data, in their own.
+    /// Trigger: asks this number of stations to send all at once, in this mode or, for data, in their own.
     Trigger { asks: Asks, users: u8, response: Mode },
     /// Answer to a trigger for data or the size of the queue, in an HE TB PPDU: an A-MPDU, held like others, or a QoS Null
     /// frame, with no `frames`.
     Triggered { psdu: Bytes, frames: u16 },
-    /// Multi-STA `BlockAck` for that many stations, with bitmaps as in `BlockAck`s but for those of which all has arrived.
+    /// Multi-STA `BlockAck` for this number of stations, with bitmaps except for those whose frames all arrived.
     MultiBlockAck { stations: u8, whole: u8, long: bool },
     /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
     /// grants.
     Request { asked: u8, then: Duration },
-    /// T-MAC's grant: its sender has nothing older.
+    /// T-MAC's grant: its sender has no older packet.
     Grant,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Frame {
     pub(crate) mode: Mode,
     /// Access category of a data frame.
     pub(crate) category: u8,
-    /// Duration field: how long the medium stays reserved after this frame.
+    /// Duration field: time for which the medium stays reserved after this frame.
     pub(crate) reserves: Duration,
     /// Sequence number of a data frame, 12 bits; the same in its repetitions.
     pub(crate) sequence: u16,
@@ -100,7 +100,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The station whose trigger it answers beside others, if it does.
+    /// Returns the station whose trigger it answers together with others, if it does.
     #[inline]
     pub(crate) fn answers_beside_others(&self) -> Option<u32> {
         match (self.kind, self.mode) {
@@ -110,7 +110,7 @@ impl Frame {
         }
     }
 
-    /// The station in whose TXOP it is sent: a response goes to that one.
+    /// Returns the station in whose TXOP it is sent, which is the receiver of a response.
     pub(crate) fn txop_holder(&self) -> u32 {
         match self.kind {
             Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant | Kind::Triggered { .. }

@@ -8,10 +8,10 @@ use crate::engine::{Bitmap, Handle};
 use crate::radio::Mode;
 use units::{Bytes, Instant};
 
-/// Added to the category of frames set aside that are in no category's turns until their receiver wakes.
+/// Flag in the category of frames set aside that take no turns until their receiver wakes.
 const SUSPENDED: u8 = 1 << 7;
 
-/// How failed frames were tried, which decides which of their limits counts the failure.
+/// How failed frames were sent, which decides which retry counter counts the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// Sent without RTS.
@@ -30,14 +30,14 @@ pub(super) struct User {
     pub(super) psdu: Bytes,
 }
 
-/// A part of an HE MU PPDU, as its sender tells of it.
+/// A part of an HE MU PPDU, as its sender reports it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) to: u32,
     pub(crate) mode: Mode,
     pub(crate) psdu: Bytes,
     pub(crate) frames: usize,
-    /// How many of its frames were sent before.
+    /// Number of its frames that were sent before.
     pub(crate) repeated: usize,
 }
 
@@ -52,19 +52,19 @@ pub(crate) struct Held {
     pub(super) users: Vec<User>,
     /// Frames that it sends next, by category.
     pub(super) buffers: Vec<Buffer>,
-    /// Frames for other receivers, with their category, that wait until it is their receiver's turn.
+    /// Frames for other receivers, with their category, that wait for their receiver's turn.
     pub(super) aside: Vec<(u8, Buffer)>,
     /// Buffers without frames, so that those set aside cost no memory each time.
     pub(super) spare: Vec<Buffer>,
-    /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn. The host takes them, and
-    /// [resumes](super::Station::resume) the frames of each for one receiver, or [sets aside](super::Station::set_aside) what is
-    /// next and offers another packet.
+    /// Bitmask of categories that hold frames after an exchange, when it may be another receiver's turn. The host takes
+    /// the mask, and for each category [resumes](super::Station::resume) the frames for one receiver, or [sets
+    /// aside](super::Station::set_aside) the next ones and offers another packet.
     pub(crate) paused: u8,
-    /// False as long as it cannot be: all packets come from one queue.
+    /// False while no category can be paused: all packets come from one queue.
     pub(super) takes_turns: bool,
     next_sequence: u16,
     pub(super) peers: Peers,
-    /// Data frames that it is done with. The host swaps them for an empty list, whose memory the next ones take.
+    /// Data frames that are finished. The host swaps this list for an empty one, whose memory is reused.
     pub(crate) finished: Vec<Finished>,
 }
 
@@ -91,7 +91,7 @@ impl Held {
         self.mpdus_but(0)
     }
 
-    /// The frames, except the first `without` of the category whose exchange goes on.
+    /// Returns the frames, except the first `without` of the category whose exchange goes on.
     pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
         let skipped = move |index: usize| if index == self.category() { without } else { 0 };
         let next = self.buffers.iter().enumerate();
@@ -100,7 +100,7 @@ impl Held {
         next.chain(aside.chain(self.users.iter().map(|user| &user.buffer)).flat_map(|buffer| &buffer.mpdus))
     }
 
-    /// The first packets of the frames, and of those that it is done with and has not told.
+    /// Returns the first packets of the frames, and of finished frames that were not reported yet.
     pub(crate) fn unsettled(&self) -> impl Iterator<Item = Handle> {
         self.mpdus().map(|mpdu| mpdu.packet).chain(self.finished.iter().map(|finished| finished.packet))
     }
@@ -133,7 +133,7 @@ impl Held {
         self.users.iter().find(|user| user.buffer.to == to).map(|user| (user.mode, user.psdu))
     }
 
-    /// Settles the frames of one of several stations, which are the category's meanwhile; what is left of them waits for
+    /// Settles the frames of one of several stations, which are meanwhile the category's; remaining frames wait for
     /// another turn.
     pub(super) fn settle_user(&mut self, to: u32, settle: impl FnOnce(&mut Self)) {
         let Some(place) = self.users.iter().position(|user| user.buffer.to == to) else { return };
@@ -148,7 +148,7 @@ impl Held {
         }
     }
 
-    /// The frames that a category would send next wait until their receiver's turn comes again. False if there are none.
+    /// Sets aside the frames that a category would send next, until their receiver's next turn. False for none.
     pub(super) fn put_aside(&mut self, category: u8) -> bool {
         let buffer = &mut self.buffers[usize::from(category)];
         if buffer.is_empty() {
@@ -161,17 +161,17 @@ impl Held {
         true
     }
 
-    /// Does a category hold frames after an exchange that has ended, so that the host has to decide whose turn it is?
+    /// True if a category holds frames after an exchange that has ended, so that the host chooses the next receiver.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused != 0
     }
 
-    /// Does a category hold frames that are set aside?
+    /// True if a category holds frames that are set aside.
     pub(crate) fn has_aside(&self, category: u8) -> bool {
         self.aside.iter().any(|&(other, _)| other == category)
     }
 
-    /// The receivers for which a category holds frames, the one that is next first, each with the first packet.
+    /// Returns the receivers for which a category holds frames, the next one first, each with its first packet.
     pub(crate) fn receivers(&self, category: u8) -> impl Iterator<Item = (u32, Option<Handle>)> + Clone {
         let next = Some(&self.buffers[usize::from(category)]).filter(|buffer| !buffer.is_empty());
         let aside = self.aside.iter().filter(move |&&(other, _)| other == category).map(|(_, buffer)| buffer);
@@ -188,7 +188,7 @@ impl Held {
         !self.finished.is_empty()
     }
 
-    /// Frames that its BlockAck to another station reports.
+    /// Returns the frames that its BlockAck to another station reports.
     pub(crate) fn scoreboard(&self, to: u32, category: u8) -> Scoreboard {
         self.peers.scoreboard(to, category)
     }
@@ -231,12 +231,12 @@ impl Held {
         own.flat_map(|(category, buffer)| buffer.mpdus.iter().map(move |mpdu| (category, mpdu)))
     }
 
-    /// The frames for a receiver that sleeps, all set aside, have no turns.
+    /// Takes the turns from the frames for a receiver that sleeps, which are all set aside.
     pub(super) fn suspend(&mut self, to: u32) {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category |= SUSPENDED);
     }
 
-    /// The frames for a receiver that has woken have turns again.
+    /// Gives turns again to the frames for a receiver that has woken.
     pub(crate) fn restore(&mut self, to: u32) {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category &= !SUSPENDED);
     }
@@ -254,7 +254,7 @@ impl Held {
         waiting.fold(Bytes::new(0), |sum, mpdu| sum + mpdu.psdu)
     }
 
-    /// The frames that its category holds for a station, if there are some, are those that join the PPDU next.
+    /// Moves the frames that its category holds for a station, if there are any, to where they join the PPDU next.
     pub(crate) fn bring(&mut self, category: u8, to: u32) -> bool {
         let Some(place) = self.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to) else {
             return false;
@@ -276,7 +276,7 @@ impl Held {
         let Scoreboard { start, arrived } = reported;
         self.settle(now, attempt, rules, |sequence| {
             let ahead = distance(*start, sequence);
-            // Before the first number that it reports, all has arrived or is not waited for any more.
+            // All frames before the first reported number have arrived or are no longer awaited.
             ahead >= SEQUENCES / 2 || ahead < Bitmap::BITS && arrived.has(ahead.into())
         })
     }
@@ -335,8 +335,7 @@ impl Held {
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for this time, the frames that it asked
-    /// about.
+    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for now, the frames that it asked about.
     pub(super) fn fail_request(&mut self, now: Instant, attempt: Attempt, rules: &Conventions) -> bool {
         let Buffer { request, mpdus, in_flight, .. } = self.present_mut();
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
@@ -404,7 +403,7 @@ impl Held {
         match room.joins {
             Joins::Part => Some(self.buffers[holder].extend(msdu, rules)),
             Joins::Mpdu => {
-                // It follows a frame to the same receiver.
+                // The packet follows a frame to the same receiver.
                 let buffer = &mut self.buffers[holder];
                 buffer.push(msdu, buffer.next, rules);
                 None

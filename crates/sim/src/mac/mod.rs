@@ -1,4 +1,4 @@
-//! Medium access: the DCF and EDCA as a state machine that is told of events and returns what to send. Knows no queue,
+//! Medium access: the DCF and EDCA as a state machine that takes events and returns the frames to send. Knows no queue,
 //! no route and no radio.
 
 mod access;

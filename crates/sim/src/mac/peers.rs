@@ -19,7 +19,7 @@ pub(super) struct Peer {
     last: [u16; CATEGORIES],
     /// Number of the next data frame for it, by category.
     pub(super) next: [u16; CATEGORIES],
-    /// Bitmask of categories in which it may still wait for frames that were given up.
+    /// Bitmask of categories in which the peer may still wait for frames that were given up.
     behind: u8,
     /// Received sequence numbers, by category.
     reorders: [Option<Box<Reorder>>; CATEGORIES],

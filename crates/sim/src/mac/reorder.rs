@@ -15,7 +15,7 @@ pub(crate) struct Reorder {
     held: Box<[Slot]>,
     /// Number of slots that are not [`Slot::Missing`].
     ahead: u16,
-    /// While below `target`, the start moves on past missing frames.
+    /// The start moves on past missing frames while it is below this number.
     target: u16,
     /// Content of a BlockAck.
     pub(crate) scoreboard: Scoreboard,

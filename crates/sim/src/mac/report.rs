@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     pub(crate) takes: bool,
     /// True if the frame is for this station, which has its packets already.
     pub(crate) duplicate: bool,
-    /// The station's own frame that gets no response.
+    /// The station's own frame that got no response.
     pub(crate) failed: Option<Unanswered>,
     /// The data that an RTS without CTS announced.
     pub(crate) announced: Option<Announced>,
@@ -39,7 +39,7 @@ pub(crate) struct Announced {
     pub(crate) airtime: Duration,
 }
 
-/// A frame without its response.
+/// A frame that got no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// An RTS without CTS.

@@ -1,5 +1,4 @@
-//! A station: the frames that it holds, what it receives and what it sends when (IEEE 802.11-2016, 10.3 for the DCF,
-//! 10.22.2 for EDCA).
+//! A station: the frames that it holds, receives and sends (IEEE 802.11-2016, 10.3 for the DCF, 10.22.2 for EDCA).
 //!
 //! A station has one radio, hence one view of the medium and at most one exchange at a time; up to four access
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
@@ -56,7 +55,7 @@ impl Station {
         }
     }
 
-    /// The frames that a category would send next wait until their receiver's turn comes again.
+    /// Sets aside the frames that a category would send next, until their receiver's next turn.
     pub(crate) fn set_aside(&mut self, category: u8) {
         if !self.held.put_aside(category) {
             return;
@@ -78,7 +77,7 @@ impl Station {
         self.held.suspend(to);
     }
 
-    /// The frames that a category holds for a receiver are next.
+    /// Makes the frames that a category holds for a receiver the next ones.
     pub(crate) fn resume(&mut self, now: Instant, category: u8, to: u32, rules: &Conventions) {
         let Some(place) = self.held.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to)
         else {
@@ -91,7 +90,7 @@ impl Station {
         self.is_next(now, category, rules);
     }
 
-    /// A category has frames to send that it had not before. In a TXOP that can go on with them they go out after SIFS.
+    /// Handles new frames of a category. In a TXOP that can continue with them they are sent after SIFS.
     #[inline(always)] // once a packet: the call costs a chain 1 %
     fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
         self.contention.wanting |= 1 << category;
@@ -102,7 +101,7 @@ impl Station {
         }
     }
 
-    /// An exchange of a category is over: does it hold frames?
+    /// Pauses a category at the end of its exchange, if it holds frames.
     #[inline]
     pub(super) fn pause(&mut self, category: usize) {
         if !self.held.takes_turns {
@@ -136,7 +135,7 @@ impl Station {
         self.is_next(now, category, rules);
     }
 
-    /// Handles the deadline. `receiving`: a frame whose PHY header was read is being received; of no effect on a
+    /// Handles the deadline. `receiving`: a frame whose PHY header was read is being received; without effect on a
     /// station that does not [listen](Self::listens).
     pub(crate) fn timer(&mut self, now: Instant, receiving: bool, rules: &Conventions) -> Due {
         self.deadline = Instant::NEVER;
@@ -144,7 +143,7 @@ impl Station {
             let unavailable = self.contention.busy || now < self.contention.nav;
             let withheld = match response.kind {
                 Kind::Cts => rules.answer_rts == AnswerRts::UnlessBusy && unavailable,
-                // 26.5.2.5: whoever is asked to send data or a CTS senses the medium, until others may answer too.
+                // 26.5.2.5: a station that is asked for data or a CTS senses the medium, until others may answer too.
                 Kind::Triggered { .. } | Kind::SharedCts => {
                     let busy = self.contention.busy && self.contention.idle_from + rules.timing.sifs < now;
                     busy || now < self.contention.nav && self.contention.txop_holder != response.to
@@ -168,7 +167,7 @@ impl Station {
                 Due::Begin(self.held.holder)
             }
             Step::Cleared => Due::Begin(self.held.holder),
-            // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
+            // 10.3.2.9: a frame that begins within the time-out may be the ACK; the end of the frame decides.
             Step::AwaitParts => {
                 let (_, Some(uplink), mut cx) = self.several(now, rules) else { return Due::Wait };
                 let act = uplink.due(receiving, &mut cx);
@@ -198,7 +197,7 @@ impl Station {
         frame.to != self.address && frame.to != BROADCAST && !self.step.awaits_response()
     }
 
-    /// True if it waits for something that may be arriving.
+    /// True if it awaits a response, so that a frame that is arriving matters.
     pub(crate) fn listens(&self) -> bool {
         self.step.awaits_response() || self.step == Step::AwaitGrants
     }
@@ -250,7 +249,7 @@ impl Station {
             self.contention.reserve(now + frame.reserves, || frame.txop_holder(), rules);
         }
         if matches!(frame.kind, Kind::Data { .. }) && (mine || frame.to == BROADCAST) {
-            // Under a BlockAck agreement it is the window that knows.
+            // Under a BlockAck agreement the reorder window detects duplicates.
             answer.takes = !mine
                 || rules.block_ack_of(frame.from, self.address)
                 || self.held.peers.is_new(frame.from, frame.category, frame.sequence, frame.retry);
@@ -266,25 +265,26 @@ impl Station {
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
-    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9), perhaps one that it ignores.
+    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9), possibly one that the station
+    /// ignores.
     pub(crate) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        // Of several stations each has its own response.
+        // Each of several stations has its own response.
         if !self.step.awaits_response() || self.step == Step::AwaitParts || !self.held.users.is_empty() {
             return Answer::default();
         }
         self.fail(now, rules)
     }
 
-    /// Answers a frame for this station after SIFS: data always, an RTS unless the medium is reserved (10.3.2.7), under
-    /// EDCA unless it is reserved by another than who sent the RTS (10.22.2.4).
+    /// Answers a frame for this station after SIFS: data always, an RTS unless the medium is reserved (10.3.2.7); under
+    /// EDCA, unless another station than the RTS's sender has reserved it (10.22.2.4).
     fn respond(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let timing = &rules.timing;
-        // Of a TXOP that goes on, what is left is reserved by the response too (9.2.5.2).
+        // The response, too, reserves the rest of a TXOP that goes on (9.2.5.2).
         let left = |response| frame.reserves.saturating_sub(timing.sifs + response);
         let responses = timing.responses(frame.mode);
         let (kind, reserves) = match frame.kind {
             Kind::Data { .. } => (Kind::Ack, left(responses.ack)),
-            // All responses to it end together, and with them the exchange.
+            // All responses to it end together, which ends the exchange.
             Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } => {
                 (Kind::Triggered { psdu: rules.queue_size_frame(), frames: 0 }, frame.reserves)
             }
@@ -301,7 +301,7 @@ impl Station {
             Kind::Rts if now >= self.contention.nav || rules.edca() && self.contention.txop_holder == frame.from => {
                 (Kind::Cts, left(timing.cts))
             }
-            // What a request gets is settled before, by its key, and an HE MU PPDU's trigger follows.
+            // A request's answer was decided before, by its key; an HE MU PPDU is followed by a trigger.
             Kind::Rts
             | Kind::Cts
             | Kind::SharedCts

@@ -1,4 +1,4 @@
-//! Where a station is in an exchange, and in its TXOP.
+//! Progress of a station in an exchange and in its TXOP.
 
 use super::buffer::Size;
 use super::held::Attempt;
@@ -34,13 +34,13 @@ impl Step {
 /// Act of an exchange with several others at a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
-    /// It goes on: the step, the next deadline, and what is due.
+    /// It goes on: the step, the next deadline, and the action that is due.
     On(Step, Instant, Due),
-    /// It is over. Has anybody answered?
+    /// It is over; `answered`: at least one station has answered.
     Over { answered: bool, answer: Answer },
 }
 
-/// How the data of an exchange were announced to others.
+/// How the data of an exchange were protected by announcements to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleared {
     No,
@@ -64,7 +64,7 @@ pub(crate) struct Txop {
 }
 
 impl Txop {
-    /// Before the first one.
+    /// The state before the first TXOP.
     pub(super) fn none() -> Self {
         let (limit, end, open_at) = (Duration::ZERO, Instant::ZERO, Instant::NEVER);
         Self { limit, end, cleared: Cleared::No, fixed: None, open_at }
@@ -87,12 +87,12 @@ impl Txop {
         }
     }
 
-    /// Time that is left of it; without a limit, as much as may be.
+    /// Remaining time; without a limit, the maximum.
     pub(super) fn left(&self, now: Instant) -> Duration {
         if self.bursts() { self.end.since(now) } else { Duration::MAX }
     }
 
-    /// How the frames in flight are tried.
+    /// Returns how the frames in flight were sent.
     pub(super) fn attempt(&self) -> Attempt {
         if self.cleared == Cleared::ByRts { Attempt::Cleared } else { Attempt::Plain }
     }

@@ -1,13 +1,13 @@
 //! Uplink OFDMA: stations send side by side in HE TB PPDUs when their access point asks (IEEE 802.11ax-2021, 26.5.2).
 //!
-//! The exchange: a basic trigger, after SIFS the data of its stations at once, after SIFS one multi-STA `BlockAck`. An access
-//! point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). Of a station to which it has sent
-//! since, it does not; such stations are polled first: a BSRP trigger, their QoS Null frames, and after SIFS the trigger for
-//! data. [One that has nothing](super::backlogs) is polled at intervals. A station that MU EDCA keeps from contending is asked
-//! alone if no other has anything; two that contend are asked together.
+//! The exchange: a basic trigger, after SIFS the data of its stations at once, after SIFS one multi-STA `BlockAck`. An
+//! access point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). It does not know that
+//! of a station to which it has sent since; such stations are polled first: a BSRP trigger, their QoS Null frames, and
+//! after SIFS the trigger for data. [A station without backlog](super::backlogs) is polled at intervals. A station that
+//! MU EDCA keeps from contending is asked alone if no other has packets; two that contend are asked together.
 //!
-//! Downlink and uplink have equal airtime while both have something. Those stations go first that have used the
-//! least airtime of such PPDUs. All RUs are of one size; the largest backlog, as far as it fits, sets the duration for all.
+//! Downlink and uplink have equal airtime while both have packets. Stations that have used the least airtime of such
+//! PPDUs go first. All RUs have one size; the largest backlog, as far as it fits, sets the duration for all.
 
 use super::airtime::UsedAirtime;
 use super::backlogs::{Backlog, Backlogs, Known};
@@ -24,11 +24,11 @@ use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{Mimo, Mode, Ru};
 use units::{Bytes, Duration, Instant};
 
-/// Unit of the queue size field, and the size that counts as more than it can tell.
+/// Unit of the queue size field, and the size from which on the field overflows.
 const QUEUE_UNIT: u64 = 256;
 pub(crate) const QUEUE_MOST: Bytes = Bytes::new(254 * QUEUE_UNIT);
 
-/// When it looks again whether the channel is wide enough for what it has to ask for.
+/// Time until it checks again whether the channel is wide enough for its triggers.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(4);
 
 /// State of a station of a network with uplink OFDMA.
@@ -39,7 +39,7 @@ pub(crate) struct Uplink {
     /// An access point's knowledge of its stations' queues.
     backlogs: Backlogs,
     used: UsedAirtime,
-    /// By category, whose turn it is.
+    /// By category: the direction whose turn it is.
     turns: [Turns; super::CATEGORIES],
     /// Its request to its stations, while that exchange is under way.
     pub(crate) round: Option<Round>,
@@ -49,16 +49,15 @@ pub(crate) struct Uplink {
     delivered: Vec<u32>,
     whole: u8,
     answered: usize,
-    /// When all answers are over.
+    /// Time at which all answers are over.
     end: Instant,
     /// The request to it, while it answers and awaits the acknowledgement.
     pub(crate) asked: Option<Round>,
-    /// Time until which the parameters of MU EDCA hold, by category, if they do.
+    /// Time until which the parameters of MU EDCA apply, by category; none if they do not.
     managed: [Option<Instant>; super::CATEGORIES],
 }
 
-/// Airtime of the frames of an access point, and of those that it asked for. A direction without frames gains nothing on the
-/// other meanwhile.
+/// Airtime of an access point's frames, and of those that it triggered. A direction gets no credit while it has none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turns {
     down: Duration,
@@ -82,11 +81,11 @@ impl Turns {
 pub(crate) enum NotNow {
     /// The downlink has the medium, or its turn.
     Downlink,
-    /// No station is known to have something, or only one that contends by itself.
+    /// No station is known to have packets, or only one that contends by itself.
     NobodyKnown,
-    /// The rest of the TXOP is too short for the longest packet. In the next one it may go.
+    /// The rest of the TXOP is too short for the longest packet, which may fit in the next one.
     TxopTooShort,
-    /// The longest packet is too long in a channel as narrow as it is now, also with a TXOP of its own.
+    /// The longest packet is too long for the present width of the channel, even with a TXOP of its own.
     TooLong,
 }
 
@@ -119,7 +118,7 @@ impl Round {
         rules.aggregation.duration.min(time.saturating_sub(trigger + self.acknowledgement(rules)))
     }
 
-    /// Does the longest packet fit into a part of a PPDU of this duration?
+    /// True if the longest packet fits into a part of a PPDU of this duration.
     fn fits(&self, mode: Mimo, longest: Duration, rules: &Conventions) -> bool {
         self.room(mode, longest, rules) >= rules.mpdu(LONGEST_MSDU)
     }
@@ -134,7 +133,7 @@ impl Round {
         timing.sifs + timing.duration(timing.responses(self.response).mode, length)
     }
 
-    /// Does the longest packet of a station fit beside that of another one, in a TXOP of its own?
+    /// True if the longest packet of a station fits next to that of another one, in a TXOP of its own.
     fn fits_beside(mode: Mimo, txop: Duration, rules: &Conventions) -> bool {
         let Some(ru) = Ru::split(mode.width(), 2) else { return false };
         let mut round = Self::new(Asks::Data, BROADCAST, 2, ru, mode);
@@ -149,30 +148,30 @@ impl Round {
     }
 }
 
-/// Mode of a station's data in an RU of an HE TB PPDU, where alone it sends in this one.
+/// Mode of a station's data in an RU of an HE TB PPDU; `mode` is its mode when it sends alone.
 fn within(mode: Mimo, ru: Ru) -> Mimo {
     mode.guarded(GuardInterval::Double).within(ru, 1)
 }
 
 impl Uplink {
-    /// At an access point as the one that asks.
+    /// The initial state; `asks` is true at an access point.
     pub(crate) fn new(asks: bool) -> Self {
         Self { asks, ..Self::default() }
     }
 
-    /// Notes what a station told of its backlog in a data frame, or in the answer to a poll.
+    /// Records the backlog that a station reported in a data frame, or in the answer to a poll.
     pub(super) fn told(&mut self, of: (u32, u8), mode: Mimo, (queued, polled): (Bytes, bool), cx: &mut Context) {
         if self.asks {
             let txop = cx.contention.access[usize::from(of.1)].txop_limit;
             let shares = Round::fits_beside(mode, txop, cx.rules);
-            // The field counts units that have begun.
+            // The field counts units, rounded up.
             let queued = Bytes::new(queued.count().next_multiple_of(QUEUE_UNIT));
             self.backlogs.tell(cx.now, of, (mode, shares), queued, polled);
             cx.contention.look_again = self.backlogs.next_poll;
         }
     }
 
-    /// A station is sent data that take this long: it may have answers.
+    /// Records that data of this airtime are sent to a station, which may have answers.
     pub(super) fn may_answer(&mut self, station: u32, airtime: Duration, cx: &mut Context) {
         if !self.asks {
             return;
@@ -190,14 +189,14 @@ impl Uplink {
         debug_assert!(self.round.is_none(), "it asks for nothing meanwhile");
     }
 
-    /// Are there stations to ask in a category that has no frames?
+    /// True if there are stations to ask in a category that has no frames.
     pub(super) fn seeks(&self, category: usize, held: &Held) -> bool {
         let index = u8::try_from(category).expect("there are four categories");
         let asks = self.asks && self.backlogs.are_askable(index);
         asks && held.buffers[category].is_empty() && !held.has_aside(index)
     }
 
-    /// A category's exchange is over: does it contend for a trigger?
+    /// Returns after a category's exchange whether it contends for a trigger.
     pub(super) fn seek(&self, category: usize, held: &Held, contention: &mut Contention) {
         let bit = 1 << category;
         if self.seeks(category, held) {
@@ -214,13 +213,13 @@ impl Uplink {
         );
     }
 
-    /// It is time to look again whether stations are to be asked.
+    /// Checks again whether stations are to be asked, at the time set for this.
     pub(super) fn look_again(&mut self, now: Instant, contention: &mut Contention) {
         self.backlogs.refresh(now);
         contention.look_again = self.backlogs.next_poll;
     }
 
-    /// The trigger that is due, if it is the uplink's turn in the category that has won the medium.
+    /// Returns the trigger that is due, if it is the uplink's turn in the category that has won the medium.
     pub(super) fn solicit(&mut self, cx: &mut Context) -> Result<Frame, NotNow> {
         let (now, category, rules) = (cx.now, cx.held.holder, cx.rules);
         let idle = cx.contention.soliciting & 1 << category != 0;
@@ -257,8 +256,8 @@ impl Uplink {
         Ok(cx.control(kind, BROADCAST, reserves))
     }
 
-    /// The finest split among the first stations that it could ask in which each can send the longest packet, within the time
-    /// that is left of a TXOP.
+    /// Returns the finest split among the first stations that it could ask, with room for the longest packet of each in
+    /// the rest of the TXOP.
     fn round_of(&self, asks: Asks, cx: &Context) -> Result<Round, NotNow> {
         let (category, rules) = (cx.held.holder, cx.rules);
         let (whole, left) =
@@ -274,7 +273,7 @@ impl Uplink {
         let timing = &rules.timing;
         let mut most = all;
         loop {
-            // One that is asked alone has all of the channel.
+            // A station that is asked alone gets the whole channel.
             let ru = if all == 1 { Some(Ru::widest(width)) } else { Ru::split(width, most) };
             let ru = ru.ok_or(too_long)?;
             most = most.min(ru.count(width));
@@ -288,7 +287,7 @@ impl Uplink {
             let parts = || modes(most).map(move |(mode, backlog)| (within(mode, ru), backlog));
             round.header = parts().map(|(mode, _)| mode.header()).max().unwrap_or_default().max(round.header);
             let limit = round.longest(left, rules);
-            // Alone a station is asked for what it can send in a whole TXOP, be it shorter than the longest packet.
+            // A single station is asked for all it can send in a TXOP, even if that is less than the longest packet.
             let alone = all == 1 && left == whole && limit > round.header;
             if alone || parts().all(|(mode, _)| round.fits(mode, limit, rules)) {
                 let needs = |(mode, backlog): (Mimo, Backlog)| match backlog {
@@ -303,7 +302,8 @@ impl Uplink {
         }
     }
 
-    /// Its trigger or its multi-STA BlockAck has been sent: what is awaited, and until when. None if the exchange is over.
+    /// Handles the end of its trigger or multi-STA BlockAck: returns the awaited event and its deadline, none at the
+    /// end.
     pub(super) fn sent(&mut self, frame: &Frame, cx: &mut Context) -> Option<(Step, Instant)> {
         let (now, timing) = (cx.now, &cx.rules.timing);
         if let (Kind::Trigger { .. }, Some(round)) = (frame.kind, self.round) {
@@ -330,13 +330,13 @@ impl Uplink {
         Answer { takes: frames > 0, ..Answer::default() }
     }
 
-    /// All data of the answer that it has just received have arrived.
+    /// Records that all data of the answer that it has just received have arrived.
     pub(crate) fn part_is_whole(&mut self) {
         self.whole += 1;
         debug_assert!(usize::from(self.whole) <= self.delivered.len(), "once for each answer with data");
     }
 
-    /// Handles the deadline of the answers: when none has begun, when all are over, and SIFS after the last good one.
+    /// Handles the deadline of the answers: if none has begun, when all are over, and SIFS after the last good one.
     pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let Some(round) = self.round else { return Act::On(Step::AwaitParts, Instant::NEVER, Due::Wait) };
         if receiving && cx.now < self.end {
@@ -350,8 +350,8 @@ impl Uplink {
             return Act::Over { answered: self.answered > 0, answer: Answer::default() };
         }
         std::mem::swap(&mut self.users, &mut self.delivered);
-        // It has reserved the medium for bitmaps. Who did not answer waits for that long even if none is needed, and would never
-        // win the medium from an access point that did not.
+        // The reservation includes bitmaps. Stations that did not answer wait for them even if none is needed; so the
+        // access point waits too, or they would never win the medium.
         cx.contention.nav = cx.contention.nav.max(self.end + round.acknowledgement(cx.rules));
         let stations = u8::try_from(self.users.len()).unwrap_or(u8::MAX);
         debug_assert!(self.whole <= stations, "of those that it acknowledges");
@@ -361,26 +361,26 @@ impl Uplink {
         Act::On(Step::Sending, Instant::NEVER, Due::Send(frame))
     }
 
-    /// Prepares an answer. True if it may have data: its category has frames for who asks, or none.
+    /// Prepares an answer. True if it may contain data: its category has frames for the station that asks, or none.
     pub(crate) fn prepare(&mut self, round: Round, category: u8, cx: &mut Context) -> bool {
         cx.held.holder = category;
         cx.txop.cleared = Cleared::No;
         self.asked = Some(round);
         let buffer = cx.held.present();
         let may = round.asks == Asks::Data && (buffer.is_empty() || buffer.to == round.of && buffer.request.is_none());
-        // From now on it takes no other packet.
+        // From now on the category takes no other packet.
         cx.contention.wanting |= u8::from(may) << category;
         may
     }
 
-    /// The longest frame in the answer that it prepares; none if it prepares none.
+    /// Returns the longest frame in the answer that it prepares; none if it prepares none.
     pub(super) fn longest_answer(&self, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let round = self.asked?;
         let mode = rates.shared_mode(round.of, rules)?;
         Some(round.room(within(mode, round.ru), round.lasts, rules))
     }
 
-    /// The answer with data, of the frames that were put together; none if not even the first fits.
+    /// Returns the answer with the data frames that were assembled; none if not even the first fits.
     pub(crate) fn answer(&self, assembly: Option<Assembly>, answer: &Frame, cx: &mut Context) -> Option<Frame> {
         let round = self.asked?;
         let longest = self.longest_answer(cx.rates, cx.rules);
@@ -397,7 +397,7 @@ impl Uplink {
         Some(Frame { kind, mode, sequence: first.sequence, retry: first.retry, ..*answer })
     }
 
-    /// Its answer, or what it was asked for with it, is over.
+    /// Ends its answer to a trigger.
     pub(super) fn end_answer(&mut self, cx: &mut Context) {
         self.asked = None;
         if cx.held.present().is_empty() {
@@ -405,7 +405,7 @@ impl Uplink {
         }
     }
 
-    /// Handles the BlockAck for what it was asked for.
+    /// Handles the BlockAck for its answer.
     pub(super) fn answer_acknowledged(&mut self, reported: &Scoreboard, cx: &mut Context) -> Option<Report> {
         let (now, holder) = (cx.now, cx.held.category());
         let report = cx.held.settle_reported(now, cx.txop.attempt(), reported, cx.rules);
@@ -437,7 +437,7 @@ impl Uplink {
         Answer { failed: Some(Unanswered::Data), report, ..Answer::default() }
     }
 
-    /// It has won the medium by itself: parameters of MU EDCA whose time is over are its own again.
+    /// Restores its own parameters where the time of MU EDCA is over, after it has won the medium by itself.
     pub(super) fn end_managed(&mut self, now: Instant, holder: usize, contention: &mut Contention) {
         if self.managed[holder].is_some_and(|until| now >= until) {
             self.managed[holder] = None;

@@ -1,10 +1,10 @@
 //! Reads how nodes move from SUMO's floating car data (`sumo --fcd-output FILE`).
 //!
-//! Of this XML only these elements are known: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6" .../>`,
-//! `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node goes straight at constant
-//! speed. It is on the air from its first time step until the first in which it is missing: that is how SUMO's own
-//! conversion for ns-2 has it. A node that comes back is at its new position at once. Positions are metres: degrees, which SUMO
-//! writes under the same names with `--fcd-output.geo`, are refused.
+//! Only these elements of the XML are read: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6"
+//! .../>`, `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node moves in a
+//! straight line at constant speed. It is on the air from its first time step until the first that lacks it, as in
+//! SUMO's own conversion for ns-2. A node that comes back is at its new position at once. Positions are metres:
+//! degrees, which SUMO writes under the same names with `--fcd-output.geo`, are refused.
 
 use super::movements::{TOO_FAR, is_near};
 use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
@@ -13,7 +13,7 @@ use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
-/// Fault in the element that was read last.
+/// An error in the element that was read last.
 struct Wrong(String);
 
 const DEGREES: &str = "the positions are degrees of longitude and latitude: export them in metres, without \
@@ -49,13 +49,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
         match wrong {
             Ok(true) => {}
             Ok(false) => return Ok(file.finish()),
-            // Within the element that ends there.
+            // The error is in the element that ends there.
             Err(Wrong(message)) => return Err(fault(bytes, at.saturating_sub(1), message)),
         }
     }
 }
 
-/// A fault in the line of a byte.
+/// An error in the line that contains a byte.
 fn fault(bytes: &[u8], at: usize, message: String) -> Fault {
     let before = &bytes[..at.min(bytes.len())];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
@@ -77,19 +77,18 @@ struct File {
     steps: u64,
     /// Elements that have no end yet.
     open: u64,
-    /// Where the first position ends.
+    /// End of the first position in the file.
     first: usize,
     scale: Scale,
 }
 
 /// Evidence of all positions so far on whether they are degrees or metres.
 struct Scale {
-    /// They are longitudes and latitudes as well.
+    /// True if all positions could be longitudes and latitudes.
     may_be_degrees: bool,
-    /// They are written with five digits behind the point at least: a metre is a hundred thousandth of a degree.
+    /// True if they have at least five digits after the point: a metre is a hundred thousandth of a degree.
     fine: bool,
-    /// Did anything that drove for a time move farther than a hundredth of what its speed makes of it? None where nothing
-    /// drove.
+    /// True if a moving node went farther than a hundredth of the distance by its speed; none if no node moved.
     moves: Option<bool>,
 }
 
@@ -125,12 +124,12 @@ struct Draft {
     position: Position,
     time: Instant,
     step: u64,
-    /// Zero if it is not told.
+    /// Zero if the file does not give it.
     speed: f64,
 }
 
 impl File {
-    /// An element begins, which ends at a byte. False where nothing follows.
+    /// Handles the start of an element that ends at a byte. False if nothing follows.
     fn element(&mut self, element: &BytesStart, at: usize) -> Result<bool, Wrong> {
         match element.name().as_ref() {
             "timestep" => self.step(seconds(element)?)?,
@@ -148,7 +147,7 @@ impl File {
     }
 
     fn step(&mut self, seconds: f64) -> Result<(), Wrong> {
-        refuse_if!(seconds < 0.0, Err(Wrong("a time is zero or more".to_owned())));
+        refuse_if!(seconds < 0.0, Err(Wrong("a time must be zero or more".to_owned())));
         self.leave();
         let time = Instant::ZERO + Duration::from_secs_f64(seconds);
         if self.steps > 0 && time <= self.now {
@@ -171,7 +170,7 @@ impl File {
     }
 
     fn appears(&mut self, element: &BytesStart) -> Result<(), Wrong> {
-        refuse_if!(self.steps == 0, Err(Wrong("a vehicle stands in a `<timestep>`".to_owned())));
+        refuse_if!(self.steps == 0, Err(Wrong("a vehicle must be inside a `<timestep>`".to_owned())));
         let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
         let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
         let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
@@ -209,7 +208,7 @@ impl File {
         Ok(())
     }
 
-    /// The file ends.
+    /// Handles the end of the file.
     fn end(&mut self) -> Result<bool, Wrong> {
         self.leave();
         refuse_if!(self.open > 0, Err(Wrong("the file ends within an element: is it cut short?".to_owned())));
@@ -237,7 +236,7 @@ fn seconds(element: &BytesStart) -> Result<f64, Wrong> {
     }
 }
 
-/// Do the options of SUMO, which stand in a comment of its files, ask for degrees?
+/// True if SUMO's options, in a comment of its files, ask for degrees.
 fn is_geographic(options: &str) -> bool {
     let value = options.split_once("<fcd-output.geo value=\"").and_then(|(_, rest)| rest.split('"').next());
     value.is_some_and(|value| !["false", "0", "no", "off", "f", "-"].contains(&value))
@@ -246,5 +245,5 @@ fn is_geographic(options: &str) -> bool {
 fn number(element: &BytesStart, name: &str) -> Result<f64, Wrong> {
     let Some(text) = attribute(element, name)? else { return Err(Wrong(format!("`{name}` is missing"))) };
     let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| Wrong(format!("`{name}` is no number: `{text}`")))
+    number.ok_or_else(|| Wrong(format!("`{name}` is not a number: `{text}`")))
 }

@@ -27,7 +27,7 @@ pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
     }
 }
 
-/// Format of a file that begins so, if it is another.
+/// Returns the format of a file with this start, if it is another one.
 fn other_form(start: &str, form: Form) -> Option<&'static str> {
     let is_table = start.contains("vehicle_id") || start.contains("timestep_time");
     match form {

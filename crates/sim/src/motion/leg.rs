@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant, Length};
 
-/// A position, in metres; `z` is the height above the plane on which nodes stand that have none.
+/// A position, in metres; `z` is the height above the plane of nodes without a height.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     pub(crate) x: f64,
@@ -80,7 +80,7 @@ impl Leg {
     }
 }
 
-/// A command to a node. It is obeyed at once, even if the node has not arrived at the end of the one before.
+/// A command to a node. It takes effect at once, even if the node has not finished the previous one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) time: Instant,
@@ -97,7 +97,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Where a node that was at `position` is sent.
+    /// Returns the destination of a node that was at `position`.
     pub(super) fn destination(self, position: Position) -> Position {
         let (x, y, z) = match self {
             Self::Go { x, y, z, .. } => (Some(x), Some(y), z),

@@ -1,8 +1,8 @@
 //! Position of every node at every moment: the layer below the radio, which only queries positions.
 //!
-//! A node goes in straight legs at constant speed. Its position is computed on query, from the leg that it is on; between
-//! questions nothing happens and nothing is stored. Coordinates are doubles made with `+ - * /` and the square root alone,
-//! which IEEE 754 rounds exactly, so that they are the same on every machine.
+//! A node goes in straight legs at constant speed. Its position is computed on query, from its present leg; between
+//! queries nothing happens and nothing is stored. Coordinates are doubles made with `+ - * /` and the square root
+//! alone, which IEEE 754 rounds exactly, so that they are the same on every machine.
 
 mod fcd;
 mod form;
@@ -39,7 +39,7 @@ pub(crate) struct Walk {
     top_speed: f64,
     corners: Corners,
     presence: Presence,
-    /// Moments at which it is at once elsewhere.
+    /// Times at which it jumps to another position.
     jumps: Vec<Instant>,
 }
 
@@ -54,7 +54,7 @@ impl Walk {
     pub(crate) fn scripted(position: Position, commands: Vec<Command>) -> Self {
         let (mut corners, mut top_speed, mut jumps) = (Corners::of(position), 0.0_f64, Vec::new());
         for &Command { time, order } in &commands {
-            // A coordinate that is not told lies between the corners anyhow.
+            // A coordinate that is not given lies between the corners in any case.
             corners = corners.with(order.destination(corners.least)).with(order.destination(corners.most));
             match order {
                 Order::Go { speed, .. } => top_speed = top_speed.max(speed),
@@ -66,7 +66,7 @@ impl Walk {
         Self { leg, guide: Guide::Script(script), top_speed, corners, presence: Presence::default(), jumps }
     }
 
-    /// The same of a node that is on the air at times only.
+    /// The same walk of a node that is on the air only at times.
     pub(crate) fn with_presence(self, presence: Presence) -> Self {
         Self { presence, ..self }
     }
@@ -79,7 +79,7 @@ impl Walk {
     }
 }
 
-/// The box that some positions lie in.
+/// The box around some positions.
 #[derive(Clone, Copy, Debug)]
 struct Corners {
     least: Position,
@@ -104,9 +104,9 @@ impl Corners {
 pub(crate) struct Motion {
     legs: Vec<Leg>,
     guides: Vec<Guide>,
-    /// By node; empty where all are on the air all the time.
+    /// By node; empty if all are on the air all the time.
     presence: Vec<Presence>,
-    /// Moments at which a node comes, goes, or is at once elsewhere, in order.
+    /// Times at which a node comes, goes or jumps, in order.
     pub(crate) changes: Vec<Instant>,
     pub(crate) top_speed: f64,
     corners: Option<Corners>,
@@ -133,7 +133,7 @@ impl Motion {
         motion
     }
 
-    /// The same with some nodes on the air at times only.
+    /// The same motion with some nodes on the air only at times.
     pub(crate) fn with_presence(mut self, told: impl Iterator<Item = (u32, Presence)>) -> Self {
         self.presence.resize(self.nodes(), Presence::default());
         for (node, presence) in told {
@@ -154,12 +154,12 @@ impl Motion {
         self.corners.map_or(0.0, |corners| corners.least.distance(corners.most))
     }
 
-    /// The lowest and the highest that any node ever is, in metres.
+    /// The lowest and the highest height of any node at any time, in metres.
     pub(crate) fn heights(&self) -> (f64, f64) {
         self.corners.map_or((0.0, 0.0), |corners| (corners.least.z, corners.most.z))
     }
 
-    /// When a node is on the air.
+    /// The times at which a node is on the air.
     pub(crate) fn presence(&self, node: u32) -> Option<&Presence> {
         self.presence.get(node as usize)
     }
@@ -178,7 +178,7 @@ impl Motion {
         self.legs[node as usize].position(now)
     }
 
-    /// Puts `node` on the leg that it is on now.
+    /// Advances `node` to its present leg.
     #[inline(never)]
     fn go_on(&mut self, node: u32, now: Instant) {
         let (leg, guide) = (&mut self.legs[node as usize], &mut self.guides[node as usize]);

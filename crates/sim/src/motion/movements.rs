@@ -1,4 +1,4 @@
-//! What a movement file tells, whatever its form: how nodes move, node by node.
+//! Content of a movement file in any form: the movements of each node.
 
 use super::{Command, Position, Presence};
 use std::fmt;
@@ -7,19 +7,19 @@ use std::fmt;
 const FARTHEST: f64 = 1e9;
 pub(super) const TOO_FAR: &str = "no position is farther away than 1000000 km";
 
-/// How the nodes of a file move, each with what it is called there: in order of their numbers, or of their first appearance.
+/// Movements of a file's nodes with their names in the file, in order of their numbers or of their first appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Movements {
     pub(crate) nodes: Vec<(String, Movement)>,
 }
 
 impl Movements {
-    /// How many nodes the file moves.
+    /// Number of nodes that the file moves.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Does the file move no node?
+    /// True if the file moves no node.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -39,7 +39,7 @@ pub struct Fault {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Message: what was expected there.
+    /// Message: the expected content.
     pub message: String,
     /// Text of the line.
     pub text: String,
@@ -52,13 +52,13 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// At a byte of a line.
+    /// Makes an error at a byte of a line.
     pub(super) fn new(line: usize, text: &str, at: usize, message: String) -> Self {
         Self { line, column: text[..at].chars().count() + 1, message, text: text.trim_end().to_owned() }
     }
 }
 
-/// Is a coordinate one that is read?
+/// True if a coordinate is within the bounds that are accepted.
 pub(super) fn is_near(metres: f64) -> bool {
     metres.abs() <= FARTHEST
 }

@@ -7,17 +7,17 @@ use units::Instant;
 pub(crate) struct Presence {
     /// Off the air at the start.
     comes_later: bool,
-    /// When it comes or goes, by turns, in order.
+    /// Times at which it comes or goes, alternately, in order.
     turns: Vec<Instant>,
 }
 
 impl Presence {
-    /// Off the air until it comes.
+    /// A node that is off the air until it comes.
     pub(crate) fn later() -> Self {
         Self { comes_later: true, turns: Vec::new() }
     }
 
-    /// The node comes, or goes, at a moment that is not before the last one told.
+    /// Adds a time at which the node comes or goes, not before the last one added.
     pub(crate) fn turn(&mut self, time: Instant, comes: bool) {
         if self.turns.is_empty() && !self.comes_later && comes {
             self.comes_later = true;
@@ -25,7 +25,7 @@ impl Presence {
         if comes == self.at(time) {
             return;
         }
-        // What comes and goes at one moment has done neither.
+        // Coming and going at the same time cancel out.
         if self.turns.last() == Some(&time) {
             self.turns.pop();
         } else {
@@ -33,12 +33,12 @@ impl Presence {
         }
     }
 
-    /// When it comes or goes.
+    /// Returns the times at which it comes or goes.
     pub(crate) fn changes(&self) -> impl Iterator<Item = Instant> {
         self.turns.iter().copied()
     }
 
-    /// Is it on the air?
+    /// True if it is on the air.
     pub(crate) fn at(&self, now: Instant) -> bool {
         let turned = self.turns.partition_point(|&turn| turn <= now);
         turned.is_multiple_of(2) != self.comes_later

@@ -38,7 +38,7 @@ impl RandomWaypoint {
                 self.travel(from, Instant::ZERO)
             }
             WalkStart::Stationary if self.random.unit() < self.pausing_share() => {
-                // A constant pause, looked at from outside, has a uniform rest.
+                // The rest of a constant pause, seen at a random time, is uniform.
                 self.pausing = true;
                 let rest = Duration::from_secs_f64(self.pause.as_secs_f64() * self.random.unit());
                 Leg::standing(self.waypoint(), Instant::ZERO, Instant::ZERO + rest)
@@ -96,7 +96,7 @@ impl RandomWaypoint {
 /// rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951).
 fn mean_leg(area: Position) -> f64 {
     let (a, b) = (area.x, area.y);
-    // The formula takes large numbers from each other where the rectangle is all but a line.
+    // The formula subtracts large numbers if the rectangle is nearly a line.
     if a.max(b) > 1e4 * a.min(b) {
         return a.max(b) / 3.0;
     }

@@ -1,11 +1,10 @@
 //! Reader of movement files in the format of ns-2's `setdest`.
 //!
-//! Of Tcl, in which ns-2 reads such files, only these lines are known, whatever the variables are called:
+//! ns-2 reads such files as Tcl; here only these lines are read, with any names of variables:
 //! - a node's start, `$node_(3) set X_ 150.0` (and `Y_`, `Z_`);
-//! - a journey, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`, which sends a node from second 2.5 on to (90, 44.5) at 1.4
-//!   m/s;
-//! - a leap, `$ns_ at 2.5 "$node_(3) set X_ 90.0"`, after which the node stays where it is;
-//! - SUMO's activity, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 is on the air from then on, or no more;
+//! - a journey, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`: from 2.5 s on, node 3 moves to (90, 44.5) at 1.4 m/s;
+//! - a jump, `$ns_ at 2.5 "$node_(3) set X_ 90.0"`, after which the node stands still;
+//! - SUMO's activity, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 goes on or off the air;
 //! - comments from `#` on.
 //!
 //! Lines about `$god_` (ns-2's table of hops), labels, colours, the end of the run, and Tcl's own `set VARIABLE` move no node
@@ -19,7 +18,7 @@ use units::{Duration, Instant};
 /// Commands of ns-2's nodes that do not move them.
 const OF_NODES: [&str; 9] =
     ["label", "color", "shape", "random-motion", "add-mark", "delete-mark", "label-color", "label-at", "reset"];
-/// Commands at the end of a run, and words to the user.
+/// Commands at the end of a run, and messages to the user.
 const OF_RUNS: [&str; 4] = ["stop", "finish", "halt", "puts"];
 
 /// Reads the movements of all nodes, in order of their numbers.
@@ -49,7 +48,7 @@ struct Draft {
     start: [Option<f64>; 3],
     commands: Vec<Command>,
     presence: Presence,
-    /// When its last activity began or ended.
+    /// Time at which its last activity began or ended.
     turned: Instant,
     /// First line about the node.
     line: usize,
@@ -66,7 +65,7 @@ impl Draft {
         Ok(Movement { start, commands: self.commands, presence: self.presence })
     }
 
-    /// Adds a command, which `at` is where its time stands.
+    /// Adds a command; `at` is the place of its time in the file.
     fn push(&mut self, node: u64, time: Instant, order: Order, at: usize) -> Result<(), Wrong> {
         if let Some(before) = self.commands.last()
             && time < before.time
@@ -121,7 +120,7 @@ fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
 /// Text after `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`
 fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), Wrong> {
     let (seconds, at) = words.number("a time in seconds")?;
-    refuse_if!(seconds < 0.0, Err(wrong(at, "a time is zero or more")));
+    refuse_if!(seconds < 0.0, Err(wrong(at, "a time must be zero or more")));
     let time = Instant::ZERO + Duration::from_secs_f64(seconds);
     words.skip_blanks();
     let open = words.at;
@@ -158,7 +157,7 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
             let (y, y_at) = words.number("y in metres")?;
             let (x, y) = (near(x, x_at)?, near(y, y_at)?);
             let (speed, speed_at) = words.number("a speed in metres a second")?;
-            refuse_if!(speed < 0.0, Err(wrong(speed_at, "a speed is zero or more")));
+            refuse_if!(speed < 0.0, Err(wrong(speed_at, "a speed must be zero or more")));
             draft.push(node, time, Order::Go { x, y, z: None, speed }, at)?;
         }
         _ => return Err(expected(command_at, "`setdest` or `set`", command)),
@@ -229,7 +228,7 @@ impl<'l> Words<'l> {
         self.rest().starts_with(text)
     }
 
-    /// Does an element of a Tcl array follow, as `$node_(3)`?
+    /// True if an element of a Tcl array follows, as `$node_(3)`.
     fn is_indexed(&self) -> bool {
         let name = self.rest().strip_prefix('$').unwrap_or_default();
         let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
@@ -267,7 +266,7 @@ impl<'l> Words<'l> {
         if self.take(&symbol.to_string()) { Ok(()) } else { Err(expected(self.at, &what, self.rest())) }
     }
 
-    /// Goes on behind the last quotation mark: a text to print may have some of its own.
+    /// Continues after the last quotation mark: a text to print may contain quotation marks.
     fn close(&mut self) -> Result<(), Wrong> {
         self.at = self.text.rfind('"').unwrap_or(self.at);
         self.symbol('"')

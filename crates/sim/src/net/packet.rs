@@ -32,12 +32,12 @@ pub(crate) enum Load {
     Routing { message: Handle, to_all: bool },
     /// A note to all neighbours, with its content.
     Note(Handle),
-    /// Nothing: a null frame by which a station tells its access point whether it sleeps from now on.
+    /// No data: a null frame by which a station reports to its access point whether it sleeps from now on.
     Null { sleeps: bool },
 }
 
 impl Load {
-    /// True if it comes from the MAC itself, and waits in no port.
+    /// True for a packet of the MAC itself, which waits in no port.
     pub(crate) fn is_signal(self) -> bool {
         matches!(self, Self::Note(_) | Self::Null { .. })
     }
@@ -72,7 +72,7 @@ pub(crate) struct Packet {
     pub(crate) dscp: Dscp,
     /// Number of radio transmissions so far, over all hops.
     pub(crate) transmissions: u16,
-    /// Time at which the application, or a protocol, made it. Of a ping's reply: when its request was made.
+    /// Time at which the application, or a protocol, made it; for a ping's reply, the time of its request.
     pub(crate) created: Instant,
     /// Length with all headers from IP's on.
     pub(crate) length: Bytes,
@@ -88,7 +88,7 @@ impl Packet {
         self.ttl == TTL
     }
 
-    /// True if two packets that arrive at the same time are equal to their application.
+    /// True if two packets that arrive at the same time look alike to their application.
     pub(crate) fn arrives_like(&self, other: &Self) -> bool {
         let same_flow = matches!((self.load, other.load), (Load::Flow(own), Load::Flow(others)) if own == others);
         same_flow
@@ -96,7 +96,7 @@ impl Packet {
                 == (other.created, other.length, other.ttl, other.transmissions, other.ecn)
     }
 
-    /// Hops that a data packet has come.
+    /// Hops that a data packet has travelled.
     pub(crate) fn travelled(&self) -> u8 {
         TTL.saturating_sub(self.ttl)
     }
@@ -108,7 +108,7 @@ pub(crate) fn serial(made: u64) -> u32 {
     made as u32
 }
 
-/// State of a packet in the node that holds it, for the MAC; by default of one that the MAC has not taken.
+/// State of a packet in the node that holds it, for the MAC; by default, a packet that the MAC has not taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transit {
     /// Time in the queue.

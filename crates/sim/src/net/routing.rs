@@ -91,7 +91,7 @@ impl Routes {
     }
 
     pub(crate) fn check(neighbours: &[Vec<u32>], path: &[u32]) -> Result<(), RouteError> {
-        // The next hop follows from the node alone: a packet would go round for ever.
+        // The next hop follows from the node alone, so that a packet would loop for ever.
         if let Some((_, &node)) = path.iter().enumerate().find(|&(index, node)| path[..index].contains(node)) {
             return Err(RouteError::Twice { node });
         }

@@ -1,4 +1,4 @@
-//! Channels of 20 MHz within a band, and the wider ones that the standard makes of them.
+//! Channels of 20 MHz within a band, and the wider channels that they form.
 //!
 //! Source: IEEE 802.11-2020, annex E, table E-4 (operating classes 115 to 130), and IEEE 802.11ax-2021 (131 to 134).
 
@@ -7,25 +7,24 @@ use crate::config::ChannelWidth;
 /// The part of a band that a node uses, as 20 MHz channels numbered from the lowest of the band on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Band {
-    /// The channel in which it contends.
+    /// The channel in which the node contends.
     primary: u8,
     width: ChannelWidth,
 }
 
-/// The lowest channel of each group of adjacent ones at 5 GHz with its place, by which all wider channels begin at multiples
-/// of their widths, and the number of channels in the group.
+/// For each group of adjacent channels at 5 GHz: its lowest channel, that channel's index in the band, and the number
+/// of channels. By these indices all wider channels begin at multiples of their widths.
 const GROUPS: [(u8, u8, u8); 4] = [(36, 0, 8), (100, 8, 8), (132, 16, 4), (149, 24, 8)];
 /// Channels at 6 GHz, from 1 on in steps of 4.
 const AT_6_GHZ: u8 = 59;
 
 impl Band {
-    /// A channel of this width that all share.
+    /// A channel of this width that all nodes share.
     pub(crate) const fn only(width: ChannelWidth) -> Self {
         Self { primary: 0, width }
     }
 
-    /// The channel of this width that holds the 20 MHz channel of this number, which is its primary one. `high`: at 6 GHz, not
-    /// at 5.
+    /// The channel of this width around the primary 20 MHz channel with this number. `high`: at 6 GHz instead of 5 GHz.
     ///
     /// # Errors
     /// A channel that does not exist, with the nearest one that does.
@@ -39,7 +38,7 @@ impl Band {
         Err(format!("at {band} GHz no channel of {width} MHz holds channel {number}; the nearest is {nearest}"))
     }
 
-    /// The place of a 20 MHz channel that a channel of this width holds.
+    /// Returns the index in the band of a 20 MHz channel; none if no channel of this width contains it.
     fn place(number: u8, width: ChannelWidth, high: bool) -> Option<u8> {
         let all = 1_u8 << width as u8;
         if high {
@@ -61,7 +60,7 @@ impl Band {
         Self { width: self.width.min(width), ..self }
     }
 
-    /// Bit by bit, the channels of a frame of this width around the primary one.
+    /// Bitmask of the channels of a frame of this width around the primary one.
     pub(crate) const fn channels(self, width: ChannelWidth) -> u64 {
         let all = 1_u8 << width as u8;
         ((1 << all) - 1) << (self.primary / all * all)
@@ -79,7 +78,7 @@ impl Band {
         self.all().trailing_zeros()
     }
 
-    /// The secondary channels: what each width adds to the one before, 20, 40 and 80 MHz of it.
+    /// Bitmasks of the secondary channels of 20, 40 and 80 MHz.
     pub(crate) const fn secondary(self) -> [u64; 3] {
         use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
         let [narrow, double, four, eight] =

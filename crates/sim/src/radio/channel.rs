@@ -11,7 +11,7 @@ use units::Decibels;
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) errors: Errors,
-    /// With an error model by SINR: the ratio from which on nothing is lost, in any mode of the standard.
+    /// With an error model by SINR: the SINR from which on nothing is lost in any mode of the standard.
     certain: f64,
     /// With such a model: power in watts from which a frame at the data rate is never lost while it is alone.
     pub(super) needed: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Channel {
     ends: Option<Ends>,
     /// True if frames of extended range are sent.
     pub(super) extended: bool,
-    /// The 20 MHz channels of each node, bit by bit; empty if all share one.
+    /// Bitmask of the 20 MHz channels of each node; empty if all share one.
     tuned: Vec<u64>,
 }
 
@@ -50,22 +50,22 @@ impl Channel {
         })
     }
 
-    /// The same, with frames of extended range or without.
+    /// The same channel, with or without frames of extended range.
     pub(crate) fn extended(self, extended: bool) -> Self {
         Self { extended, ..self }
     }
 
-    /// The same between nodes with powers, antennas and noise of their own.
+    /// The same channel between nodes with their own powers, antennas and noise.
     pub(crate) fn between(self, ends: Option<Ends>) -> Self {
         Self { ends, ..self }
     }
 
-    /// The same between nodes on channels of their own.
+    /// The same channel between nodes in their own bands.
     pub(crate) fn tuned(self, bands: &[Band]) -> Self {
         Self { tuned: bands.iter().map(|band| band.all()).collect(), ..self }
     }
 
-    /// True if nodes listen where the other one sends.
+    /// True if the nodes' channels overlap.
     pub(super) fn joins(&self, a: u32, b: u32) -> bool {
         self.tuned.is_empty() || self.tuned[a as usize] & self.tuned[b as usize] != 0
     }
@@ -110,7 +110,7 @@ impl Channel {
         threshold.min(disturbs) / luck
     }
 
-    /// Factor of the power from one node to another: shadowing, and what they have of their own.
+    /// Factor of the power from one node to another: shadowing, and the nodes' own powers and antennas.
     pub(super) fn gain(&self, from: u32, to: u32) -> f64 {
         let shadowing = self.shadowing.as_ref().map_or(1.0, |shadowing| shadowing.gain(from, to));
         self.ends.as_ref().map_or(shadowing, |ends| shadowing * ends.gain(from, to))

@@ -1,4 +1,4 @@
-//! What nodes have of their own at the two ends of a link: transmit power, antenna and noise, beside those of `[radio]`.
+//! Nodes' own transmit power, antenna and noise at the ends of a link, relative to those of `[radio]`.
 
 use units::{Decibels, Power};
 
@@ -6,7 +6,7 @@ use units::{Decibels, Power};
 #[derive(Clone, Debug)]
 pub(crate) struct Ends(Vec<End>);
 
-/// Factors by which a node differs when it sends, when it receives, and in its noise.
+/// Factors by which a node differs in sending, in receiving, and in its noise.
 #[derive(Clone, Copy, Debug)]
 struct End {
     sends: f64,
@@ -30,12 +30,12 @@ impl Ends {
         ends
     }
 
-    /// Factor of the power with which one node hears another.
+    /// Factor of the power that one node receives from another.
     pub(super) fn gain(&self, from: u32, to: u32) -> f64 {
         self.0[from as usize].sends * self.0[to as usize].hears
     }
 
-    /// The largest of any two nodes.
+    /// The largest factor of any two nodes.
     pub(super) fn most(&self) -> f64 {
         let most = |of: fn(&End) -> f64| self.0.iter().map(of).fold(0.0, f64::max);
         most(|end| end.sends) * most(|end| end.hears)

@@ -17,7 +17,7 @@ pub struct Exchange {
     /// From the first bit on the air until another node may count slots: RTS and CTS if used, the frame, its ACK, and
     /// DIFS.
     pub success: Duration,
-    /// The same for a first frame without answer: the RTS if used, or the data frame, and DIFS.
+    /// The same for a first frame without response: the RTS if used, or the data frame, and DIFS.
     pub collision: Duration,
 }
 

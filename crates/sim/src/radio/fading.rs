@@ -22,7 +22,7 @@ pub(crate) struct Shadowing {
     names: Vec<u64>,
 }
 
-/// Share of frames with more luck than the model considers: it ignores signals that count only with more.
+/// Share of frames that fading raises by more than the model considers: it ignores signals that would matter only then.
 pub(super) const NEGLECTED: f64 = 1e-6;
 
 impl Fading {
@@ -33,7 +33,7 @@ impl Fading {
             return Err(Refusal::new("fading.nakagami_m", "this belongs to `model = \"nakagami\"`"));
         }
         if settings.shadowing.is_some_and(|sigma| !(0.0..=30.0).contains(&sigma.as_db())) {
-            return Err(Refusal::new("fading.shadowing", "the standard deviation lies between 0 dB and 30 dB"));
+            return Err(Refusal::new("fading.shadowing", "the standard deviation must be between 0 dB and 30 dB"));
         }
         let varies = settings.model != FadingModel::None || settings.shadowing.is_some();
         let why = "`propagation = \"range\"` has no powers that could fade; choose another propagation";
@@ -45,7 +45,7 @@ impl Fading {
         };
         // Below 0.5 there is no such distribution; at 1000 the power varies by 3 %.
         if !(0.5..=1000.0).contains(&shape) {
-            return Err(Refusal::new("fading.nakagami_m", "m lies between 0.5 and 1000"));
+            return Err(Refusal::new("fading.nakagami_m", "m must be between 0.5 and 1000"));
         }
         Ok(Some(Self::Nakagami(shape)))
     }

@@ -1,8 +1,8 @@
 //! Links between nodes: the listeners of every sender, nearest first.
 //!
-//! Nodes that stand still are looked at once. The listeners of a node that may have moved, or from which others may have
-//! moved away, are found anew when it starts to send. A frame then keeps the distances of its first moment. Between two
-//! frames nothing is computed. A node that is off the air has no links, and is in those of no other.
+//! The links of nodes that stand still are computed once. The listeners of a node that may have moved, or from which
+//! others may have moved away, are computed again when it starts to send. A frame then keeps the distances at its
+//! start. Between two frames nothing is computed. A node that is off the air has no links, and is in those of no other.
 
 use super::channel::Channel;
 use super::index::Grid;
@@ -22,7 +22,7 @@ const MANY: usize = 64;
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
     pub(crate) reception: Reception,
-    /// The weakest power in attowatts that is decoded in some format, where that is less than in others.
+    /// The weakest power in attowatts that is decoded in some format, which may be less than in others.
     least: u64,
     /// None where no node ever moves.
     moving: Option<Box<Moving>>,
@@ -84,7 +84,7 @@ impl Links {
                     }
                 });
                 links.sort_unstable_by_key(|link: &Link| (link.delay, link.to));
-                // A copy as long as it has to be.
+                // A copy without spare capacity.
                 of.push(links.clone());
                 links.clear();
             }

@@ -42,7 +42,7 @@ pub struct Mimo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest(u8);
 
-/// The tones of a frame, and what they make of its preamble.
+/// The tones of a frame, which determine its preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     /// All of the channel.
@@ -171,8 +171,8 @@ impl Mimo {
         exists.then_some(Self { format, coding, streams, width, rest, extent })
     }
 
-    /// The mode in which a station of this one sends to another, if each has all formats, widths and streams up to its own:
-    /// those that both have, and its own modulation and code as far as these allow.
+    /// The mode in which a station with this mode sends to one with `other`, if each has all formats, widths and
+    /// streams up to its own: those that both have, and its own modulation and code as far as these allow.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
         let format = self.format.min(other.format);
@@ -187,7 +187,7 @@ impl Mimo {
         modes.next().unwrap_or(self)
     }
 
-    /// This mode, or in a narrower channel the fastest that has no more.
+    /// This mode or, in a narrower channel, the fastest mode that exceeds it in nothing.
     #[must_use]
     pub(crate) fn at_most(self, width: ChannelWidth) -> Self {
         if self.width <= width {
@@ -358,7 +358,7 @@ impl Mimo {
     /// - HE SU (27.3.4): L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4, HE-LTFs of 6.4 us, or 12.8 with the
     ///   longest guard interval, and a guard interval each; HE MU with HE-SIG-B before HE-STF, HE TB with 8 us of HE-STF,
     ///   HE ER SU with 16 us of HE-SIG-A.
-    // Not inlined: a frame of other formats does not pay for it.
+    // Not inlined, so that frames of other formats stay fast.
     #[inline(never)]
     pub(crate) fn header(self) -> Duration {
         let fields = [1, 2, 4, 4, 6, 6, 8, 8][usize::from(self.streams) - 1];
@@ -389,7 +389,7 @@ impl Mimo {
             Format::He => 1,
             // 19.5: a second one above 300 Mb/s.
             Format::Ht => 1 + u64::from(self.bits_per_symbol() > 1_200),
-            // 21.5: as few as have at most 2160 bits of a symbol each, all whole.
+            // 21.5: the fewest with at most 2160 bits of a symbol each, in whole bits.
             Format::Vht => {
                 let (bits, coded) = (self.bits_per_symbol(), self.coded_bits());
                 let puncture = [2, 2, 4, 2, 4, 3, 4, 6, 4, 6][usize::from(self.coding)];

@@ -101,7 +101,7 @@ impl Mode {
         }
     }
 
-    /// Is a frame of this mode decoded by a station of this standard?
+    /// True if a station of this standard decodes frames of this mode.
     pub(super) fn is_of(self, standard: Standard) -> bool {
         match (self, standard) {
             (_, Standard::N | Standard::Ac | Standard::Ax)
@@ -111,7 +111,7 @@ impl Mode {
         }
     }
 
-    /// Does it find the preamble of such a frame, and learn its length? All OFDM has the same.
+    /// True if it finds the preamble of such a frame, and reads its length. All OFDM formats have the same preamble.
     pub(super) fn is_found_by(self, standard: Standard) -> bool {
         match standard {
             Standard::B => matches!(self, Self::Dsss { .. }),
@@ -120,7 +120,7 @@ impl Mode {
         }
     }
 
-    /// A number that no other mode has, which is faster to compare.
+    /// A number unique to this mode, which is faster to compare.
     #[inline]
     pub(super) fn key(self) -> u64 {
         match self {

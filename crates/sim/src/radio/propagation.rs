@@ -49,7 +49,7 @@ fn attowatts(watts: f64) -> u64 {
     (watts * 1e18) as u64
 }
 
-/// Share of a signal that walls and floors between two places leave.
+/// Share of a signal's power that passes the walls and floors between two places.
 fn between(rooms: &Rooms, (one, other): (Position, Position)) -> f64 {
     let crossed = |one: f64, other: f64, size: Length| {
         let room = |place: f64| libm::floor(place / size.as_metres());
@@ -58,7 +58,7 @@ fn between(rooms: &Rooms, (one, other): (Position, Position)) -> f64 {
     let [length, width, height] = rooms.size;
     let walls = crossed(one.x, other.x, length) + crossed(one.y, other.y, width);
     let floors = crossed(one.z, other.z, height);
-    // Not in the ratio: none count nothing.
+    // Without floors there is no loss.
     let counted = if floors > 0.0 { libm::pow(floors, (floors + 2.0) / (floors + 1.0) - 0.46) } else { 0.0 };
     let (wall, floor) = (rooms.wall.map_or(5.0, Decibels::as_db), rooms.floor.map_or(18.3, Decibels::as_db));
     libm::pow(10.0, -(wall * walls + floor * counted) / 10.0)
@@ -136,7 +136,7 @@ impl Model {
         }
         model.transmit = radio.marks.read("tx_power", radio.tx_power).unwrap_or(USUAL_POWER).as_watts();
         if let (Some(range), None) = (radio.range, radio.tx_power) {
-            // Within a stated range a frame can be decoded: it has to be sent so strongly.
+            // A frame is decodable within a stated range: this determines the transmit power.
             let needed = channel.needed / model.received_low(range.as_metres());
             model.transmit = (model.transmit * needed.max(1.0)).min(MOST_POWER.as_watts());
         }
@@ -163,12 +163,12 @@ impl Model {
         model
     }
 
-    /// Distance beyond which no power `counts`, or a little more: in all models power falls with distance.
+    /// Distance beyond which no power `counts`, or slightly more: in all models power falls with distance.
     fn farthest(&self, counts: impl Fn(f64) -> bool) -> f64 {
         let luck = self.channel.largest_gain();
         let counts = |metres: f64| counts(self.received(metres, (self.highest, self.highest)) * luck);
         let (mut near, mut far) = (0.0, 1.0);
-        // A signal that counts everywhere, by a law or a power that nobody means, must not keep the search going for ever.
+        // A signal that counts everywhere, by an absurd exponent or power, must not keep the search going for ever.
         while far < f64::INFINITY && counts(far) {
             (near, far) = (far, far * 2.0);
         }
@@ -179,7 +179,7 @@ impl Model {
         far * (1.0 + ROUNDING)
     }
 
-    /// How much weaker than others the frames of some format may be.
+    /// Factor by which the frames of some format may be weaker than others.
     pub(super) fn boost(&self) -> f64 {
         if self.channel.extended { BOOST as f64 } else { 1.0 }
     }
@@ -241,23 +241,23 @@ impl Model {
                 }
             }
             Propagation::LogDistance | Propagation::TwoSlope => {
-                // Nearer than a metre it is as at one.
+                // Below one metre the loss is that at one metre.
                 let near = metres.min(self.near).max(self.near.min(1.0));
                 free_space(near) * libm::pow((metres / self.near).max(1.0), -self.exponent)
             }
         };
-        // Nearer than a wavelength or so the far-field formulas give more than was sent.
+        // Below about a wavelength the far-field formulas give more than was sent.
         power.min(self.transmit)
     }
 
-    /// How the node `to` hears `from` from one of these places at the other; `None` where the signal does not count.
+    /// The link from `from` at one of these places to `to` at the other; `None` if the signal does not count.
     pub(super) fn link(&self, places: (Position, Position), from: u32, to: u32) -> Option<Link> {
         let metres = places.0.distance(places.1);
         let walls = self.rooms.as_ref().map_or(1.0, |rooms| between(rooms, places));
         self.link_with((Self::delay(metres), metres, walls), (places.0.z, places.1.z), from, to)
     }
 
-    /// The same, where delay, distance, what walls leave, and the heights of both places are known.
+    /// The same with known delay, distance, loss in walls, and heights of both places.
     #[inline(always)] // once a listener, and the answer would go through memory
     pub(super) fn link_with(
         &self,
@@ -350,7 +350,7 @@ mod tests {
         }
     }
 
-    /// Both ends' antennas count both ways, the power only of who sends: of a link the directions differ by the powers.
+    /// Both ends' antennas count in both directions, but only the sender's power: the directions differ by the powers.
     #[test]
     fn links_are_as_strong_as_both_ends_make_them() {
         let usual = (Power::dbm(15.0), Decibels::new(7.0));

@@ -1,4 +1,4 @@
-//! How far a node is heard, apart from a run: for pictures.
+//! The range of nodes outside a run, for pictures.
 
 use super::channel::Channel;
 use super::propagation::Model;

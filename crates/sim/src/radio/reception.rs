@@ -41,7 +41,7 @@ impl Shape {
         }
     }
 
-    /// Does it answer a trigger beside others?
+    /// True if it answers a trigger together with others.
     pub(crate) fn is_part(&self) -> bool {
         self.answers != Self::NOBODY
     }
@@ -62,7 +62,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// True if nothing is lost of a signal beside this power of all others.
+    /// True if nothing of a signal is lost with this power of all other signals.
     fn is_certain(&self, power: u64, others: u64) -> bool {
         power as f64 / (self.noise + others as f64) >= self.certain
     }
@@ -82,7 +82,7 @@ impl Bounds {
         Self { header: none, payload: none }
     };
 
-    /// The same of a receiver with so many times the noise.
+    /// The same bounds for a receiver with this multiple of the noise.
     pub(super) fn louder(self, factor: f64) -> Self {
         let of = |bound: Bound| Bound { noise: bound.noise * factor, ..bound };
         Self { header: of(self.header), payload: of(self.payload) }
@@ -262,7 +262,7 @@ impl Judge {
     ) -> Option<Bitmap> {
         let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
         let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
-        // All of it, by the most that others ever had.
+        // The whole frame, by the largest interference.
         let undisturbed = match self.errors {
             Errors::Snr(_) => frame.is_certain(frame.bounds.payload),
             Errors::None | Errors::Fixed { .. } => {
@@ -301,7 +301,7 @@ impl Decoded {
         bound.is_certain(self.power, self.worst)
     }
 
-    /// Returns the time at which each MPDU of the frame is here: its share of the payload's time.
+    /// Returns the span in which each MPDU of the frame is received: its share of the payload's time.
     fn spans(&self) -> impl Fn(&Mpdu) -> Range<Instant> + use<> {
         let begins = self.start + self.shape.mode.header();
         let payload = self.shape.mode.data(self.shape.psdu).as_nanos();

@@ -32,7 +32,7 @@ impl Ru {
         [6, 12, 24, 60, 120, 240][self as usize]
     }
 
-    /// How many there are side by side in a channel.
+    /// Number of such RUs in a channel.
     pub const fn count(self, width: ChannelWidth) -> usize {
         let by_size = match width {
             ChannelWidth::Mhz20 => [9, 4, 2, 1, 0, 0],
@@ -43,8 +43,8 @@ impl Ru {
         by_size[self as usize]
     }
 
-    /// Splits a channel equally among at most `users`: the smallest RU of which all have one. None where that is all of the
-    /// channel.
+    /// Splits a channel equally among at most `users`: the finest split in which all RUs are used. None if that is the
+    /// whole channel.
     pub fn split(width: ChannelWidth, users: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|ru| ru.count(width) <= users).filter(|ru| ru.count(width) > 1)
     }

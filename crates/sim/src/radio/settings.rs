@@ -83,7 +83,7 @@ impl Radio {
         }
         match u32::try_from(rate.as_bps() / 1_000) {
             Ok(kbps) if kbps > 0 => Ok(Mode::Nominal { kbps }),
-            _ => Err(Refusal::new("nominal_rate", "a nominal rate lies between 1 kb/s and 4 Tb/s")),
+            _ => Err(Refusal::new("nominal_rate", "a nominal rate must be between 1 kb/s and 4 Tb/s")),
         }
     }
 
@@ -98,7 +98,7 @@ impl Radio {
         self.mode(data_rate, mcs).map(Some)
     }
 
-    /// The radio of a node of its own generation; `None` if it is as all others.
+    /// The radio of a node with its own generation; `None` if it is like all others.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
         let extends = node.extended_range.is_some();
         let own = node.standard.filter(|&own| own.high_throughput() || own != self.standard);
@@ -136,7 +136,7 @@ impl Radio {
             ..self.clone()
         };
         let own = if node.extended_range.is_none() { own.of_standard(standard) } else { own };
-        // Without a rate of its own it has the radio's, as far as that means the same.
+        // Without a rate of its own, a node of the same standard has the radio's.
         if standard == self.standard && !extends && own.data_rate.is_none() && own.mcs.is_none() {
             let streams = node.streams.or(self.streams);
             let mcs = match (self.mcs, node.streams) {
@@ -148,7 +148,7 @@ impl Radio {
         Ok(Some(own))
     }
 
-    /// The radio of a node of a standard before 802.11n. What came later is refused as in `[radio]`.
+    /// The radio of a node of a standard before 802.11n. Later features are refused as in `[radio]`.
     fn older(&self, standard: Standard, node: &config::Node) -> Result<Self, Refusal> {
         if self.is_low_band() == (standard == Standard::A) {
             let (band, at) = if standard == Standard::A { ("5", "5.18") } else { ("2.4", "2.437") };
@@ -215,12 +215,12 @@ impl Radio {
         let common = common.of_standard(self.standard.min(other.standard));
         match common.extended_range {
             None => common,
-            // As slowly as the slower one.
+            // The slower one determines the rate.
             Some(tones) => Self { mcs: Some(own.coding().min(its.coding()).min(tones.highest())), ..common },
         }
     }
 
-    /// The same of this standard: before 802.11ax without what came with it.
+    /// The same radio with this standard; before 802.11ax without that standard's features.
     fn of_standard(self, standard: Standard) -> Self {
         if standard == Standard::Ax {
             return Self { standard, ..self };

@@ -34,7 +34,7 @@ struct Totals {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RealTime {
     pub(crate) all: Bytes,
-    /// Those of flows that were admitted a short time ago.
+    /// Bytes of recently admitted flows.
     pub(crate) new: Bytes,
 }
 
@@ -51,7 +51,7 @@ impl RealTime {
 struct Meter {
     port: PortId,
     late_after: Option<Duration>,
-    /// The sums, and the busy time of the medium, when it last read them.
+    /// The sums, and the busy time of the medium, at the controller's last reading.
     told: Totals,
     busy_told: Duration,
     late: u64,
@@ -62,7 +62,7 @@ struct Meter {
 
 impl Gauge {
     /// A gauge for the controllers of these ports, each with what it `reads` and its bound of late packets, in a
-    /// network with this many stations. None if no controller reads a radio.
+    /// network with this many stations. None if no controller reads radio statistics.
     pub(crate) fn new(
         ports: impl Iterator<Item = (PortId, Reads, Option<Duration>)>,
         stations: usize,

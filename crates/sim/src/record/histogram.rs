@@ -48,7 +48,7 @@ impl Histogram {
             Self::Sparse(few) => match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
                 Ok(at) => few[at].1 = few[at].1.saturating_add(times),
                 Err(at) if few.len() < FEW => {
-                    // To grow by steps costs more than the memory of the few.
+                    // Growing step by step would cost more than this memory.
                     few.reserve_exact(FEW - few.len());
                     few.insert(at, (bin, times));
                 }

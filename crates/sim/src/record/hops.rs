@@ -1,4 +1,4 @@
-//! Counts for each neighbour that a node sends to.
+//! Counts for each neighbour to which a node sends.
 
 use super::summary::Span;
 use crate::results::Hop;

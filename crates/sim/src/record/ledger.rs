@@ -28,7 +28,7 @@ pub(crate) struct FlowRecord {
     pub(crate) hops: HopCounts,
     pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
-    /// Those of them that carry no data: SYN, FIN and acknowledgements of TCP. They are in no other count.
+    /// Packets without data: SYN, FIN and acknowledgements of TCP. They are in no other count.
     pub(crate) bare: Ledger,
     /// For TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,
@@ -74,7 +74,7 @@ pub(crate) struct Identity {
     /// True if its load is drawn at random.
     pub(crate) drawn: bool,
     pub(crate) deadline: Option<Duration>,
-    /// Frames of the recording that it replays, if it does, that are not replayed.
+    /// Frames of a replayed recording that are left out; none if the flow replays no recording.
     pub(crate) left_out: Option<LeftOut>,
 }
 
@@ -107,7 +107,7 @@ impl FlowRecord {
         self.hops.record(packet.travelled() + 1, packets);
     }
 
-    /// A packet is lost; `bare`: one of TCP without data.
+    /// Records a lost packet; `bare`: one of TCP without data.
     pub(crate) fn lose(&mut self, why: LossCause, bare: bool) {
         self.ledger.lost += 1;
         if bare {
@@ -131,7 +131,7 @@ impl FlowRecord {
         self.ledger.lost - self.bare.lost
     }
 
-    /// Fates of the packets sent, of which `older` that are on their way are none: they are from the warm-up.
+    /// Fates of the packets sent. `older`: packets of the warm-up that are still on their way, which do not count.
     pub(crate) fn fates(&self, older: u64) -> Fates {
         let on_their_way = self.ledger.on_their_way() - self.bare.on_their_way();
         debug_assert!(on_their_way >= older, "those of the warm-up are among them");
@@ -139,7 +139,7 @@ impl FlowRecord {
         Fates { in_flight, decided: self.sent.saturating_sub(in_flight), lost: self.missing(in_flight) }
     }
 
-    /// The same where packets that are on their way count as lost.
+    /// The same, but packets that are on their way count as lost.
     pub(crate) fn fates_without_grace(&self, older: u64) -> Fates {
         Fates { decided: self.sent, lost: self.missing(0), ..self.fates(older) }
     }
@@ -252,16 +252,16 @@ pub(crate) struct NodeRecord {
     pub(crate) hops: Hops,
     /// PPDUs to several stations, if there were any.
     pub(crate) shared: Option<SharedPpdus>,
-    /// PPDUs of several stations that it has asked for data, if there were any.
+    /// PPDUs that several stations sent after its trigger for data, if there were any.
     pub(crate) triggered: Option<SharedPpdus>,
 }
 
-/// PPDUs to or of several stations. Times are behind the preamble.
+/// PPDUs to or from several stations. Times exclude the preamble.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SharedPpdus {
     pub(crate) ppdus: u64,
     parts: u64,
-    /// Sum over the parts: how long their data lasted, and how long they were with padding.
+    /// Sums over the parts: duration of their data, and of the data with padding.
     data: Duration,
     padded: Duration,
     /// Subcarriers times nanoseconds of data, and of the whole channel.
@@ -280,7 +280,7 @@ impl SharedPpdus {
         }
     }
 
-    /// Counts a PPDU of which each part is padded to `payload`, over so many data subcarriers.
+    /// Counts a PPDU on this number of data subcarriers, each part of which is padded to `payload`.
     pub(crate) fn begin(&mut self, subcarriers: u64, payload: Duration) {
         self.ppdus += 1;
         self.whole += u128::from(subcarriers * payload.as_nanos());

@@ -1,4 +1,4 @@
-//! Measurements: models report events, this floor counts them and makes the results. Models never format or print.
+//! Measurements: models report events, this module counts them and computes the results. Models never format or print.
 
 mod gauge;
 mod histogram;
@@ -27,7 +27,7 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     share(part as f64, whole)
 }
 
-/// The same of a part that need not be whole.
+/// The same for a part that need not be a whole number.
 pub(crate) fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part / whole as f64 }
 }

@@ -1,4 +1,4 @@
-//! Overflows of a node's queues: the flows that each of them hits, and how hard.
+//! Overflows of a node's queues: the flows that each overflow hits, and their losses.
 
 use crate::engine::{FlowId, List, NodeId};
 use crate::results;

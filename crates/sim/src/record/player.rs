@@ -21,7 +21,7 @@ pub(crate) struct Player {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Stopped at this position since the given time; before the start since never.
+    /// Stopped at this position since the given time; none before the start.
     Waiting { place: Instant, since: Option<Instant> },
     /// Playing each position this long after it was sent.
     Playing { behind: Duration },

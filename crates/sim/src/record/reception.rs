@@ -14,7 +14,7 @@ pub(crate) struct Receptions {
     expected: u64,
     /// Those nodes among them that received the packet.
     received: u64,
-    /// By distance class: nodes there, in range or not, and those of them that received. Empty unless asked for.
+    /// By distance class: nodes in it, in range or not, and those of them that received. Empty unless asked for.
     classes: Vec<[u64; 2]>,
 }
 
@@ -72,7 +72,7 @@ impl Receptions {
     }
 }
 
-/// Distances between nodes at the moments at which frames end.
+/// Distances between nodes at the ends of frames.
 #[derive(Debug)]
 pub(crate) struct Distances {
     motion: Motion,

@@ -11,7 +11,7 @@ use units::{Bytes, Duration, Instant, Rate};
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) step: Duration,
-    /// Steps of the whole run, or as many as have room at once.
+    /// Steps of the whole run, or as many as memory is taken for at once.
     steps: usize,
     series: Series,
     flows: Vec<FlowStep>,
@@ -61,7 +61,7 @@ pub(crate) struct Standing {
     pub(crate) real_time: Option<Rate>,
     /// Orders that the controller may give.
     pub(crate) sets: Sets,
-    /// For how long the node has sensed the medium busy since the start of the run; with its first queue, if it has a radio.
+    /// Busy time of the medium at the node since the start of the run; only with its first queue, if it has a radio.
     pub(crate) busy: Option<Duration>,
 }
 
@@ -79,11 +79,11 @@ impl Passed {
     }
 }
 
-/// Steps for which room is taken at once, at most; series without end may be asked for and hardly run.
+/// Largest number of steps for which memory is taken at once; a scenario may ask for endless series and end soon.
 const ROOM: usize = 1 << 20;
 
-/// Appends the value of a step. Room for all steps is taken with the first: series that grow would all be moved in the
-/// same step, which takes tens of milliseconds, and an emulation would be late.
+/// Appends the value of a step. The first value takes memory for all steps: growing series would all be moved in the
+/// same step, which takes tens of milliseconds and makes an emulation late.
 fn put<T>(values: &mut Vec<T>, steps: usize, value: T) {
     if values.is_empty() {
         values.reserve_exact(steps);

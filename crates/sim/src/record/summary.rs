@@ -48,7 +48,7 @@ impl Summary {
     }
 
     /// Makes room for another value than the last two.
-    // Not inlined: the code of those who record times stays short.
+    // Not inlined, so that the callers' code stays short.
     #[inline(never)]
     fn turn_to(&mut self, time: Duration, times: u32) {
         let before = std::mem::replace(&mut self.before, self.last);

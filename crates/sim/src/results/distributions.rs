@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Of which shares of the samples [`Distributions`] tell, smallest first: value `i` is the smallest time that share `i` of
-/// them does not exceed; of 0 the smallest, of 1 the largest.
+/// Returns the shares of the samples in [`Distributions`], smallest first: value `i` is the smallest time that share
+/// `i` of them does not exceed; for 0 the smallest, for 1 the largest.
 pub fn shares() -> Vec<f64> {
     let tail = [0.995, 0.998, 0.999, 0.9995, 0.9998, 0.9999, 1.0];
     (0..100_u32).map(|percent| f64::from(percent) / 100.0).chain(tail).collect()

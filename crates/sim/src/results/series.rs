@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Time series with one value a step; step `k` covers the time from `k * step_s` to `(k + 1) * step_s`.
+/// Time series with one value per step; step `k` covers the time from `k * step_s` to `(k + 1) * step_s`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Length of a step.
@@ -20,14 +20,14 @@ pub struct Series {
 /// Lateness of real programs' packets over time: real minus simulated time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EmulationSeries {
-    /// Packets of the step that were later than the bound: its other values are not to be trusted if there are any.
+    /// Packets of the step that were later than the bound: if there are any, the step's other values cannot be trusted.
     pub late_packets: Vec<u64>,
     /// The largest lateness of the packets of the step.
     pub lateness_max_s: Vec<f64>,
 }
 
 impl EmulationSeries {
-    /// Gives it this step, and those before it.
+    /// Extends the series to this step.
     pub fn reach(&mut self, step: usize) {
         let steps = self.late_packets.len().max(step.saturating_add(1));
         self.late_packets.resize(steps, 0);
@@ -46,7 +46,7 @@ pub struct FlowSeries {
     pub delay_mean_s: Vec<Option<f64>>,
     /// Largest one-way delay of the packets received in the step; absent where none was.
     pub delay_max_s: Vec<Option<f64>>,
-    /// TCP: what reached the receiver per second at all, in order or not, every byte once; empty for others.
+    /// TCP: bytes that reached the receiver per second, in order or not, each counted once; empty for others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried_bps: Vec<f64>,
     /// TCP: the congestion windows of the open connections at the end of the step, in full segments; empty for others.
@@ -62,8 +62,8 @@ pub struct FlowSeries {
     /// Packets lost in the step, of TCP segments with data; empty without a routing protocol, as is the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_packets: Vec<u64>,
-    /// At the end of the step: for how long the route has been the same. It changes when a node passes a packet to another
-    /// neighbour than the one before, or finds the link to it broken. From the start of the run where it never did.
+    /// Time since the route last changed, at the end of the step; since the start of the run if it never did. It
+    /// changes when a node passes a packet to another neighbour than before, or finds the link to it broken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub route_age_s: Vec<f64>,
 }
@@ -77,7 +77,7 @@ pub struct NodeSeries {
     pub limit: Vec<f64>,
     /// Packets waiting at the end of the step.
     pub backlog_packets: Vec<u64>,
-    /// Packets that came in the step.
+    /// Packets that arrived in the step.
     pub arrived_packets: Vec<u64>,
     /// Packets handed to the MAC, or to the wired link, in the step.
     pub sent_packets: Vec<u64>,

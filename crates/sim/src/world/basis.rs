@@ -1,4 +1,4 @@
-//! What the parts of a network are built from.
+//! The inputs from which the parts of a network are built.
 
 use super::nodes::generations::Generations;
 use super::nodes::infrastructure::Infrastructure;
@@ -6,7 +6,7 @@ use super::nodes::sites::Site;
 use crate::config::Network;
 use crate::mac::Conventions;
 
-/// A network's description, and what follows from it before anything is built.
+/// A network's description, and values derived from it before anything is built.
 #[derive(Clone, Copy)]
 pub(crate) struct Basis<'b> {
     pub(crate) network: &'b Network,

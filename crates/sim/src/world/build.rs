@@ -45,7 +45,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
     let noise = ends.as_ref().and_then(Ends::noise);
     radio::check_rooms(&network.radio, motion.top_speed > 0.0 || !motion.changes.is_empty())?;
-    // The shadows of a station that roams are its own wherever it is.
+    // A station that roams has the same shadowing at each access point.
     let channel = radio::channel(&network.radio, &roaming::alike(&names, &families), seed)?
         .extended(extended)
         .tuned(bands.as_deref().unwrap_or_default())
@@ -129,15 +129,15 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
 
 fn check_times(network: &Network) -> Result<(), BuildError> {
     if network.warmup >= network.duration {
-        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
+        return Err(BuildError::new("warmup", "the warm-up must be shorter than the run"));
     }
     if network.record.series.is_some_and(Duration::is_zero) {
-        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
+        return Err(BuildError::new("record.series", "the spacing of a series must be above zero"));
     }
     Ok(())
 }
 
-/// Returns what records time series, if any are wanted. `finds`: routes are found, and followed.
+/// Returns the recorder of time series, if any are requested. `finds`: a protocol finds routes, which are followed.
 fn recorder(
     network: &Network,
     flows: &[Flow],
@@ -157,19 +157,19 @@ fn recorder(
 /// Distance classes that a run may have.
 const MOST_CLASSES: f64 = 10_000.0;
 
-/// Returns what tells distances, where receptions are recorded by distance.
+/// Returns the distances of nodes, if receptions are recorded by distance.
 fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>>, BuildError> {
     let Some(width) = network.record.reception else { return Ok(None) };
     let least = motion.extent() / MOST_CLASSES;
     if width.as_metres() < least {
-        let message = format!("distance classes are at least {} wide here", Length::metres(least.ceil()));
+        let message = format!("distance classes must be at least {} wide here", Length::metres(least.ceil()));
         return Err(BuildError::new("record.reception", message));
     }
     Ok(Some(Box::new(Distances::new(motion.clone(), width))))
 }
 
 impl World {
-    /// Takes nodes off the air and has them come, each as told.
+    /// Schedules when nodes come and go.
     fn come_and_go(&mut self, presence: Vec<Presence>) {
         for (node, presence) in self.nodes.numbers().zip(presence).collect::<Vec<_>>() {
             self.nodes[node].absent = !presence.at(Instant::ZERO);

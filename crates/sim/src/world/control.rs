@@ -9,7 +9,7 @@ use crate::trace::{Decision, TraceEventKind};
 use control::{Orders, Reads};
 
 impl World {
-    /// Handles the end of a controller's interval. For a decision from outside the run pauses.
+    /// Handles the end of a controller's interval. The run pauses for a decision by an outside program.
     pub(crate) fn control(&mut self, node: NodeId, port: PortId) {
         let Self { nodes, events, watch, now, medium, rules, .. } = self;
         let of = &mut nodes[node];
@@ -101,7 +101,7 @@ mod tests {
         }
         held.advance(Duration::from_secs(10));
         let (free, held) = (arrived(&free), arrived(&held));
-        // A burst and what is on its way: some packets more or less in 10 s.
+        // Bursts and packets on their way make some packets more or less in 10 s.
         for (flow, rate) in [(0, 500e3), (1, 300e3), (3, 2e6)] {
             let expected = rate * 10.0 / PACKET;
             assert!((held[flow] - expected).abs() < 5.0, "{held:?} of flow {flow}, {expected} by its rate");

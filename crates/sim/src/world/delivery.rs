@@ -19,8 +19,8 @@ impl World {
         }
     }
 
-    /// A node has got packets of data frames one after the other, given by the first of each frame, and no observer
-    /// follows single ones.
+    /// Handles packets of successive data frames that a node received, given by the first of each frame; no observer
+    /// follows single packets.
     pub(crate) fn take_row(&mut self, node: NodeId, from: u32, firsts: impl Iterator<Item = Handle>) {
         let mut row = Row::default();
         for first in firsts {
@@ -38,7 +38,7 @@ impl World {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
     }
 
-    /// A packet has come that is not [like](Row::takes) those before it. It begins another row if it reaches its
+    /// Handles a packet that is not [like](Row::takes) those before it. It begins another row if it reaches its
     /// application here, where it is only counted.
     pub(crate) fn begin_row(&mut self, row: &mut Row, node: NodeId, from: u32, packet: &Packet) {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);

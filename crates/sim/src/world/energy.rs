@@ -1,4 +1,4 @@
-//! Energy accounts: what a node's radio draws by its state, and packets sent at a low transmission level.
+//! Energy accounts: a radio's power draw by its state, and packets sent at a low transmission level.
 
 use super::error::BuildError;
 use crate::config::{self, Consumption, LowLevel, Network, Node as Site, Queues, RateAlgorithm};
@@ -65,7 +65,7 @@ struct Spent {
 struct Sleep {
     /// Time at which it fell asleep, and the busy time of the medium then.
     since: Option<(Instant, Duration)>,
-    /// Before that, and how long the medium was busy meanwhile.
+    /// Time slept before that, and the busy time of the medium meanwhile.
     slept: Duration,
     unheard: Duration,
 }
@@ -75,7 +75,7 @@ struct Sleep {
 struct Levels {
     /// Threshold of the low level in packets, if a controller has set one.
     low_up_to: Option<Meter>,
-    /// True if the packet with the MAC goes at the low level.
+    /// True if the packet with the MAC is sent at the low level.
     is_low: bool,
     /// Energy drawn when the MAC got it, in J.
     drawn_then: f64,
@@ -259,7 +259,7 @@ impl EnergyAccount {
 }
 
 impl Sleep {
-    /// Its times up to now.
+    /// The node's times in each state up to now.
     fn by(self, now: Instant, busy: Duration) -> Self {
         let Some((then, busy_then)) = self.since else { return self };
         Self { slept: self.slept + now.since(then), unheard: self.unheard + (busy - busy_then), ..self }

@@ -1,4 +1,4 @@
-//! What can happen in a network, at a time of its own.
+//! Events in a network, each with a time of its own.
 
 use crate::engine::{FlowId, Handle, NodeId, PortId, Slot, WireId};
 
@@ -15,17 +15,17 @@ pub(crate) enum Event {
     Timer { connection: Slot },
     /// A station's deadline, unless it has moved.
     Deadline { node: NodeId },
-    /// The front of a frame reaches its `listener`-th listener, and perhaps more.
+    /// The front of a frame reaches its `listener`-th listener, and possibly later ones.
     Front { of: Handle, listener: u32 },
     /// All listeners have read the colour of a frame.
     Colour { of: Handle },
     /// The sender has sent all of a frame.
     Sent { of: Handle },
-    /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
+    /// The tail of a frame leaves its `listener`-th listener, and possibly later ones.
     Tail { of: Handle, listener: u32 },
     /// The interval of the controller of a node's port is over.
     Control { node: NodeId, port: PortId },
-    /// A port that held its packets back may let one go, unless that has moved.
+    /// A port that held its packets back may release one, unless that time has moved.
     Ready { node: NodeId, port: PortId },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: WireId },
@@ -39,7 +39,7 @@ pub(crate) enum Event {
     Gate { flow: FlowId },
     /// A note of a node is due.
     Note { node: NodeId },
-    /// A station that can sleep has been idle for long, or wakes for a beacon, unless that has moved.
+    /// A station that can sleep has reached its idle timeout, or wakes for a beacon, unless that time has moved.
     PowerSave { node: NodeId },
     /// A node comes or goes.
     Presence { node: NodeId },

@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// Tells the routing protocol of a node something, and carries out what it wants done. None with fixed routes.
+    /// Calls the routing protocol of a node, and carries out its actions. None with fixed routes.
     pub(crate) fn tell<R>(&mut self, node: NodeId, what: impl FnOnce(&mut Found, &mut Desk) -> R) -> Option<R> {
         let Self { routing: Routing::Found(found), packets, now, .. } = self else { return None };
         let result = what(found, &mut Desk { node, now: *now, packets });
@@ -49,7 +49,7 @@ impl World {
         Some(result)
     }
 
-    /// Carries out what the routing protocol of a node wants done.
+    /// Carries out the actions of a node's routing protocol.
     #[inline(never)]
     fn carry_out(&mut self, node: NodeId) {
         let Routing::Found(found) = &mut self.routing else { return };
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// Handles a packet that the MAC of a node has given up: to the routing protocol the link is broken.
+    /// Handles a packet that the MAC of a node has given up, which is a broken link to the routing protocol.
     pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Found(found) = &mut self.routing else { return self.accounts(node).drop_sent(handle) };
@@ -141,7 +141,7 @@ impl World {
             Load::Note(_) | Load::Null { .. } => unreachable!("signals end elsewhere"),
             Load::Flow(flow) => {
                 let purges = found.purges_for_data();
-                // It may wait here again. One that has arrived all the same is not sent again.
+                // The packet may wait here again. One that has arrived all the same is not sent again.
                 self.flows[flow].waiting += u32::from(packet.is_fresh());
                 let kept = self.send_otherwise(node, (handle, to, !packet.transit.accepted), true);
                 if !kept {
@@ -159,8 +159,8 @@ impl World {
         }
     }
 
-    /// Offers a node a data packet that it could not send, or did not because the link had broken, which the time
-    /// series tells if it is `news`. True if it keeps it, to send it by another route.
+    /// Offers a node a data packet that it could not send because a link had broken; the time series record that if it
+    /// is `news`. True if the node keeps it, to send it by another route.
     fn send_otherwise(&mut self, node: NodeId, failed: (Handle, u32, bool), news: bool) -> bool {
         let packet = self.packets.get(failed.0);
         let Load::Flow(flow) = packet.load else { return false };

@@ -1,4 +1,4 @@
-//! What frames and packets tell the gauges of nodes whose controllers read radios.
+//! Records frames and packets in the gauges of nodes whose controllers read radio statistics.
 
 use crate::engine::{Arena, Bitmap, Handle};
 use crate::mac::{BROADCAST, Finished, Frame, Kind, Station};
@@ -25,10 +25,10 @@ impl Gauge {
     /// Records a frame of another node, or those of its MPDUs that have arrived.
     pub(super) fn hears_frame(&mut self, frame: &Frame, sender: &Station, intact: &Bitmap, packets: &Arena<Packet>) {
         let bytes = match frame.kind {
-            // These name only their receiver.
+            // These frames name only their receiver.
             Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::Grant => return,
             Kind::Data { packet, .. } => real_time_bytes(packets, RealTime::default(), packet),
-            // Of several parts a listener gets its own.
+            // A listener gets only its own of several parts.
             Kind::MultiUser { .. } if frame.to == BROADCAST => RealTime::default(),
             Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. } => {
                 let mpdus = sender.held.in_flight_to(frame.to).zip(0..).filter(|&(_, index)| intact.has(index));

@@ -2,8 +2,8 @@
 //!
 //! `build` makes the `state` of a network from its description, `run` handles its events, and `outcome` reads off the
 //! results. A packet goes down by `sources`, `forwarding`, `queues` and `frames`, and up again by `frames` and
-//! `delivery`; these, like `wires`, `control` and `statistics`, hand events on between the parts of a network. The
-//! parts lie below: `flows`, `nodes`, `routing`, `wired`, and what a feature keeps of its own, as `energy`, `notes` and
+//! `delivery`; these, like `wires`, `control` and `statistics`, pass events between the parts of a network. The parts
+//! are below: `flows`, `nodes`, `routing`, `wired`, and the state of single features: `energy`, `notes` and
 //! `power_save`. They know no network.
 
 mod accounts;

@@ -1,8 +1,8 @@
 //! Notes: small broadcasts that a controller orders; every neighbour that receives one keeps it.
 //!
 //! A note goes directly to the MAC, in the highest access category, as management frames do (IEEE 802.11-2016,
-//! 10.2.4.2), and waits in no queue: it must not wait for the queue that it describes, take a place in it, or be
-//! counted in it. On the air it is a frame like any other.
+//! 10.2.4.2), and waits in no queue: it must not wait in the queue that it describes, nor take a place or be counted
+//! there. On the air it is a frame like any other.
 
 use crate::config::Dscp;
 use crate::egress::Egress;
@@ -45,7 +45,7 @@ impl Posted {
         Some(news)
     }
 
-    /// The null frame by which a station tells its access point whether it sleeps from now on.
+    /// Makes the null frame by which a station reports to its access point whether it sleeps from now on.
     pub(crate) fn null(&mut self, now: Instant, sleeps: bool, to: u32, packets: &mut Arena<Packet>) -> Waiting {
         self.made(now, Load::Null { sleeps }, to, Bytes::new(0), packets)
     }
@@ -99,7 +99,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Neither a note to send nor one heard.
+    /// Starts with no note to send and none heard.
     pub(crate) fn new(chance: Stream) -> Self {
         Self { table: Neighbours::new(), chance }
     }

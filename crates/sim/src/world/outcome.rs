@@ -66,9 +66,9 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let useful = sum_of(|record| record.useful_transmissions);
     let totals = Totals {
         goodput_bps: sum,
-        // Nothing received is shared equally.
+        // If nothing was received, the shares are equal.
         jain_index: if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 },
-        // Flow by flow: a broadcast that several receive makes up for no other flow's losses.
+        // Flow by flow: a broadcast that several nodes receive does not offset another flow's losses.
         loss_ratio: share(fates.iter().map(|fates| fates.lost).sum(), sent),
         deadline_miss_ratio: ratio(late, received),
         data_yield: share(in_time, fates.iter().map(|fates| fates.decided).sum()),
@@ -99,7 +99,7 @@ fn cells(world: &World, flows: &[results::Flow]) -> Vec<CellTotals> {
     access_points.into_iter().map(cell).collect()
 }
 
-/// Returns what became of the packets of each described flow.
+/// Returns the fates of the packets of each described flow.
 fn fates(world: &World) -> Vec<Fates> {
     let mut older: List<FlowId, u64> = vec![0; world.flows.len()].into();
     for packet in world.packets.iter().filter(|packet| packet.created < world.warmup && !packet.transit.accepted) {
@@ -115,7 +115,7 @@ fn fates(world: &World) -> Vec<Fates> {
         }
         let fates = record.fates(older[index]);
         let (Role::Request { back }, Some(transport)) = (flow.role, &record.transport) else { return fates };
-        // A ping is lost, too, if its reply is: one that is on its way is not.
+        // A ping whose reply is lost counts as lost; one that is on its way does not.
         let answers = transport.replies + world.flows[back].record.fates(older[back]).in_flight;
         debug_assert!(answers <= record.received, "each request is answered once");
         Fates { lost: fates.lost + (record.received - answers) as f64, ..fates }
@@ -139,8 +139,8 @@ fn distributions(world: &World) -> Distributions {
 /// Largest number of nodes that a warning names; the others are counted.
 const NAMED: usize = 6;
 
-/// What the controllers warn of, each warning once, which flows nobody gets, where one starves TCP, whether outcomes hang on the
-/// capture threshold, which links are too weak for their rate, and whether OFDMA had an effect.
+/// Returns warnings, each once: those of controllers, flows that nobody receives, controllers that starve TCP, results
+/// that depend on the capture threshold, links too weak for their rate, and OFDMA without effect.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {
@@ -159,7 +159,7 @@ fn warnings(world: &mut World) -> Vec<String> {
     told
 }
 
-/// The first names of many, and how many others there are.
+/// Formats the first names of a list, and the number of others.
 fn listed(names: &[&str]) -> String {
     let first = names[..names.len().min(NAMED)].join(", ");
     if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
@@ -175,7 +175,7 @@ fn unheard_warning(world: &World) -> Option<String> {
     (!names.is_empty()).then(|| format!("flow: nothing of {} arrived", listed(&names)))
 }
 
-/// OFDMA without an effect. Stations that empty their queues in each TXOP tell of no backlog, and are not asked.
+/// Warns of OFDMA without effect. Stations that empty their queues in each TXOP report no backlog, and are not asked.
 fn ofdma_warning(world: &World) -> Option<String> {
     let told = "mac.ofdma: no access point sent a frame to several stations or asked for data, as with `off`; a station is \
                 asked if its last frame told of a backlog, or after data for it";
@@ -183,7 +183,7 @@ fn ofdma_warning(world: &World) -> Option<String> {
     (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }
 
-/// A recording in which packets that were passed on are twice.
+/// Warns of a recording that has forwarded packets twice.
 fn forwarded_warning(flow: &Flow) -> Option<String> {
     let forwarded = flow.identity.left_out?.forwarded;
     let told = format!(
@@ -194,11 +194,11 @@ fn forwarded_warning(flow: &Flow) -> Option<String> {
     (forwarded > 0).then_some(told)
 }
 
-/// Share of busy time of a radio or wired link below which a rate limit is said to hold the traffic.
+/// Share of busy time of a radio or wired link below which a rate limit counts as the cause of low traffic.
 const BUSY: f64 = 0.5;
 
-/// Controllers that leave their link idle although TCP wants to use it: by limits below an aggregate or the product of
-/// bandwidth and delay, or by rates.
+/// Warns of controllers that leave their link idle although TCP could use it: by limits below an aggregate or the
+/// bandwidth-delay product, or by rates.
 fn starving_warning(world: &World) -> Option<String> {
     let covered = world.end.since(world.warmup).as_secs_f64();
     let carries_tcp = |at: NodeId, wire: bool| {
@@ -259,7 +259,7 @@ const FRAME_BITS: f64 = 8_000.0;
 /// A link with a smaller share of frames that survive the noise alone is probably a mistake in routes or rates.
 const FEW: f64 = 0.9;
 
-/// Warns of used links on which the noise alone spoils many frames. If nodes move, links come and go anyhow.
+/// Warns of used links on which the noise alone spoils many frames. If nodes move, links come and go in any case.
 fn noise_warning(world: &mut World) -> Option<String> {
     if world.medium.is_moving() {
         return None;

@@ -1,4 +1,4 @@
-//! Real packets: a program outside injects them at one node and takes them out at another.
+//! Real packets: an outside program injects them at one node and takes them out at another.
 
 use super::flows::passage::Kept;
 use super::flows::{Flow, Role, Supply};
@@ -35,7 +35,7 @@ impl World {
     /// Hands out a real packet that has arrived at its destination, and pauses the run.
     pub(crate) fn hand_out(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let (now, delay) = (self.now, self.now.since(packet.created));
-        // An access point is a bridge.
+        // Access points are bridges, not routers.
         let routers = match &self.routing {
             Routing::Static(routes) => {
                 let passed = routes.hops(index).iter().skip(1).filter(|&&(at, _)| !self.nodes[at.into()].access_point);
@@ -68,16 +68,16 @@ impl World {
     }
 }
 
-/// A network as programs and drivers outside of it use it.
+/// The interface of a network for outside programs and drivers.
 pub struct Outside<'w> {
     world: &'w mut World,
 }
 
 impl Outside<'_> {
-    /// Injects a real packet now. False if its node is off the air: then nothing has happened.
+    /// Injects a real packet now. False, without effect, if its node is off the air.
     ///
     /// # Panics
-    /// If the packet is longer than [`World::MTU`], or the way is not one of this network.
+    /// If the packet is longer than [`World::MTU`], or this network does not have the way.
     pub fn inject(&mut self, way: Way, datagram: Datagram) -> bool {
         let length = datagram.length;
         assert!(length <= MTU, "a packet of {length} is longer than the MTU of {MTU}");
@@ -88,7 +88,7 @@ impl Outside<'_> {
     /// comes; none if the node is off the air.
     ///
     /// # Panics
-    /// If the frame is longer than [`World::FRAME`], its node has no driver, or the way is not one of this network.
+    /// If the frame is longer than [`World::FRAME`], its node has no driver, or this network does not have the way.
     pub fn submit(&mut self, way: Way, frame: Datagram, series: Series) -> Option<u32> {
         assert!(frame.length <= World::FRAME, "a frame of {} is longer than {}", frame.length, World::FRAME);
         assert!(self.world.nodes[way.from.into()].egress.driver.is_some(), "its queues are elsewhere");
@@ -121,7 +121,7 @@ impl Outside<'_> {
         Some(number)
     }
 
-    /// Takes what has become of the first frame of a driver that was done and not taken yet.
+    /// Takes the outcome of the first frame of a driver that is done and was not taken yet.
     pub fn take_status(&mut self) -> Option<Status> {
         self.world.statuses.pop_front()
     }
@@ -138,7 +138,7 @@ impl Outside<'_> {
         self.world.arrivals.pop_front()
     }
 
-    /// A driver's MAC is done with a packet: pauses the run.
+    /// Reports that a driver's MAC is done with a packet, and pauses the run.
     pub(super) fn report(&mut self, handle: Handle, acknowledged: bool) {
         let Packet { load: Load::Flow(flow), serial, transmissions, .. } = self.world.packets.get(handle) else {
             return;
@@ -150,7 +150,7 @@ impl Outside<'_> {
         self.world.until = at;
     }
 
-    /// Sets the mode of the frame that is due as its driver wants it, by the attempts so far.
+    /// Sets the mode of the frame that is due as its driver requests it for this attempt.
     #[cold]
     pub(super) fn follow_driver(&mut self, node: NodeId, category: u8) {
         let station = &mut self.world.nodes[node].station;

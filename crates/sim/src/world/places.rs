@@ -18,8 +18,7 @@ pub struct Place {
     pub queue: u32,
 }
 
-/// A decision that an outside program has to make, as the interval of a queue is over; see
-/// [`steer`](crate::World::steer).
+/// A decision that an outside program has to make at the end of a queue's interval; see [`steer`](crate::World::steer).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
     /// The queue.
@@ -49,7 +48,7 @@ impl From<Place> for (NodeId, PortId) {
     }
 }
 
-/// Places of queues, and which of them flows pass.
+/// Places of queues, and those of them that flows pass.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub(super) nodes: &'a List<NodeId, Node>,
@@ -85,7 +84,7 @@ impl Places<'_> {
             ports.map(|port| Place { node: node.into(), queue: port.into() }).any(|place| full(&place) == name)
         };
         if let Some(node) = self.nodes.numbers().find(|&node| empty(node)) {
-            // One of the same node is meant, if there is one.
+            // A queue of the same node is preferred, if there is one.
             let beside: Vec<&Place> = passed.iter().filter(|place| place.node == u32::from(node)).collect();
             let near = if beside.is_empty() { passed.iter().collect() } else { beside };
             refuse(format!("no flow passes the queue `{name}`"), near.into_iter().map(full).collect())
@@ -110,7 +109,7 @@ impl Places<'_> {
                 Routing::Static(routes) => {
                     routes.hops(index).iter().for_each(|&(node, next)| pass(node.into(), next));
                 }
-                // Then a node has one port per category, whoever is next.
+                // Then a node has one port per category for all next hops.
                 Routing::Found(_) => self.nodes.numbers().for_each(|node| pass(node, BROADCAST)),
             }
         }

@@ -1,4 +1,4 @@
-//! Where the nodes of a network are, apart from a run: for pictures.
+//! Positions of the nodes of a network outside a run, for pictures.
 
 use super::error::BuildError;
 use super::nodes::infrastructure::Infrastructure;
@@ -9,7 +9,7 @@ use crate::radio::Reach;
 use crate::world::radio;
 use units::Instant;
 
-/// The places of the nodes of a network over time.
+/// The positions of the nodes of a network over time.
 #[derive(Debug)]
 pub struct Plan {
     nodes: u32,
@@ -36,13 +36,13 @@ impl Plan {
         Ok(Self { nodes: u32::try_from(described).unwrap_or(u32::MAX), motion, reach })
     }
 
-    /// How far the nodes are heard.
+    /// Returns the range within which nodes are heard.
     pub fn reach(&self) -> &Reach {
         &self.reach
     }
 
-    /// The places at an instant, of the nodes that have a radio, in the scenario's order: x, y and height, in metres.
-    /// Instants must not go backwards from one call to the next.
+    /// Returns the positions at an instant of the nodes that have a radio, in the scenario's order: x, y and height, in
+    /// metres. Instants must not go backwards from one call to the next.
     pub fn at(&mut self, now: Instant) -> Vec<[f64; 3]> {
         let place = |node| {
             let Position { x, y, z } = self.motion.position(node, now);

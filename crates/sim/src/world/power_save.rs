@@ -1,4 +1,4 @@
-//! Power save of stations (IEEE 802.11-2016, 11.2.3), as Linux and phones do it.
+//! Power save of stations (IEEE 802.11-2016, 11.2.3), as in Linux and phones.
 //!
 //! A station that has had nothing to send or to receive for some time tells its access point so by a null frame, and
 //! sleeps (`net/mac80211/mlme.c`, dynamic power save). It wakes for beacons. If one says that packets wait for it, it sends
@@ -10,7 +10,7 @@ use crate::config;
 use crate::engine::NodeId;
 use units::{Duration, Instant};
 
-/// Time after which a station that could not say that it sleeps tries again.
+/// Time after which a station that could not announce its sleep tries again.
 const AGAIN: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
@@ -20,14 +20,14 @@ pub(crate) struct PowerSave {
     state: State,
     /// Time at which it last had a packet to send or received one.
     active: Instant,
-    /// Time of its next event; others are stale.
+    /// Time of its next event; other pending events are stale.
     due: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Awake,
-    /// It announces that it sleeps from now on; `sent`: since it began to, it had something to send.
+    /// It announces that it sleeps from now on; `sent`: it has had packets to send since.
     Leaving {
         sent: bool,
     },
@@ -37,9 +37,9 @@ enum State {
 /// Events for a station with power save.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
-    /// An event of its has come. Has it packets? Do packets wait for it, of which a beacon tells?
+    /// Its event is due; `busy`: it has packets; `awaited`: a beacon announces packets for it.
     Due { busy: bool, awaited: bool },
-    /// Its MAC is done with the null frame that says that it sleeps. Has it packets?
+    /// Its MAC is done with the null frame that announces sleep; `busy`: it has packets.
     Told { delivered: bool, busy: bool },
     /// Its MAC takes a packet.
     Sends,
@@ -48,14 +48,14 @@ pub(crate) enum Cue {
 /// Next act of a station with power save.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Next {
-    /// When its next event comes.
+    /// Time of its next event.
     pub(crate) at: Option<Instant>,
-    /// It tells its access point whether it sleeps from now on.
+    /// Whether it reports to its access point that it sleeps, or that it is awake.
     pub(crate) tells: Option<bool>,
 }
 
 impl PowerSave {
-    /// Of a station that is awake.
+    /// The state of a station that is awake.
     pub(crate) fn new(rules: config::PowerSave, access_point: NodeId) -> Self {
         Self { rules, access_point, state: State::Awake, active: Instant::ZERO, due: Instant::NEVER }
     }
@@ -77,12 +77,12 @@ impl PowerSave {
         self.active = now;
     }
 
-    /// When it will have been idle for long.
+    /// Returns the time of its idle timeout.
     fn idle_at(&self) -> Instant {
         self.active + self.rules.idle_timeout.get()
     }
 
-    /// The next beacon that it wakes for.
+    /// Returns the next beacon for which it wakes.
     fn beacon_after(&self, now: Instant) -> Instant {
         let every = self.rules.listen_interval.get();
         Instant::ZERO + every * (now.since(Instant::ZERO).div_floor(every) + 1)
@@ -139,7 +139,7 @@ impl PowerSave {
                 self.state = State::Asleep;
                 Next { at: Some(self.beacon_after(now)), tells: None }
             }
-            // What it sends next tells so, too.
+            // Its next frame shows that it is awake.
             (true, true) => self.wake(now, !busy),
             (false, _) => {
                 self.state = State::Awake;
@@ -148,7 +148,7 @@ impl PowerSave {
         }
     }
 
-    /// It is awake, and will be for as long as it may be idle.
+    /// Wakes it until its idle timeout.
     fn wake(&mut self, now: Instant, tells: bool) -> Next {
         (self.state, self.active) = (State::Awake, now);
         Next { at: Some(self.idle_at()), tells: tells.then_some(false) }

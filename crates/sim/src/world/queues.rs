@@ -1,4 +1,4 @@
-//! Moves packets from queues to the MAC: hands them over and refills the room that they leave.
+//! Moves packets from queues to the MAC: hands them over, and refills queues of saturated flows.
 
 use super::nodes::Node;
 use super::power_save::{Cue, Next};
@@ -59,9 +59,8 @@ impl World {
         }
     }
 
-    /// Packets of the categories in which something `moved` go on towards the MAC, categories that hold frames after an
-    /// exchange go on with the receiver whose turn it is, and the station is handed the next packet of every category that
-    /// it is free to take.
+    /// Moves packets of the categories that `moved` towards the MAC, continues categories that hold frames after an
+    /// exchange with the next receiver, and hands the station the next packet of every free category.
     #[inline(never)]
     fn hand_over_all(&mut self, node: NodeId) {
         let Node { station, egress, absent, .. } = &self.nodes[node];
@@ -84,9 +83,9 @@ impl World {
         self.nodes[node].arm(node, &mut self.events);
     }
 
-    /// Moves packets on towards the MAC, as far as they may: also each packet at once when it arrives, so that those that
-    /// arrive together do not fill the queue while there is room below it. What a departure lets arrive is left to the loop
-    /// that is under way.
+    /// Moves packets on towards the MAC, as far as they may: also each packet at once when it arrives, so that packets
+    /// that arrive together do not fill the queue while there is room below it. Packets that follow a departure are
+    /// left to the loop that is running.
     #[inline(never)]
     pub(super) fn pull_all(&mut self, node: NodeId) {
         let now = self.now;
@@ -115,7 +114,7 @@ impl World {
         loop {
             let Self { nodes, rules, packets, now, .. } = self;
             let (served, now) = (&mut nodes[node], *now);
-            // A packet that was kept instead may have been the one whose turn it was.
+            // The next packet may have been kept for a sleeping station instead.
             if served.station.held.has_aside(category) && served.resume_in_turn(category, now, packets, rules) {
                 return;
             }
@@ -139,7 +138,7 @@ impl World {
             let mut msdu = self.taken(node, &taken);
             if self.rules.power_save {
                 match self.packets.get(msdu.packet).load {
-                    // It has no LLC header either.
+                    // A null frame has no LLC header either.
                     Load::Null { .. } => msdu.length = Bytes::new(0),
                     Load::Note(_) => {}
                     Load::Flow(_) | Load::Routing { .. } => self.power_save(node, |_, _| Cue::Sends),
@@ -186,7 +185,7 @@ impl World {
         }
     }
 
-    /// Tells a station with power save something, and carries out what follows. The cue may depend on whether the
+    /// Passes a cue to a station with power save, and carries out its next act. The cue may depend on whether the
     /// station has packets, and whether its access point keeps some for it.
     pub(super) fn power_save(&mut self, node: NodeId, cue: impl FnOnce(&Node, bool) -> Cue) {
         let Some(mut power) = self.nodes[node].power_save.take() else { return };

@@ -72,7 +72,7 @@ fn is_beyond(power: Power) -> bool {
     !(POWERS.0..=POWERS.1).contains(&power.as_dbm())
 }
 
-/// Settings of single nodes with a radio, if any differ: transmit power, antenna, noise.
+/// Settings in which single nodes with a radio differ, if any: transmit power, antenna, noise.
 pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<Ends>, BuildError> {
     let radio = &network.radio;
     let given = |site: &Site| site.tx_power.is_some() || site.antenna_gain.is_some() || site.noise_figure.is_some();
@@ -100,7 +100,7 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
                 "no error model compares signals with noise; set `errors.model = \"nist\"` in `[radio]`",
             ),
             (beyond(site.antenna_gain, (-60.0, 60.0)), "antenna_gain", "a gain lies between -60 and 60 dB"),
-            (beyond(site.noise_figure, (0.0, 50.0)), "noise_figure", "a noise figure lies between 0 dB and 50 dB"),
+            (beyond(site.noise_figure, (0.0, 50.0)), "noise_figure", "a noise figure must be between 0 dB and 50 dB"),
         ];
         if let Some((_, key, why)) = refusals.iter().find(|(refused, ..)| *refused) {
             return Err(BuildError::new(format!("node.{}.{key}", site.name), *why));

@@ -17,19 +17,19 @@ pub struct Way {
 /// A packet of a real program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Payload; the simulator does not look at it.
+    /// Payload, which the simulator does not read.
     pub bytes: Box<[u8]>,
     /// Length on the network layer, at most [`World::MTU`](crate::World::MTU).
     pub length: Bytes,
     /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA the code point gives the access
     /// category (RFC 8325).
     pub tos: u8,
-    /// Hash of addresses, protocol and ports: by it queues tell flows of the same two nodes apart.
+    /// Hash of addresses, protocol and ports, by which queues distinguish flows of the same two nodes.
     pub key: u32,
 }
 
-/// Modes that a driver wants tried for a frame, one after another, each so many times; then the last goes on. Without any
-/// the node's own is used.
+/// Modes that a driver requests for a frame, in order, each for a number of attempts; the last mode is used for all
+/// further ones. Without any, the node's own is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Series(pub [Option<(Mode, u8)>; 4]);
 
@@ -59,14 +59,14 @@ pub struct Status {
     pub at: Instant,
     /// True if its receiver has acknowledged it.
     pub acknowledged: bool,
-    /// How many times it was sent.
+    /// Number of times that it was sent.
     pub transmissions: u16,
 }
 
 /// A real packet that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// The flow by which it came.
+    /// The flow of the packet.
     pub way: Way,
     /// Time at which it was injected.
     pub sent: Instant,

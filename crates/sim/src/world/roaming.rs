@@ -1,4 +1,4 @@
-//! Where the stations are that roam, and the ways of their packets.
+//! The present nodes of stations that roam, and the paths of their packets.
 
 use super::error::BuildError;
 use super::flows::{Flow, Supply};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The stations that roam; none in most networks.
 #[derive(Debug, Default)]
 pub(crate) struct Roaming {
-    /// Index among the stations by node, if it is one; empty if there are none.
+    /// By node: its index among the stations that roam, if it is one; empty if there are none.
     of: Vec<Option<usize>>,
     stations: Vec<Whereabouts>,
     /// Hops between two nodes, for all nodes of the stations at the ends of flows.
@@ -23,9 +23,9 @@ struct Whereabouts {
     home: u32,
     nodes: Vec<u32>,
     turns: Vec<Turn>,
-    /// Index of the turn that it has begun last: there its packets wait.
+    /// Index of the last move that it has begun: its packets wait at that node.
     begun: usize,
-    /// Index of the turn that it has ended last: there its packets are sent.
+    /// Index of the last move that it has ended: its packets are sent at that node.
     ended: usize,
 }
 
@@ -52,13 +52,13 @@ impl Roaming {
         self.of.get(node as usize).copied().flatten().map(|index| &self.stations[index])
     }
 
-    /// The node that stands for this one in flows.
+    /// Returns the node that represents this one in flows.
     #[inline]
     pub(crate) fn home(&self, node: u32) -> u32 {
         if self.of.is_empty() { node } else { self.station(node).map_or(node, |station| station.home) }
     }
 
-    /// The node at which the packets of this one are sent.
+    /// Returns the node at which the packets of this one are sent.
     #[inline]
     pub(crate) fn place(&self, node: NodeId) -> NodeId {
         if self.of.is_empty() {
@@ -67,12 +67,12 @@ impl Roaming {
         self.station(node.into()).map_or(node, |station| station.turns[station.begun].to.into())
     }
 
-    /// Does this station roam? While it moves on its packets wait.
+    /// True if this station roams. During a move its packets wait.
     pub(crate) fn has(&self, node: NodeId) -> bool {
         self.station(node.into()).is_some()
     }
 
-    /// A node of a station goes off the air, or comes. Returns its access point when it goes.
+    /// Handles a node of a station that goes off the air, or comes. Returns its access point when it goes.
     pub(crate) fn turns(&mut self, node: NodeId, absent: bool) -> Option<u32> {
         let index = self.of.get(usize::try_from(u32::from(node)).ok()?).copied().flatten()?;
         let station = &mut self.stations[index];
@@ -87,17 +87,17 @@ impl Roaming {
         Some(left.access_point)
     }
 
-    /// Moves that a station has ended: when, and to which access point.
+    /// Returns the moves that a station has ended: their times and access points.
     pub(crate) fn moved(&self, node: u32) -> &[Turn] {
         self.station(node)
             .filter(|station| station.home == node)
             .map_or(&[], |station| &station.turns[1..=station.ended])
     }
 
-    /// Adds the ways of the flows of stations that roam.
+    /// Adds the paths of the flows of stations that roam.
     ///
     /// # Errors
-    /// Flows that they cannot have.
+    /// A flow that stations that roam cannot have.
     pub(crate) fn add_ways(
         &mut self,
         flows: &[Flow],
@@ -140,8 +140,8 @@ impl Roaming {
         Ok(())
     }
 
-    /// The next hop of a flow's packet at `node`: on the way between where its ends are now, and if the node is not on it, where
-    /// they were.
+    /// Returns the next hop of a flow's packet at `node`, on the path between the present nodes of its ends; for a node
+    /// off this path, between former ones.
     #[inline]
     pub(crate) fn hop(&self, routes: &Routes, (index, flow): (FlowId, &Flow), node: u32) -> u32 {
         let found = if self.of.is_empty() { None } else { self.next(flow.from.into(), flow.to, node) };

@@ -53,7 +53,7 @@ impl World {
         !self.arrivals.is_empty() || !self.statuses.is_empty()
     }
 
-    /// Time of the next event: until then nothing changes, and nothing arrives. The end if none is before it.
+    /// Time of the next event, or the end if that is earlier: until then nothing changes, and nothing arrives.
     pub fn next_event(&self) -> Instant {
         if self.waits_for_program() { self.now } else { self.events.next_time().min(self.end) }
     }
@@ -130,7 +130,7 @@ impl World {
                 // What it has handed to its MAC before it goes nobody hears. When it comes it sends what waits there.
                 Event::Presence { node } => {
                     self.nodes[node].absent ^= true;
-                    // What waits at a station that leaves its access point is lost, as under Linux.
+                    // Packets that wait at a station when it leaves its access point are lost, as under Linux.
                     if let Some(access_point) = self.roaming.turns(node, self.nodes[node].absent) {
                         self.purge(node, access_point);
                     }
@@ -157,7 +157,7 @@ impl World {
         self.finish()
     }
 
-    /// Ends a run that has not begun, and returns the results: all names, no values.
+    /// Ends a run that has not begun, and returns results with all names and no values.
     pub fn names(mut self) -> Outcome {
         self.warmup = Instant::ZERO;
         self.end = Instant::ZERO + Duration::from_nanos(1);

@@ -11,7 +11,7 @@ use crate::radio::Mode;
 use crate::trace::{self, Mpdu};
 use units::{Bytes, Duration};
 
-/// The contents of a frame belong to others.
+/// References to the state that holds the contents of frames.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) nodes: &'a List<NodeId, Node>,

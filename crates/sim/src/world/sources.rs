@@ -1,4 +1,4 @@
-//! Where packets begin: sources, saturated flows, TCP connections, and the gates of admission.
+//! Origins of packets: sources, saturated flows, TCP connections, and the gates of admission.
 
 use super::flows::connections::{Connections, Context, End};
 use super::flows::{Cue, Flow, Role, Standing, Supply};
@@ -91,7 +91,7 @@ impl World {
         self.route(from, None, &packet);
     }
 
-    /// Connections, and what they change beside themselves.
+    /// Connections, and the other state that they change.
     pub(crate) fn transport(&mut self) -> (&mut Connections, Context<'_>) {
         let Self { connections, flows, recorder, events, now, warmup, .. } = self;
         (connections, Context { now: *now, warmup: *warmup, flows, recorder, events })
@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    /// Tells the gate of a flow something, and carries out what follows: a message may go.
+    /// Passes a cue to the gate of a flow, and carries out its act: a message may be sent.
     pub(crate) fn admit(&mut self, flow: FlowId, cue: Cue) {
         let (now, from) = (self.now, self.flows[flow].from);
         let available = self.nodes[from].available();

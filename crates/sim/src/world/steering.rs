@@ -1,4 +1,4 @@
-//! Decisions from outside: orders of a learning agent or of a host program, in a controller's place.
+//! Outside decisions: orders of a learning agent or of a host program, in place of a controller.
 //!
 //! The run pauses whenever a decision is due. The results do not depend on who decides: the same orders at the same
 //! moments give the same results as a controller that gives them.
@@ -22,14 +22,14 @@ impl World {
         Places { nodes, flows, routing, rules }.find(name)
     }
 
-    /// Someone outside decides upon a queue from now on, every `interval`: the run then pauses, [`asked`](Self::asked) says
-    /// what was measured, and [`order`](Self::order) takes the decision.
+    /// Lets an outside program decide about a queue from now on, every `interval`: the run then pauses,
+    /// [`asked`](Self::asked) returns the measurements, and [`order`](Self::order) takes the decision.
     ///
     /// # Errors
     /// If the queue has a controller.
     ///
     /// # Panics
-    /// If the place is not one of this network.
+    /// If this network does not have the place.
     pub fn steer(&mut self, place: Place, interval: Period) -> Result<(), BuildError> {
         let (node, port): (NodeId, PortId) = place.into();
         if self.nodes[node].egress.ports[port].interval().is_some() {

@@ -24,7 +24,7 @@ impl World {
         self.overheard = true;
     }
 
-    /// Traces all nodes from now on, but of the frames that a node hears only those for itself: what a picture of the
+    /// Traces all nodes from now on, but of the frames that a node hears only those for itself, as a picture of the
     /// network needs.
     pub fn watch_exchanges(&mut self) {
         let all: Vec<u32> = self.nodes.numbers().map(u32::from).collect();

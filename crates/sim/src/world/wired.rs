@@ -75,7 +75,7 @@ impl Wire {
         start + self.last.1
     }
 
-    /// The same at rates that change.
+    /// The same for rates that change.
     fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
         let later = self.steps.partition_point(|(at, _)| *at <= start);
         let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
@@ -101,7 +101,7 @@ impl Wire {
         end
     }
 
-    /// The packet has been sent. Returns it, how long it waited, and how long it took.
+    /// Ends the transmission. Returns the packet, its wait and its transmission time.
     pub(crate) fn end(&mut self, now: Instant) -> Option<(Handle, Duration, Duration)> {
         let busy = self.busy_time(now);
         let Sending { packet, waited, since } = self.sending.take()?;
@@ -157,7 +157,7 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
         refuse_if!(a == b, refuse(format!("the link ends where it starts, at `{a}`")));
         check_wire(wired, table)?;
         if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
-            let message = "steps come one after another: each at a later `time` than the one before";
+            let message = "steps must be in order: each at a later `time` than the one before";
             return Err(BuildError::new(format!("wired.{table}.at"), message));
         }
         for ends in pairs(network, wired, table, sites)? {

@@ -19,7 +19,7 @@ pub(crate) fn told_every(port: &Port) -> Duration {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) nodes: List<NodeId, bool>,
-    /// True if frames at a node for which they are not are left out.
+    /// True if frames are left out at nodes other than their receiver.
     pub(crate) addressed_only: bool,
     pub(crate) events: Vec<TraceEvent>,
 }

@@ -1,5 +1,5 @@
-//! Binary exponential back-off as a law: the windows by stage, and what a station draws when each attempt collides with
-//! the same probability `p`.
+//! Binary exponential back-off: the windows by stage, and a station's draws when each attempt collides with the same
+//! probability `p`.
 
 use super::Cell;
 

@@ -1,4 +1,4 @@
-//! The original convention: every slot, idle or busy, takes one off every counter.
+//! The original convention: every slot, idle or busy, decrements every counter.
 
 use super::backoff::Backoff;
 use super::{Cell, Saturation};

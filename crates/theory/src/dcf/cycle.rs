@@ -25,7 +25,7 @@ pub(super) struct Cycle {
     pub(super) idle: f64,
 }
 
-/// A course whose probability has come down to this is not followed further.
+/// A course with a smaller probability than this is not followed further.
 const NEGLIGIBLE: f64 = 1e-13;
 
 impl Contention {
@@ -93,8 +93,8 @@ impl Contention {
         cycle
     }
 
-    /// The cycle in which a pre-empted collider transmits in the very first slot: alone, but for a winner that has also
-    /// drawn 0. `transmitted` are the stations of the busy period before; no slot is counted.
+    /// The cycle in which a pre-empted collider transmits in the very first slot: alone, except for a winner that has
+    /// also drawn 0. `transmitted` are the stations of the busy period before; no slot is counted.
     pub(super) fn after_pre_emption(&self, transmitted: usize) -> Cycle {
         let mut next = vec![0.0; self.stations + 1];
         let mut next_with_zero = next.clone();
@@ -114,7 +114,7 @@ impl Contention {
         1.0 / (f64::from(self.cw_min) + 1.0)
     }
 
-    /// Slots completed in a span: none in a negative one, and a begun one does not count.
+    /// Whole slots completed in a span; none in a negative one.
     fn whole_slots(&self, span: i64) -> f64 {
         (span.max(0) / self.slot) as f64
     }

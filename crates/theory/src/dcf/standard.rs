@@ -9,12 +9,12 @@
 //! probability `p`. They follow from
 //!
 //! - `p = 1 - (successes per cycle) / (attempts per cycle)`, by definition;
-//! - the balance of slots: every attempt used up the slots drawn for it, so
-//!   `attempts per cycle * (mean draw at p) = slots counted per cycle`, over all stations. This is (32) without the
-//!   assumption that everybody counts every slot.
+//! - the balance of slots: every attempt used up the slots drawn for it, so `attempts per cycle * (mean draw at p) =
+//!   slots counted per cycle`, over all stations. This is (32) without the assumption that all stations count every
+//!   slot.
 //!
 //! After a success the cycle is that of *Refinements*, (39) to (42): the winner transmits at once with probability
-//! `1/(CWmin + 1)` and then succeeds; otherwise one slot passes in which nobody can transmit, and from then on all
+//! `1/(CWmin + 1)` and then succeeds; otherwise one slot passes in which no station can transmit, and from then on all
 //! stations compete alike. After a collision *Refinements* lets colliders resume exactly one slot after the bystanders
 //! (41); here they resume at any distance, earlier or later. That part is our own derivation.
 //!

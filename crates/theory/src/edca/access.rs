@@ -1,4 +1,4 @@
-//! The categories of a cell together: (1) of [`super`], and what an access to the medium brings.
+//! The categories of a cell together: (1) of [`super`], and the outcome of an access to the medium.
 
 use super::residual::{NEGLIGIBLE, Others, Residual, Station};
 use super::{Group, Medium, Outcome};
@@ -7,10 +7,10 @@ use crate::dcf::backoff::Backoff;
 /// The largest change of a probability at which the iteration ends.
 const CLOSE: f64 = 1e-11;
 
-/// For cells that do not settle to the last digit.
+/// Bound for cells that do not converge to the last digit.
 const MOST_ROUNDS: u32 = 2000;
 
-/// A category of a group at the distributions found so far.
+/// A category of a group, with the distributions found so far.
 struct Entity {
     group: usize,
     category: usize,
@@ -29,7 +29,7 @@ pub(super) struct Cell<'a> {
     medium: Medium,
     /// Group by group, in each the highest priority first.
     entities: Vec<Entity>,
-    /// Boundaries that are looked at.
+    /// Number of boundaries considered.
     horizon: usize,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// Residual back-offs as of a frame that never meets another.
+    /// Starts with the residual back-offs of a frame without competitors.
     fn start(groups: &'a [Group], medium: Medium) -> Self {
         let all = || groups.iter().flat_map(|group| &group.categories);
         let shortest = all().map(|of| of.aifsn).min().expect("no group was refused");
@@ -102,7 +102,7 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// Looks no further than the medium stays idle.
+    /// Limits the horizon to the boundaries up to which the medium can stay idle.
     fn limit(&mut self) {
         let most = self.entities[0].at.len();
         self.horizon = (0..most).find(|&t| self.idle_after(t) < NEGLIGIBLE).map_or(most, |t| t + 1);
@@ -218,7 +218,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Of what never happens, nothing is lost.
+/// The lost share of an impossible event is zero.
 fn part_lost(all: f64, left: f64) -> f64 {
     if all > 0.0 { (1.0 - left / all).max(0.0) } else { 0.0 }
 }

@@ -2,10 +2,10 @@
 
 use crate::dcf::backoff::Backoff;
 
-/// A boundary that is reached with less than this is taken as out of reach.
+/// A boundary that is reached with a smaller probability than this counts as unreachable.
 pub(super) const NEGLIGIBLE: f64 = 1e-15;
 
-/// Probabilities of what the others of a category do, by the boundary `t`.
+/// Probabilities of the attempts of a category's competitors, by the boundary `t`.
 pub(super) struct Others {
     /// All attempt after `t`: `R_e(t)`.
     pub(super) after: Vec<f64>,
@@ -43,7 +43,7 @@ impl Station<'_> {
         let widest = *windows.iter().max().expect("there is a first window") as usize;
         let mut shares = vec![0.0; widest + 1];
         if others.reached(self.delay) < NEGLIGIBLE {
-            // Never its turn: it keeps what it drew first.
+            // It never gets its turn: it keeps its first draw.
             shares[..=windows[0] as usize].fill(1.0 / (f64::from(windows[0]) + 1.0));
             return Residual { shares, dropped: 0.0 };
         }
@@ -72,10 +72,10 @@ impl Station<'_> {
 
     /// Number of accesses that a stage sees at each residual back-off, from a draw out of this window to the attempt.
     fn visits(&self, window: usize, others: &Others) -> Vec<f64> {
-        // It becomes less by `less` at an access by others at the category's own boundary `less - 1`.
+        // The back-off falls by `less` at an access by others at the category's own boundary `less - 1`.
         let access = |m: usize| others.reached(m) - others.reached(m + 1);
         let by: Vec<f64> = (1..=others.after.len()).map(|less| access(self.delay + less - 1)).collect();
-        // Accesses before its first boundary leave it as it is.
+        // Accesses before the category's first boundary do not change it.
         let moves = others.reached(self.delay);
         let mut visits = vec![0.0; window + 1];
         for r in (0..=window).rev() {

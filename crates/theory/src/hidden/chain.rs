@@ -8,7 +8,7 @@ use units::Duration;
 /// Mean counts and times of a step.
 #[derive(Default)]
 pub(super) struct Means {
-    /// Frames (with a handshake, RTSs) sent on a station's own account.
+    /// Frames (with a handshake, RTSs) that a station initiates.
     pub(super) attempts: f64,
     pub(super) successes: f64,
     pub(super) given_up: f64,
@@ -68,7 +68,7 @@ enum Kind {
 const BASIC: [Kind; 2] = [Kind::Clean, Kind::Doomed];
 const WITH_HANDSHAKE: [Kind; 4] = [Kind::Clean, Kind::Doomed, Kind::Deaf, Kind::DeafAndHit];
 
-/// Who goes next: X at `from`, or some slots of its window later, unless Y at `other` is first.
+/// The next sender: X at `from`, or some slots of its window later, unless Y at `other` is first.
 struct Race {
     from: usize,
     stage: usize,
@@ -156,7 +156,7 @@ impl Chain {
                 row[delta] += row[delta - self.slot];
             }
         }
-        // The differences leave rounding errors where nothing is, some of them negative.
+        // The differences leave rounding errors where weights are zero, some of them negative.
         for weight in &mut weights {
             *weight = if *weight < NEGLIGIBLE { 0.0 } else { *weight };
         }
@@ -302,7 +302,7 @@ impl Chain {
     }
 }
 
-/// A state of less weight is taken as empty.
+/// A state of less weight counts as empty.
 const NEGLIGIBLE: f64 = 1e-16;
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {

@@ -4,9 +4,9 @@
 //!
 //! # Where it holds
 //!
-//! With several busy devices. The mean slot of (5) has a device's own transmissions only for the part of the time in which it
-//! is busy, while its packet is there all of that time: one device that is seldom busy has less delay here than its packet
-//! takes on the air, in the end the `(W + 1) / 2` slots of its back-off and its own.
+//! Valid with several busy devices. The mean slot of (5) counts a device's transmissions only for the share of time in
+//! which it is busy, but its packet is there all of that time. So a single, seldom busy device has less delay here than
+//! its packet takes on the air: in the limit `(W + 1) / 2` slots, its back-off and its own.
 
 use super::{Channel, MAX_DEVICES};
 use crate::Error;
@@ -14,7 +14,7 @@ use crate::Error;
 /// Alike devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
-    /// `n_i`; with 0 the class is not there.
+    /// `n_i`; 0 for no such class.
     pub devices: u32,
     /// `p_on,i`, of one device; 0 to 1.
     pub busy: f64,

@@ -1,7 +1,7 @@
 //! Model B (section IV-B): how busy best effort may be so that real time keeps a target delay.
 //!
-//! The method is equilibrium point analysis (EPA): the random number of busy class-2 devices is replaced by its mean `n̄_2`.
-//! (12), corrected (S4), asks that class 1 succeeds as often as its packets come,
+//! The method is equilibrium point analysis (EPA): the random number of busy class-2 devices is replaced by its mean
+//! `n̄_2`. (12), corrected (S4), requires that class 1 succeeds as often as its packets arrive,
 //!
 //! `n_1 S_1 = P_s1 P_tr / ((1 - P_tr) sigma + P_tr (P_s T_s + (1 - P_s) T_c))`,
 //!
@@ -10,15 +10,15 @@
 //!
 //! # Where it holds
 //!
-//! **From one busy class-2 device on** ([`Equilibrium::is_valid`]). With `n̄_2` below 1 the mean stands for states of 0 and
-//! of 1 busy device, of which neither is like it, and in (8) such a device competes with `n̄_2 - 1`, fewer than no, others
-//! of its class: `p_2` comes out too small, at last below 0 (it is held at 0 here).
+//! **From one busy class-2 device on** ([`Equilibrium::is_valid`]). With `n̄_2` below 1 the mean represents states of 0
+//! and of 1 busy device, and resembles neither; in (8) such a device competes with `n̄_2 - 1`, a negative number, of
+//! others of its class: `p_2` comes out too small, at last below 0 (it is held at 0 here).
 
 use super::{Channel, Contention, MAX_DEVICES};
 use crate::Error;
 use units::Duration;
 
-/// Traffic of class 1, and the delay that it shall have.
+/// Traffic of class 1, and its target delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// `n_1`, devices of class 1; 1 to [`MAX_DEVICES`].
@@ -43,13 +43,13 @@ pub struct Equilibrium {
 }
 
 impl Equilibrium {
-    /// Is at least one class-2 device busy on average? Below that the method does not hold.
+    /// True if at least one class-2 device is busy on average; otherwise the method does not hold.
     pub fn is_valid(&self) -> bool {
         self.backlogged >= 1.0
     }
 
-    /// (13): `p̄_on,2`, the part of the time for which each of `devices` may be busy. 1 where they may always be: then the
-    /// delay is below its target whatever they send.
+    /// (13): `p̄_on,2`, the part of the time for which each of `devices` may be busy. 1 if they may always be busy:
+    /// then the delay is below its target whatever they send.
     pub fn busy(&self, devices: u32) -> f64 {
         (self.backlogged / f64::from(devices)).min(1.0)
     }
@@ -71,7 +71,7 @@ impl Target {
         contention.successes()[0] / contention.mean_slot_s(channel) - f64::from(self.devices) * self.packets_per_second
     }
 
-    /// Where, from 0 to `most`, the surplus at a falling `contention` vanishes; none if it does not.
+    /// Returns where, from 0 to `most`, the surplus at a falling `contention` vanishes; none if it does not.
     fn bisect(&self, channel: &Channel, most: f64, contention: impl Fn(f64) -> Contention) -> Option<f64> {
         let exceeds = |x: f64| self.surplus(channel, &contention(x)) > 0.0;
         if !exceeds(0.0) || exceeds(most) {

@@ -98,7 +98,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
 /// Runs the network as the medium of the kernel's radios.
 fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     if args.pcap.is_some() || args.gateway.is_some() || args.out.is_some() {
-        return Err(Failure::wrong("the radios of a kernel have no captures, no gateway and no folder of results yet"));
+        return Err(Failure::wrong("with the radios of a kernel there are no captures, gateway or results folder yet"));
     }
     let done = live::radios(&mut medium, command(&args.command));
     let (counts, ended) = done.map_err(|error| cannot_run(error, args))?;
@@ -118,7 +118,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     })
 }
 
-/// Makes what has to be made outside of the namespaces, and runs the rest within them.
+/// Makes the gateway's device outside the namespaces, and runs the rest within them.
 fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
     let host = args.gateway.is_some().then(|| live::host(&medium)).transpose()?;
     let host = host.map(|(host, hidden)| {
@@ -169,7 +169,7 @@ fn command(words: &[OsString]) -> Option<Command> {
     Some(command)
 }
 
-/// The exit status that a shell gives a process that ended so.
+/// Returns the exit status that a shell reports for this end of a process.
 fn code(ended: ExitStatus) -> u8 {
     let code = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or_default();
     u8::try_from(code & 0xff).unwrap_or(u8::MAX)

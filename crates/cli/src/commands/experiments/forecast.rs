@@ -19,11 +19,11 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
             let read = file.take(MOST).read_to_string(&mut text);
             let read = read.map_err(|error| unusable(&format!("cannot be read: {error}")))?;
             if read as u64 == MOST {
-                return Err(unusable("is longer than 256 MiB: cut it"));
+                return Err(unusable("is longer than 256 MiB: shorten it"));
             }
         }
         Err(error) => {
-            let why = || unusable(&format!("cannot be read: {error}; nor is it a Wi-Fi interface of this machine"));
+            let why = || unusable(&format!("cannot be read: {error}; no Wi-Fi interface has this name"));
             text = recorded(args)?.ok_or_else(why)?;
         }
     }

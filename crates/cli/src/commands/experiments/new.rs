@@ -26,8 +26,8 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
     print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))
 }
 
-/// The example with the radio of a standard. Over a fast one no TCP fills a queue within seconds, so that the load, the
-/// queue and the claims on it are others.
+/// Returns the example with the radio of a standard. On a fast one no TCP flow fills a queue within seconds, so that
+/// the load, the queue and the claims on it differ.
 fn scenario(standard: &str) -> String {
     let modes = match standard {
         "802.11b" => "data_rate = \"11 Mb/s\"\n".to_owned(),

@@ -28,7 +28,7 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Reads the scenario that runs once; its file is named as the user may name it again.
+/// Reads the scenario that runs once, and names its file so that the user can name it again.
 pub(super) fn scenario(of: &Once, base_only: bool) -> Result<Scenario, Failure> {
     let file = one(&of.file)?;
     let mut scenario = load(&file, &Wishes { set: of.set.clone(), base_only, ..Wishes::default() })?;
@@ -36,7 +36,7 @@ pub(super) fn scenario(of: &Once, base_only: bool) -> Result<Scenario, Failure> 
     Ok(scenario)
 }
 
-/// The command that runs it so.
+/// Returns the command that repeats this run.
 pub(super) fn command(name: &str, scenario: &Scenario, of: &Once) -> Vec<String> {
     let mut words = vec![name.to_owned(), quoted(&scenario.file), format!("--seed {}", of.seed)];
     words.extend(of.set.iter().map(|set| format!("--set {}", quoted(set))));

@@ -1,5 +1,5 @@
-//! What a medium reads of an 802.11 frame (IEEE 802.11-2016, 9.2.4), and of the rates that Linux wants for it
-//! (`ieee80211_tx_rate`, `mac80211_hwsim.h`). Any bytes may come.
+//! The fields that a medium reads from an 802.11 frame (IEEE 802.11-2016, 9.2.4), and from the rates that Linux
+//! requests for it (`ieee80211_tx_rate`, `mac80211_hwsim.h`). Accepts any bytes.
 
 use sim::Series;
 use sim::config::{ChannelWidth, GuardInterval, Preamble};
@@ -40,7 +40,7 @@ impl Header {
         self.receiver[0] & 1 != 0
     }
 
-    /// An octet of type of service that has its access category in the simulated network.
+    /// Returns a type-of-service octet that has the frame's access category in the simulated network.
     pub(super) fn tos(&self) -> u8 {
         match self.priority {
             1 | 2 => 1 << 5,

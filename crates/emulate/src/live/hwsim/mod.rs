@@ -1,5 +1,5 @@
-//! A real kernel's 802.11 over a simulated network: the network is the medium of the radios of `mac80211_hwsim`, and the
-//! MAC below each. A radio is a node with `queues = "driver"`, in the order of the scenario.
+//! A real kernel's 802.11 over a simulated network: the network is the medium of `mac80211_hwsim`'s radios, and the MAC
+//! below each. A radio is a node with `queues = "driver"`, in the order of the scenario.
 
 mod frame;
 mod netlink;
@@ -22,7 +22,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 use units::{Bytes, Instant};
 
-/// Headers of QoS data and of LLC, which the simulated frame has beside its length.
+/// Headers of QoS data and of LLC, which the simulated frame has in addition to its length.
 const HEADERS: usize = 26 + 8;
 /// The least length of a simulated packet: headers of UDP and IPv4.
 const LEAST: usize = 28;
@@ -65,7 +65,7 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
     let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
     let driver = Driver::register().map_err(failed("reach the driver of simulated radios"))?;
     let driver = driver.ok_or(Unavailable::NoRadios)?;
-    // Waits end to the nanosecond; where that cannot be had, 50 us late.
+    // Waits then end on time; without this, up to 50 us late.
     let _ = std::fs::write("/proc/self/timerslack_ns", "1");
     let ways: BTreeMap<(u32, u32), Way> = medium.world().ways().map(|way| ((way.from, way.to), way)).collect();
     let mut nodes: Vec<u32> = ways.keys().map(|&(from, _)| from).collect();
@@ -127,7 +127,7 @@ impl Radios<'_> {
         clock(ClockId::Monotonic).saturating_sub(self.start)
     }
 
-    /// Lets the network go on until now, from one thing that the kernel has to know to the next: it answers at once.
+    /// Simulates the network until now, pausing at each event for the kernel, which may answer at once.
     fn advance(&mut self) -> io::Result<()> {
         let now = self.elapsed();
         let until = Instant::from_nanos(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
@@ -142,7 +142,7 @@ impl Radios<'_> {
         }
     }
 
-    /// Hands out what has arrived and what was done at this instant. Returns if there was something.
+    /// Hands out arrivals and statuses of this instant. Returns whether there were any.
     fn give_out(&mut self) -> io::Result<bool> {
         let mut told = false;
         while let Some(Arrival { way, bytes, .. }) = self.world().outside().take_arrival() {
@@ -181,7 +181,7 @@ impl Radios<'_> {
         Ok(told)
     }
 
-    /// Takes the frames that the kernel has sent. Returns if there were some.
+    /// Takes the frames that the kernel has sent. Returns whether there were any.
     fn take_in(&mut self) -> io::Result<bool> {
         let (mut took, now) = (false, self.elapsed());
         while let Some(frame) = self.driver.next(now)? {
@@ -195,7 +195,7 @@ impl Radios<'_> {
         Ok(took)
     }
 
-    /// Gives a frame to the network; returns it if that does not carry it.
+    /// Gives a frame to the network; returns the frame if the network does not carry it.
     fn submit(&mut self, frame: Frame) -> Result<(), Frame> {
         let number = |address: Address| usize::from(u16::from_be_bytes([address[3], address[4]]));
         let (Some(header), Some(&from)) = (Header::read(&frame.content), self.nodes.get(number(frame.radio))) else {
@@ -204,7 +204,7 @@ impl Radios<'_> {
         if let Some(transmitter) = header.transmitter {
             self.addresses.insert(transmitter, from);
         }
-        // Until it has sent something, an interface has the address of its radio.
+        // Until its first frame, an interface counts as having the address of its radio.
         let first = || self.nodes.get(number(header.receiver)).copied();
         let to = if header.is_for_all() {
             u32::MAX

@@ -37,7 +37,7 @@ const PULLS: u16 = 9;
 const AIRTIME: u16 = 10;
 const FREQUENCY: u16 = 19;
 const RATE_FLAGS: u16 = 21;
-/// Flags of a frame and of a status: nobody is to acknowledge it; it was acknowledged.
+/// Flags of a frame and of a status: no acknowledgement wanted; acknowledged.
 pub(super) const NO_ACK: u32 = 2;
 const ACKNOWLEDGED: u32 = 4;
 const SIGNAL_DBM: i32 = -50;
@@ -45,9 +45,9 @@ const SIGNAL_DBM: i32 = -50;
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
 
-/// The driver lists a frame as pending only after it has handed it over. It refuses a status that another processor brings
-/// in between, and then keeps the packet for ever. So a refused status is sent again after this time, and so often at most,
-/// because the driver also refuses the status of a frame that it has dropped.
+/// The driver lists a frame as pending only after handing it over. It refuses a status that arrives from another
+/// processor before that, and then keeps the packet for ever. So a refused status is sent again after this time, a
+/// bounded number of times, because the driver also refuses the status of a frame that it has dropped.
 const AGAIN_AFTER: Duration = Duration::from_millis(1);
 const TIMES: u32 = 3;
 
@@ -156,7 +156,7 @@ impl Driver {
                     frequency: number(FREQUENCY),
                 }));
             }
-            // Other messages are about a radio's addresses, or about one that goes and takes no more frames.
+            // Other messages report a radio's addresses, or a radio that is removed.
         }
     }
 
@@ -180,7 +180,7 @@ impl Driver {
         self.refused.front().map(|&(due, _)| due)
     }
 
-    /// Delivers a frame to a radio, with the airtime of what came from its sender since the last one.
+    /// Delivers a frame to a radio, with the airtime of frames from its sender since the last one.
     pub(super) fn deliver(&mut self, to: Address, content: &[u8], frequency: u32, airtime: Duration) -> io::Result<()> {
         let message = message(FRAME, self.family).with(RECEIVER, &to).with(CONTENT, content);
         let message = message.with(RATE, &0_u32.to_ne_bytes()).with(SIGNAL, &SIGNAL_DBM.to_ne_bytes());
@@ -189,8 +189,8 @@ impl Driver {
         if self.outbox.len() > TOGETHER { self.flush() } else { Ok(()) }
     }
 
-    /// Reports a frame's fate to the radio that sent it: if it was acknowledged, after this many transmissions, and the airtime
-    /// of what was sent to its receiver since the last one. It may be the last of a batch.
+    /// Reports a frame's fate to the radio that sent it: whether it was acknowledged, the number of transmissions, and
+    /// the airtime of frames to its receiver since the last report. It may be the last of a batch.
     pub(super) fn report(&mut self, frame: &Frame, acknowledged: bool, times: u16, airtime: Duration, is_last: bool) {
         let flags = frame.flags & NO_ACK | if acknowledged { ACKNOWLEDGED } else { 0 };
         let rates = frame.rates.tried(times).0;

@@ -78,7 +78,7 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the points that no other is better than along one axis and as good as along the other.
+/// Returns the Pareto-optimal points: none is better along one axis and as good along the other.
 fn on_front<'p>(front: &'p Front, points: &'p [Point]) -> impl Iterator<Item = &'p Point> {
     let beats = |ours: f64, theirs: f64, side: Side| match side {
         Side::Below => ours < theirs,

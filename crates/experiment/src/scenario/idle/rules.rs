@@ -1,4 +1,4 @@
-//! Settings whose values decide whether they act, so that reading them is no sign of an effect.
+//! Settings that act only with certain values, so that reading them does not show an effect.
 
 use super::reasons::Reason;
 use super::{At, ENTRY};
@@ -61,7 +61,7 @@ fn late(time: Duration, end: Duration) -> Option<Reason> {
     (time >= end).then(|| Reason::new(why(), "write an earlier time, a longer `duration`, or leave it out"))
 }
 
-/// True if `[nodes]` has no node of its own and gives no other a place: random placement does.
+/// True if `[nodes]` has no node of its own and places no other, as random placement does.
 fn places_no_node(network: &Network) -> bool {
     let is_placed = |node: &Node| node.position.is_none() && node.role != Role::Wired;
     network.nodes.as_ref().is_some_and(|nodes| {

@@ -26,7 +26,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("report", &["answer", "chart", "table", "record", "model"]),
 ];
 
-/// What stands before the tables of a page: of the index, of claims, and of the list of conventions.
+/// Texts before the tables of a page: of the index, of claims, and of the list of conventions.
 const PREFACE: &str = include_str!("preface.txt");
 const ABOUT_CLAIMS: &str = include_str!("claims.txt");
 const ABOUT_CONVENTIONS: &str = include_str!("conventions.txt");

@@ -5,7 +5,7 @@ use crate::config::GuardInterval;
 use crate::radio::{Format, Mimo};
 use units::{Bytes, Duration};
 
-/// Bits of a symbol that Linux counts for one stream, by width and MCS.
+/// Bits per symbol and stream in Linux's table, by width and MCS.
 const VHT: [[u32; 10]; 4] = [
     [26, 52, 78, 104, 156, 208, 234, 260, 312, 346],
     [54, 108, 162, 216, 324, 432, 486, 540, 648, 720],
@@ -18,10 +18,10 @@ const HE: [[u32; 12]; 4] = [
     [489, 979, 1_468, 1_958, 2_937, 3_916, 4_406, 4_896, 5_875, 6_523, 7_344, 8_164],
     [979, 1_958, 2_937, 3_916, 5_875, 7_833, 8_827, 9_806, 11_764, 13_060, 14_702, 16_329],
 ];
-/// Bytes that are added to a packet's Ethernet frame.
+/// Bytes that Linux adds to a packet's Ethernet frame.
 const ADDED: u64 = 38;
 const ETHERNET: u64 = 14;
-/// Steps of what is stored (`tx_time_est`), in microseconds.
+/// Resolution of the stored estimate (`tx_time_est`), in microseconds.
 const STEP: u64 = 4;
 
 /// Airtime expected of a packet of `length` IP bytes; `shares`: packets of its category share frames.
@@ -47,7 +47,7 @@ fn average(mimo: Mimo) -> u32 {
             _ => symbols * 4,
         }
     };
-    // A group of modes has 16 bits for each, with the shift that its slowest one needs.
+    // A group of modes stores 16 bits for each, with the shift that its slowest mode needs.
     let shift = 16_u32.saturating_sub(of(0).leading_zeros());
     of(mimo.coding().into()) >> shift << shift
 }

@@ -8,7 +8,7 @@
 pub(super) const SUCCESSES: u32 = 10;
 /// The most to which adaptive ARF raises their number.
 pub(super) const MOST_SUCCESSES: u32 = 50;
-/// Failures in a row after which a slower mode is used, and the number of successes is as at first.
+/// Consecutive failures after which a slower mode is used and the number of successes is reset.
 const FAILURES: u32 = 2;
 
 /// The state towards one peer.
@@ -17,7 +17,7 @@ pub(super) struct Arf {
     /// The mode in use.
     pub(super) index: usize,
     top: usize,
-    /// Successes in a row before the next probe, and the most that failed probes make of them: without adaptation no more.
+    /// Consecutive successes before the next probe, and the maximum to which failed probes raise them, if at all.
     threshold: u32,
     most: u32,
     successes: u32,
@@ -29,7 +29,7 @@ pub(super) struct Arf {
 }
 
 impl Arf {
-    /// Starts with the slowest of the modes 0 ..= `top`; a faster one is tried after at `most` so many successes.
+    /// Starts with the slowest of the modes 0 ..= `top`; a faster one is tried after at most `most` successes.
     pub(super) fn new(top: usize, most: u32) -> Self {
         Self { index: 0, top, threshold: SUCCESSES, most, successes: 0, failures: 0, timer: 0, probing: false }
     }
@@ -41,7 +41,7 @@ impl Arf {
             self.failures = 0;
             self.probing = false;
             self.successes += 1;
-            // In any case it is tried after half as many transmissions more: the timer grows with the threshold.
+            // A probe is due at the latest after 1.5 times as many transmissions: the timer grows with the threshold.
             let due = self.successes >= self.threshold || 2 * self.timer >= 3 * self.threshold;
             if due && self.index < self.top {
                 self.change(self.index + 1, self.threshold);

@@ -1,4 +1,4 @@
-//! What a station exchanges with each receiver: the agreement of the two, modes and durations.
+//! A station's exchanges with each receiver: their agreement, modes and durations.
 
 use super::Rates;
 use crate::config::MissedBlockAck;
@@ -54,12 +54,12 @@ impl Rates {
         self.exchange(to, self.single(to, psdu, rules), rules)
     }
 
-    /// The mode to a station with which it can share a PPDU in its category.
+    /// Returns the mode to a station in which their frames can share a PPDU.
     pub(crate) fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
         self.shareable(self.mode_to(to, &rules.timing), to, rules)
     }
 
-    /// A mode to a station, if others can share a PPDU in it.
+    /// Returns a mode to a station, if others can share a PPDU in this mode.
     pub(crate) fn shareable(&self, mode: Mode, to: u32, rules: &Conventions) -> Option<Mimo> {
         let Mode::Mimo(mimo) = mode else { return None };
         let fits = mimo.format() == Format::He && mimo.extended_range().is_none();
@@ -67,7 +67,7 @@ impl Rates {
         fits.then_some(mimo)
     }
 
-    /// The mode in which it could share a PPDU with others towards a station if all channels were idle.
+    /// Returns the mode to a station in which others could share a PPDU if all channels were idle.
     pub(crate) fn widest_shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
         self.shareable(self.widest(to), to, rules)
     }

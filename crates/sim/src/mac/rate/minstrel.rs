@@ -317,8 +317,8 @@ mod tests {
         }
     }
 
-    /// A link on which everything arrives, with as long aggregates as there may be; returns the goodput after 3 s, as a
-    /// share of the best mode's.
+    /// Simulates a link without losses, with the longest aggregates; returns the goodput after 3 s, as a share of the
+    /// best mode's.
     fn clean(radio: &Radio) -> f64 {
         let timing = Timing::new(radio).expect("a radio of the standard");
         let (longest, most) = match radio.standard {

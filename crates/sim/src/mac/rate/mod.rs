@@ -1,7 +1,7 @@
 //! Rate control: the mode in which a station sends data to each of its peers.
 //!
-//! The algorithms are pure: they are told the outcome of each transmission, the time and random draws, and return the
-//! mode of the next one. A mode stays until the next report, so that the length of a frame is known in advance.
+//! The algorithms are pure: they take the outcome of each transmission, the time and random draws, and return the mode
+//! of the next transmission. A mode stays until the next report, so that the length of a frame is known in advance.
 
 mod arf;
 mod exchange;
@@ -39,7 +39,7 @@ pub(crate) struct Rates {
     only: Option<Mode>,
     /// The widest channel of the next frames, if that is limited.
     limit: Option<ChannelWidth>,
-    /// Mode that a driver wants for the frame that is due, by peer.
+    /// Mode that a driver requests for the frame that is due, by peer.
     told: Vec<(u32, Mode)>,
 }
 
@@ -62,7 +62,7 @@ enum Control {
 }
 
 impl Rates {
-    /// One fixed mode of each set; by address of the peer which, or always the first.
+    /// One fixed mode per set; the set by address of the peer, or always the first.
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
@@ -132,7 +132,7 @@ impl Rates {
         debug_assert_eq!(self.widest(to), mode);
     }
 
-    /// Does a driver want a frame to a peer that cannot be an aggregate?
+    /// True if the driver requests a mode for the frame to a peer in which it cannot be an aggregate.
     pub(crate) fn sends_alone(&self, to: u32) -> bool {
         self.told.iter().any(|&(peer, mode)| peer == to && !matches!(mode, Mode::Mimo(_)))
     }
@@ -152,8 +152,8 @@ impl Rates {
         self.controls.is_none().then(|| self.sets[self.set(to)][0])
     }
 
-    /// Throughput that rate control expects towards a peer, in bit/s; zero while it knows nothing. Without Minstrel-HT
-    /// that of the mode, as if frames of this many MPDUs all arrived.
+    /// Returns the throughput in bit/s that rate control expects towards a peer; zero while unknown. Without
+    /// Minstrel-HT it is that of the mode if frames of this many MPDUs all arrived.
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         let minstrel = self.controls.as_ref().and_then(|controls| controls.minstrel(to));
         minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)

@@ -7,7 +7,7 @@ use crate::mac::step::Step;
 use units::{Duration, Instant};
 
 impl TmacState {
-    /// How long to defer from now on.
+    /// Time to defer from now on.
     fn wait(&mut self, now: Instant) -> Duration {
         let rules = &self.rules;
         let rank = self.own.map_or(0, |own| self.table.rank(now, own, rules.expiry));
@@ -15,12 +15,12 @@ impl TmacState {
         if wait.is_zero() || self.refused >= rules.attempts {
             return Duration::ZERO;
         }
-        // Frames that are heard renew a wait: not for longer than a key counts, unless older packets are on their way.
+        // Heard frames renew a wait, but not beyond the lifetime of a key, unless older packets are on their way.
         let end = *self.deferring.get_or_insert(now) + rules.expiry;
         if end > now { wait.min(end.since(now)) } else { Duration::ZERO }
     }
 
-    /// Handles a neighbour's frame, with what it tells, and its power in the medium's unit.
+    /// Handles a neighbour's frame with its keys, and its power in the medium's unit.
     pub(crate) fn hear_key(&mut self, now: Instant, from: u32, tells: Tells, sign: Sign, power: u64) {
         let before = self.table.hear(now, from, tells, sign, power);
         let older = before.zip(self.own).is_some_and(|(key, own)| key < own);
@@ -54,7 +54,7 @@ impl Station {
                 let earliest = &mut self.contention.contenders[category].earliest;
                 *earliest = (*earliest).min(now);
             } else {
-                // Slots that have passed are counted before those to come are put off.
+                // Slots that have passed are counted before the later ones are postponed.
                 if contends && !self.contention.busy {
                     self.contention.freeze(now, category, rules);
                 }

@@ -22,9 +22,9 @@ pub(crate) enum Tells {
     /// The frame has no field for that.
     #[default]
     Nothing,
-    /// That there are none.
+    /// Its sender has no packets to send.
     Empty,
-    /// The key of the oldest.
+    /// The key of the oldest packet.
     Next(Key),
 }
 
@@ -52,9 +52,9 @@ pub(crate) enum Sign {
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     address: u32,
-    /// Key of the oldest packet that it has to send, as last told.
+    /// Key of the oldest packet that it has to send, as last reported.
     key: Option<Key>,
-    /// Time at which it told that.
+    /// Time of that report.
     told: Instant,
     /// Time at which it was last heard sending data or a request; none if never.
     active: Option<Instant>,
@@ -63,7 +63,7 @@ struct Neighbour {
 }
 
 impl Table {
-    /// Records a neighbour's frame. Returns the key that the neighbour had told before.
+    /// Records a neighbour's frame. Returns the key that the neighbour had reported before.
     pub(in crate::mac) fn hear(
         &mut self,
         now: Instant,
@@ -102,7 +102,7 @@ impl Table {
         let active = |neighbour: &Neighbour| neighbour.active.is_some_and(|at| now.since(at) <= activity);
         while asked.len() < most {
             let others = self.heard.iter().filter(|other| active(other) && !asked.contains(&other.address));
-            // Of equally strong ones the first by address.
+            // Among equally strong neighbours, the first by address.
             let Some(next) = others.min_by_key(|other| std::cmp::Reverse(other.power)) else { return };
             asked.push(next.address);
         }

@@ -16,8 +16,8 @@
 //! The variant "table" has R1, R5 and R6 alone: a station defers by its rank among the keys that it has heard. With
 //! requests a station defers in the same way before it asks.
 //!
-//! The host gives a station the key of the oldest packet of its node, and the keys that other stations tell with a
-//! frame. All nodes have the same clock here, so that Lamport's correction of clocks never acts.
+//! The host gives a station the key of the oldest packet of its node, and the keys in other stations' frames. All nodes
+//! have the same clock here, so that Lamport's correction of clocks has no effect.
 
 mod defer;
 mod keys;

@@ -14,7 +14,7 @@ impl TmacRules {
     }
 }
 
-/// Time for the grants of those asked: a CTS each, SIFS after the frame before it.
+/// Time for the grants of the stations asked: one CTS each, SIFS after the previous frame.
 pub(in crate::mac) fn slots(asked: usize, rules: &Conventions) -> Duration {
     (rules.timing.sifs + rules.timing.cts) * asked as u64
 }
@@ -32,7 +32,7 @@ impl TmacState {
         Some(Kind::Request { asked, then })
     }
 
-    /// The time for grants is over. True if the data may follow.
+    /// Handles the end of the time for grants. True if the data may follow.
     pub(in crate::mac) fn has_quorum(&self) -> bool {
         self.granted_by_receiver && self.grants >= self.rules.enough(self.asked.len())
     }
@@ -56,7 +56,7 @@ impl Station {
             return;
         }
         let rest = slots(usize::from(asked).saturating_sub(place + 1), rules);
-        // The receiver's grant is what a CTS is: it reserves the medium for the data too.
+        // The receiver's grant acts as a CTS: it reserves the medium for the data, too.
         let reserves = if place == 0 { rest + then } else { rest };
         let (from, to, category, mode) = (self.address, request.from, request.category, rules.timing.announcing);
         self.response =
@@ -65,7 +65,7 @@ impl Station {
         self.deadline = now + slots(place, rules) + rules.timing.sifs;
     }
 
-    /// A request was in vain. It counts as no attempt at the data. Without any answer, it may have collided.
+    /// Handles a failed request, which is no attempt at the data. Without any answer, it may have collided.
     pub(in crate::mac) fn refused(&mut self, now: Instant, rules: &Conventions) -> Answer {
         let holder = self.held.category();
         let mut heard_nobody = false;

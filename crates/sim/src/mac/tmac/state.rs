@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 pub(crate) struct TmacRules {
     /// True if requests and grants precede data; otherwise only heard keys are used.
     pub(crate) requests: bool,
-    /// `q`: share of those asked that has to grant, 0 to 1.
+    /// `q`: share of the stations asked that have to grant, 0 to 1.
     pub(crate) quorum: f64,
     /// `K`: number of failed requests after which data are sent by plain DCF.
     pub(crate) attempts: u8,
@@ -40,7 +40,7 @@ pub(crate) struct TmacState {
     pub(in crate::mac) refused: u8,
     /// After a refused request: earliest moment of the next, unless a younger key is heard.
     pub(in crate::mac) hold: Instant,
-    /// While it defers: the time since which no older packet was seen to go.
+    /// While it defers: the time since which no older packet was seen being sent.
     pub(in crate::mac) deferring: Option<Instant>,
 }
 

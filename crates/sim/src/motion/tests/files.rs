@@ -117,8 +117,8 @@ fn faults_say_where_and_what_was_expected() {
             "$ns_ hello",
             "line 3, column 1: expected `$node_(...)`, `$ns_ at ...` or a comment (`#`), found `$ns_ hello`",
         ),
-        ("$ns_ at -1 \"$node_(0) setdest 1 1 1\"", "line 3, column 9: a time is zero or more"),
-        ("$ns_ at 1 \"$node_(0) setdest 1 1 -1\"", "line 3, column 34: a speed is zero or more"),
+        ("$ns_ at -1 \"$node_(0) setdest 1 1 1\"", "line 3, column 9: a time must be zero or more"),
+        ("$ns_ at 1 \"$node_(0) setdest 1 1 -1\"", "line 3, column 34: a speed must be zero or more"),
         (
             "$ns_ at 1 \"$node_(0) setdest 1 1 NaN\"",
             "line 3, column 34: expected a speed in metres a second, found `NaN`",
@@ -189,11 +189,11 @@ fn faults_in_floating_car_data_say_where_they_are() {
     let with = |old: &str, new: &str| fault(&FCD.replacen(old, new, 1));
     let cases = [
         (with(r#" x="10.00""#, ""), "line 6", "`x` is missing"),
-        (with(r#"x="10.00""#, r#"x="ten""#), "line 6", "`x` is no number: `ten`"),
+        (with(r#"x="10.00""#, r#"x="ten""#), "line 6", "`x` is not a number: `ten`"),
         (with(r#"x="10.00""#, r#"x="1e10""#), "line 6", "no position is farther away"),
         (with(r#"id="b" "#, ""), "line 6", "`id` is missing"),
         (with(r#"time="2.00""#, r#"time="1.00""#), "line 8", "time steps are not in order: the one before is at 1 s"),
-        (with(r#"time="2.00""#, r#"time="-2""#), "line 8", "a time is zero or more"),
+        (with(r#"time="2.00""#, r#"time="-2""#), "line 8", "a time must be zero or more"),
         (with("<fcd-export>", "<routes>"), "line 3", "expected `<fcd-export>` and `<timestep>`, found `<routes>`"),
         (with("</timestep>", "</vehicle>"), "line 7", "this is no XML"),
         (fault(FCD.split_inclusive("</timestep>").next().expect("a step")), "line 7", "is it cut short?"),

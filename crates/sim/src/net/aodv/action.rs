@@ -13,15 +13,15 @@ pub(crate) const ALL: u32 = crate::mac::BROADCAST;
 pub(crate) enum Action {
     /// Send a message after a delay, to a neighbour or to [`ALL`].
     Send { message: Message, to: u32, after: Duration },
-    /// Send a packet that was handed over, to a neighbour.
+    /// Send to a neighbour a packet that was handed over.
     Forward { packet: Handle, to: u32 },
     /// Discard a packet that was handed over.
     Discard { packet: Handle, why: LossCause },
-    /// Discard a packet for which there is no room beside the one that is handed over.
+    /// Discard a packet for which there is no room next to the one that is handed over.
     Displace { packet: Handle },
 }
 
-/// Actions of nodes, in order. The host carries it out after each call and empties it.
+/// Actions of nodes, in order. The host carries them out after each call and empties the list.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) actions: Vec<Action>,
@@ -44,7 +44,7 @@ pub(crate) struct Context<'a> {
 pub(crate) struct Ends {
     pub(crate) origin: u32,
     pub(crate) destination: u32,
-    /// The neighbour that sent it; none at its origin.
+    /// The neighbour that sent the packet; none at its origin.
     pub(crate) previous: Option<u32>,
     /// Hops so far.
     pub(crate) travelled: u8,

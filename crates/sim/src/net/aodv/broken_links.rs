@@ -33,7 +33,7 @@ impl Aodv {
     }
 
     /// Handles a data packet that the MAC has given up: the link counts as broken. True if the packet is kept, to be
-    /// sent by another route. None is offered if the neighbour has got it all the same.
+    /// sent by another route. `packet` is none if the neighbour has received it all the same.
     pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, ends: &Ends, cx: &mut Context) -> bool {
         if !cx.settings.given.packet_failures {
             return false;
@@ -87,8 +87,8 @@ impl Aodv {
         self.table.entry(neighbour, cx.now).blacklisted = cx.now + cx.settings.blacklist_timeout;
     }
 
-    /// Handles a packet from `previous` without a route (6.11, case ii). The sender is told, whether or not it is known
-    /// as a precursor.
+    /// Handles a packet from `previous` without a route (6.11, case ii). Its sender is informed even if it is no known
+    /// precursor.
     pub(super) fn no_route(&mut self, destination: u32, previous: u32, cx: &mut Context) {
         begin_error(cx);
         let route = self.table.entry(destination, cx.now);
@@ -98,8 +98,8 @@ impl Aodv {
         self.end_error(false, cx);
     }
 
-    /// Tells of the end of a repair (6.12): it has failed, or with `no_delete` led to a longer route, whose users may want a
-    /// better one.
+    /// Reports the end of a repair (6.12): it failed, or with `no_delete` led to a longer route, which its users may
+    /// replace.
     pub(super) fn repair_ends(&mut self, destination: u32, no_delete: bool, cx: &mut Context) {
         begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);
@@ -147,7 +147,7 @@ impl Aodv {
         cx.out.unreachable = unreachable;
     }
 
-    /// Sends a hello if one is due, and finds neighbours that have fallen silent.
+    /// Sends a hello if one is due, and detects neighbours that are silent.
     pub(super) fn check_links(&mut self, cx: &mut Context) {
         let now = cx.now;
         while let Some(at) = self.links.awaited.iter().position(|&(_, until)| until <= now) {
@@ -160,7 +160,7 @@ impl Aodv {
         }
         if self.links.hello <= now {
             let active = |route: &Route| route.state == State::Valid && route.expires > now;
-            // 6.9: only nodes on active routes greet, and only if they have been silent.
+            // 6.9: only nodes on active routes send hellos, and only if they have been silent.
             if self.links.broadcast + HELLO_INTERVAL <= now && self.table.routes().iter().any(active) {
                 self.counts.hellos_sent += 1;
                 self.broadcast(Message::Hello { sequence: self.sequence }, cx);

@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 pub(super) struct Links {
     /// Time at which it last sent a message to all.
     pub(super) broadcast: Instant,
-    /// Time at which it next sees whether a hello is due; `NEVER` without hellos.
+    /// Time of the next check whether a hello is due; `NEVER` without hellos.
     pub(super) hello: Instant,
     /// Neighbours that have sent hellos, and when their link counts as broken.
     pub(super) greeted: Vec<(u32, Instant)>,

@@ -27,7 +27,7 @@ pub(crate) struct Reply {
     pub(crate) hops: u8,
     pub(crate) destination: u32,
     pub(crate) destination_sequence: u32,
-    /// The node that the reply is for.
+    /// The receiver of the reply.
     pub(crate) originator: u32,
     pub(crate) lifetime: Duration,
     /// The A flag: an RREP-ACK is requested.
@@ -99,7 +99,7 @@ impl Lists {
         &self.lists[list.0 as usize]
     }
 
-    /// Frees the list of a message that is gone.
+    /// Frees the list of a message that is no longer on its way.
     pub(crate) fn release(&mut self, message: &Message) {
         if let Message::Error { unreachable, .. } = message {
             self.free.push(unreachable.0);

@@ -78,9 +78,9 @@ impl Aodv {
     }
 
     /// Handles a data packet without [`route`](Self::route). At its origin, and while its route is being repaired, it
-    /// waits for one; elsewhere it is lost, and the sender is told (6.11, case ii).
+    /// waits for one; elsewhere it is lost, and its sender is informed (6.11, case ii).
     pub(crate) fn unroutable(&mut self, packet: Handle, ends: &Ends, cx: &mut Context) {
-        // Where nothing is asked for the time being, only packets of its own wait.
+        // During a hold, without requests, only its own packets wait.
         let waits = |search: &Search| ends.previous.is_none() || !search.holds();
         let sought = self.searches.iter().any(|search| search.destination == ends.destination && waits(search));
         match ends.previous {
@@ -135,7 +135,7 @@ impl RateLimit {
         Self { most, last: VecDeque::with_capacity(most) }
     }
 
-    /// Returns the time at which the next may be sent, at the earliest.
+    /// Returns the earliest time at which the next message may be sent.
     pub(super) fn next(&self, now: Instant) -> Instant {
         match self.last.front() {
             Some(&first) if self.last.len() == self.most => now.max(first + Duration::from_secs(1)),

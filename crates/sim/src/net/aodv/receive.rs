@@ -153,7 +153,7 @@ impl Aodv {
         // Another's reply about this node itself must not become a route to itself; the originator gets its own too.
         let is_own = reply.destination == self.address;
         let taken = !is_own && self.table.learn(offer, now).map(|forward| forward.expires = offer.until).is_some();
-        // After its number, if the destination itself has sent it: a neighbour that is only heard has none.
+        // After its sequence number, if the destination itself has sent it: a neighbour that is only heard has none.
         self.table.learn_neighbour(from, now, active);
         if is_own || !taken && (reply.originator == self.address || !self.replace(&mut reply, now)) {
             return;
@@ -187,7 +187,7 @@ impl Aodv {
         true
     }
 
-    /// Handles a hello (6.9): the neighbour is there, with this sequence number.
+    /// Handles a hello (6.9): there is a neighbour with this sequence number.
     fn receive_hello(&mut self, sequence: u32, from: u32, cx: &mut Context) {
         let now = cx.now;
         self.links.greeted(from, now + HELLO_LIFETIME);

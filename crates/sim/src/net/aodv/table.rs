@@ -44,7 +44,7 @@ pub(crate) struct Route {
     pub(crate) expires: Instant,
     /// Neighbours to be told when the route breaks.
     pub(crate) precursors: Vec<u32>,
-    /// Destinations of its requests that were passed on and have got no reply here.
+    /// Destinations of its requests that were passed on and got no reply through this node.
     pub(super) asked: Vec<u32>,
     /// Requests of this neighbour are ignored until then (6.8).
     pub(crate) blacklisted: Instant,
@@ -121,14 +121,14 @@ impl Route {
     }
 }
 
-/// Requests seen from a node. It numbers them consecutively, so that the newest number and a bit for each of the 64
-/// before it suffice: more than it may make within `PATH_DISCOVERY_TIME`. Older ones count as seen.
+/// Requests seen from a node, which numbers them consecutively. The newest number and a bit for each of the 64 before
+/// it suffice: a node makes fewer within `PATH_DISCOVERY_TIME`. Older ones count as seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     newest: u32,
     /// Bit `k`: `newest - k` was seen.
     bits: u64,
-    /// When all is forgotten.
+    /// Time at which all of them are forgotten.
     until: Option<Instant>,
 }
 
@@ -163,7 +163,7 @@ pub(super) struct Offer {
     pub(super) sequence: u32,
     pub(super) hops: u8,
     pub(super) next: u32,
-    /// Lifetime of the route, unless it is known to be longer.
+    /// Lifetime of the route, unless a longer one is known.
     pub(super) until: Instant,
 }
 
@@ -228,8 +228,8 @@ impl Table {
             Some(own) if own == offer.sequence => {
                 let active = route.state == State::Valid;
                 let better = !active || offer.hops < route.hops || (!route.known && offer.hops == route.hops);
-                // The destination has come to this number. Whoever the message goes on to takes it for that of our route,
-                // which must therefore grow when the route breaks.
+                // The destination has reached this number. The next receivers of the message take it for our route's,
+                // so that it must grow when the route breaks.
                 route.known |= active;
                 better
             }

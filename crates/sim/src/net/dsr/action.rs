@@ -14,7 +14,7 @@ pub(crate) enum Action {
     Forward { packet: Handle, header: Header, after: Duration },
     /// Discard a packet that was handed over.
     Discard { packet: Handle, why: LossCause },
-    /// Discard a packet for which there is no room beside the one that is handed over.
+    /// Discard a packet for which there is no room next to the one that is handed over.
     Displace { packet: Handle },
 }
 

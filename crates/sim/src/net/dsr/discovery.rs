@@ -8,14 +8,14 @@ use super::search::{Held, Search, Stage};
 use super::settings::NearRequest;
 use units::{Duration, Instant};
 
-/// `DiscoveryHopLimit`: hops that a request for all goes beyond the neighbours.
+/// `DiscoveryHopLimit`: hops of a network-wide request beyond the neighbours.
 const DISCOVERY_HOP_LIMIT: u8 = 15;
 /// `NonpropRequestTimeout`: wait after a request that neighbours do not pass on.
 const NEAR_TIMEOUT: Duration = Duration::from_millis(30);
 
 impl Dsr {
-    /// Asks for a destination now, or when its back-off is over. A packet of another node is worth a request to neighbours
-    /// only.
+    /// Requests a route to a destination now, or after its back-off. A packet of another node gets only a request to
+    /// neighbours.
     pub(super) fn search(&mut self, destination: u32, own: bool, cx: &mut Context) {
         let now = cx.now;
         let known = self.searches.iter().position(|search| search.destination == destination);
@@ -34,7 +34,7 @@ impl Dsr {
         self.searches.push(search);
     }
 
-    /// Begins a try with a request that neighbours do not pass on (3.3.3), or with one for all.
+    /// Begins an attempt with a request that neighbours do not pass on (3.3.3), or with a network-wide one.
     fn begin_try(&mut self, search: &mut Search, near: bool, cx: &mut Context) {
         search.began = cx.now;
         if near {
@@ -49,7 +49,7 @@ impl Dsr {
     fn request(&mut self, target: u32, hops_left: u8, cx: &mut Context) {
         self.request_id = self.request_id.wrapping_add(1);
         let Some(route) = Route::of([self.address]) else { return };
-        // The news is as old as a second at most, and given on to the whole network once.
+        // The report is at most a second old, and is sent to the whole network once.
         let fresh = |&(_, told): &(_, Instant)| cx.now.since(told) < Duration::from_secs(1);
         let broken = self.told.filter(fresh).map(|(broken, _)| broken);
         if hops_left > 0 {
@@ -78,7 +78,7 @@ impl Dsr {
                 search.due = search.began + search.wait;
                 self.request(search.destination, DISCOVERY_HOP_LIMIT, cx);
             }
-            // Packets of others are not worth a request for all: they wait until a route is learnt by the way.
+            // Packets of others cause no network-wide request: they wait until a route is overheard.
             Stage::Near if cx.now < search.began + search.wait => search.due = search.began + search.wait,
             _ if waits => {
                 search.back_off(cx.given);
@@ -88,13 +88,13 @@ impl Dsr {
                 search.back_off(cx.given);
                 (search.stage, search.began, search.due) = (Stage::Far, cx.now, cx.now + search.wait);
             }
-            // The next packet begins another try.
+            // The next packet begins another attempt.
             _ => (search.stage, search.due) = (Stage::Far, Instant::NEVER),
         }
         self.searches[index] = search;
     }
 
-    /// Sends packets whose routes may have been found, one each `interval`.
+    /// Sends packets whose routes may have been found, one per `interval`.
     pub(super) fn release(&mut self, interval: Duration, cx: &mut Context) {
         let mut after = Duration::ZERO;
         for _ in 0..self.buffer.packets.len() {

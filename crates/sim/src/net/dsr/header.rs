@@ -21,7 +21,7 @@ pub(crate) struct Header {
     pub(crate) route: Route,
     /// Index of the node that sends it.
     pub(crate) at: u8,
-    /// Number of nodes that have given it a new route.
+    /// Number of nodes that have salvaged it with a new route.
     pub(crate) salvaged: u8,
 }
 
@@ -65,16 +65,16 @@ pub(crate) struct Broken {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A route request (6.2). The route of the header has the nodes that it came by, its initiator first.
+    /// A route request (6.2). The route of the header has the nodes that it has passed, its initiator first.
     Request {
         id: u32,
         target: u32,
-        /// Hops that it may go beyond those who hear it now.
+        /// Hops that it may travel beyond the nodes that hear it now.
         hops_left: u8,
-        /// A link that the initiator was told of (3.4.4).
+        /// A broken link that was reported to the initiator (3.4.4).
         broken: Option<Broken>,
     },
-    /// A route reply (6.3), from the node that gets it to the target.
+    /// A route reply (6.3); its route leads from the receiver of the reply to the target.
     Reply { route: Route },
     /// A route error (6.4).
     Error { broken: Broken },
@@ -104,7 +104,7 @@ impl Message {
         }
     }
 
-    /// The node that it is for; none if it is a request.
+    /// The destination; none for a request.
     pub(crate) fn destination(&self) -> Option<u32> {
         match self.content {
             Content::Request { .. } => None,

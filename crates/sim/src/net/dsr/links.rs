@@ -9,7 +9,7 @@ struct Link {
     from: u32,
     to: u32,
     until: Instant,
-    /// Number of links learnt before it: the first goes when there is no room.
+    /// Number of links learnt before it: without room the oldest link is removed.
     order: u64,
 }
 
@@ -27,7 +27,7 @@ impl Links {
         Self { address, known: Vec::new(), limit, learnt: 0 }
     }
 
-    /// Adds the links of a route. True if one is news.
+    /// Adds the links of a route. True if one of them is new.
     pub(super) fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         let mut news = false;
         for pair in route.nodes().windows(2) {
@@ -52,7 +52,7 @@ impl Links {
         news
     }
 
-    /// Route with the fewest hops, by breadth.
+    /// Route with the fewest hops, by breadth-first search.
     pub(super) fn find(&self, destination: u32, now: Instant, reached: &mut Vec<(u32, usize)>) -> Option<Route> {
         reached.clear();
         reached.push((self.address, 0));

@@ -1,4 +1,4 @@
-//! Learning from packets that go by or are overheard (RFC 4728, 3.3.1), and automatic route shortening (3.4.3).
+//! Learning from packets that are forwarded or overheard (RFC 4728, 3.3.1), and automatic route shortening (3.4.3).
 
 use super::action::Context;
 use super::header::{Content, Header, Message};
@@ -7,13 +7,13 @@ use super::route::Route;
 use units::Duration;
 
 impl Dsr {
-    /// Learns a route from this node by the way.
+    /// Learns a route from this node that it did not request.
     pub(super) fn notice(&mut self, route: &Route, cx: &Context) {
         self.learnt |= self.cache.notice(route, cx);
     }
 
-    /// Learns from the source route of a packet that this node passes on: it is at `at`. The way before it is left out
-    /// unless `ahead`.
+    /// Learns from the source route of a packet that this node, at index `at`, passes on; from the part ahead only with
+    /// `ahead`.
     pub(super) fn learn_from(&mut self, header: &Header, ahead: bool, cx: &Context) {
         if ahead {
             self.notice(&header.route.rest_from(header.at), cx);
@@ -23,7 +23,7 @@ impl Dsr {
         }
     }
 
-    /// Sends the packets to which something that was learnt by the way gives a route (4.1).
+    /// Sends the packets for which a route was learnt without a request (4.1).
     pub(super) fn settle(&mut self, cx: &mut Context) {
         if std::mem::take(&mut self.learnt) && self.held() > 0 && cx.given.buffer_check.is_zero() {
             self.release(Duration::ZERO, cx);
@@ -85,8 +85,8 @@ impl Dsr {
     }
 }
 
-/// True if nodes learn the way that is still before a message: it is not known to be there in both directions while the
-/// message that tells of it is on it (3.3.1).
+/// True if nodes learn the part of a route ahead of a message: it is not known to work in both directions while the
+/// message that reports it is still on it (3.3.1).
 pub(super) fn teaches_ahead(message: &Message, cx: &Context) -> bool {
     !cx.given.learn_reverse || !matches!(message.content, Content::Reply { .. })
 }

@@ -9,7 +9,7 @@ use units::Duration;
 /// A data packet that could not be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failed {
-    /// The packet; none if the next hop has it all the same.
+    /// The packet; none if the next hop has received it all the same.
     pub(crate) packet: Option<Handle>,
     pub(crate) header: Header,
     pub(crate) destination: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Failed {
 }
 
 impl Dsr {
-    /// The MAC has given up a packet for this neighbour.
+    /// Handles a packet for this neighbour that the MAC has given up.
     pub(crate) fn link_failed(&mut self, to: u32) -> Broken {
         let broken = Broken { from: self.address, to };
         self.cache.remove(broken);
@@ -26,7 +26,7 @@ impl Dsr {
         broken
     }
 
-    /// Informs the sender of a packet whose link has broken.
+    /// Reports a broken link to the sender of a packet.
     pub(crate) fn tell_of(&mut self, broken: Broken, header: &Header, cx: &mut Context) {
         self.send_error(header, broken, cx);
     }
@@ -55,14 +55,14 @@ impl Dsr {
         cx.given.salvage_search
     }
 
-    /// Handles a message that could not be sent: it goes by another route, if one is known and its news is not about this
-    /// link.
+    /// Handles a message that could not be sent: it goes by another route, if one is known and it does not itself
+    /// report this link.
     pub(crate) fn message_failed(&mut self, message: &Message, broken: Broken, cx: &mut Context) {
         self.tell_of(broken, &message.header, cx);
         self.salvage_message(message, broken.to, cx);
     }
 
-    /// Sends a message by another route than over a neighbour.
+    /// Sends a message by a route that avoids a neighbour.
     pub(crate) fn salvage_message(&mut self, message: &Message, over: u32, cx: &mut Context) {
         let Some(destination) = message.destination() else { return };
         if let Content::Reply { route } = message.content

@@ -18,11 +18,11 @@ pub(crate) struct Dsr {
     pub(super) seen: Seen,
     pub(super) buffer: Buffer,
     pub(super) shortened: Shortened,
-    /// When the buffer is looked through next, with `buffer_check`.
+    /// Time of the next search through the buffer, with `buffer_check`.
     next_check: Instant,
     /// The cache has learnt something since the buffer was searched.
     pub(super) learnt: bool,
-    /// The broken link that it was told of last, and when.
+    /// The broken link that was last reported to it, and the time of the report.
     pub(super) told: Option<(Broken, Instant)>,
     pub(super) random: Stream,
     /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
@@ -89,7 +89,7 @@ impl Dsr {
         self.rearm(cx);
     }
 
-    /// Number of packets that it holds.
+    /// Number of packets that the buffer holds.
     pub(crate) fn held(&self) -> usize {
         self.buffer.packets.len()
     }
@@ -102,7 +102,7 @@ impl Dsr {
         if self.deadline == Instant::NEVER || period.is_zero() {
             return;
         }
-        // ns-2's timer runs all the time: the rest of its period is left.
+        // ns-2's timer runs all the time: only the rest of its period is left.
         if self.next_check <= cx.now {
             let whole = period + self.up_to(period);
             self.next_check = cx.now + Duration::from_nanos(1) + self.up_to(whole);

@@ -1,4 +1,4 @@
-//! A cache of paths in two parts, as ns-2's `MobiCache`: what the node asked for or uses, and what it overheard.
+//! A cache of paths in two parts, as ns-2's `MobiCache`: paths that the node requested or uses, and overheard ones.
 
 use super::header::Broken;
 use super::route::Route;
@@ -12,7 +12,7 @@ struct Path {
     until: Instant,
 }
 
-/// Paths of a kind. The place of the oldest is taken when none is free.
+/// Paths of one kind. If no place is free, the oldest path is replaced.
 #[derive(Debug)]
 struct Part {
     paths: Vec<Path>,
@@ -25,7 +25,7 @@ impl Part {
         Self { paths: Vec::new(), limit, next: 0 }
     }
 
-    /// Adds a path, unless one that is known begins with it; extends one with which it begins. True if it is news.
+    /// Adds a path, unless a known one begins with it; extends a known path with which it begins. True if it is new.
     fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         for known in &mut self.paths {
             let (own, new) = (known.route.nodes(), route.nodes());
@@ -83,7 +83,7 @@ impl Paths {
         route.hops() > 0 && part.add(route, now, until)
     }
 
-    /// Shortest path; one that the node uses moves to those that it wants.
+    /// Returns the shortest path; one that the node uses moves to the paths that it requested.
     pub(super) fn find(&mut self, destination: u32, uses: bool, now: Instant) -> Option<Route> {
         let (wanted, overheard) = (self.wanted.find(destination, now), self.overheard.find(destination, now));
         let to = |part: &Part, (index, hops): (usize, u8)| part.paths[index].route.first(hops + 1);

@@ -58,7 +58,7 @@ impl Dsr {
         self.send(message, cx.given.jitter, cx);
     }
 
-    /// Replies with a route, on which this node is at `own`, by the way back.
+    /// Replies, by the reverse route, with a route on which this node is at index `own`.
     fn reply(&mut self, route: Route, own: u8, jitter: Duration, cx: &mut Context) {
         let back = route.back_from(own);
         self.learnt |= self.cache.add(&back, cx);
@@ -70,7 +70,7 @@ impl Dsr {
         self.send(Message { header: Header::new(back), content: Content::Reply { route } }, jitter, cx);
     }
 
-    /// Takes a message that goes by its source route, and passes on one for another node.
+    /// Takes a message that follows its source route; passes it on if it is for another node.
     fn take(&mut self, message: &Message, cx: &mut Context) {
         let is_mine = message.destination() == Some(self.address);
         match message.content {
@@ -107,7 +107,7 @@ impl Dsr {
         self.release(cx.given.release_interval, cx);
     }
 
-    /// Sends a route error to the first node of a route, of whose packet the node at `at` could not get rid.
+    /// Sends a route error to the first node of a route, whose packet the node at `at` could not forward.
     pub(super) fn send_error(&mut self, header: &Header, broken: Broken, cx: &mut Context) {
         let back = header.route.back_from(header.at);
         if back.hops() == 0 {

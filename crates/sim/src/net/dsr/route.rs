@@ -19,13 +19,13 @@ impl std::fmt::Debug for Route {
 impl Route {
     pub(crate) const EMPTY: Self = Self { nodes: [0; MOST_NODES], length: 0 };
 
-    /// A route of these nodes; none if one comes twice or they are too many.
+    /// A route of these nodes; none if a node occurs twice or they are too many.
     pub(crate) fn of(nodes: impl IntoIterator<Item = u32>) -> Option<Self> {
         let mut route = Self::EMPTY;
         nodes.into_iter().all(|node| route.push(node)).then_some(route)
     }
 
-    /// Appends a node. False, and no change, without room or if it is there already.
+    /// Appends a node. False, without a change, if there is no room or the node is on the route already.
     pub(crate) fn push(&mut self, node: u32) -> bool {
         if self.is_full() || self.contains(node) {
             return false;
@@ -82,7 +82,7 @@ impl Route {
         Self::of(self.nodes().iter().skip(usize::from(index)).copied()).unwrap_or(Self::EMPTY)
     }
 
-    /// Itself, followed by another.
+    /// This route followed by another.
     pub(crate) fn then(&self, other: &Self) -> Option<Self> {
         Self::of(self.nodes().iter().chain(other.nodes()).copied())
     }

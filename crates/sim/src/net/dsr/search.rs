@@ -10,20 +10,20 @@ use units::{Duration, Instant};
 /// `MaxRequestPeriod`: longest wait.
 const MAX_REQUEST_PERIOD: Duration = Duration::from_secs(10);
 
-/// A search for a destination, until a reply comes: its back-off lasts beyond the packets that wait.
+/// A search for a destination, until a reply comes: its back-off outlasts the packets that wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     pub(super) destination: u32,
     pub(super) stage: Stage,
     /// When the next request is made, if a packet waits.
     pub(super) due: Instant,
-    /// Time from the beginning of this try to the next.
+    /// Time from the start of this attempt to the next.
     pub(super) wait: Duration,
     pub(super) began: Instant,
 }
 
 impl Search {
-    /// Makes the time to the next try longer.
+    /// Lengthens the time to the next attempt.
     pub(super) fn back_off(&mut self, given: &Settings) {
         self.wait = (self.wait * u64::from(given.request_backoff)).min(MAX_REQUEST_PERIOD);
     }
@@ -32,7 +32,7 @@ impl Search {
 /// Event that a search waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The end of the time in which a neighbour answers.
+    /// The end of the time in which neighbours may answer.
     Near,
     /// The end of its back-off.
     Far,
@@ -77,7 +77,7 @@ pub(super) struct Held {
     pub(super) packet: Handle,
     pub(super) destination: u32,
     pub(super) until: Instant,
-    /// Nodes that have given it a new route.
+    /// Number of nodes that have salvaged it with a new route.
     pub(super) salvaged: u8,
     /// True if this node made it.
     pub(super) own: bool,

@@ -8,7 +8,7 @@ use units::Duration;
 pub(crate) enum RouteCache {
     /// Links; a route may combine those of several packets.
     Links,
-    /// Paths, those asked for apart from those overheard (ns-2).
+    /// Paths, requested ones apart from overheard ones (ns-2).
     Paths,
 }
 
@@ -17,7 +17,7 @@ pub(crate) enum RouteCache {
 pub(crate) enum NearRequest {
     /// At the beginning of a search.
     First,
-    /// Before each request for all (ns-2).
+    /// Before each network-wide request (ns-2).
     Each,
 }
 
@@ -26,11 +26,11 @@ pub(crate) enum NearRequest {
 pub(crate) struct Settings {
     /// Upper bound of the random delay of requests, and of a target's replies.
     pub(super) jitter: Duration,
-    /// Time after which a route or link that was not seen again is forgotten; zero for never (ns-2).
+    /// Lifetime of a route or link that is not seen again; zero for no limit (ns-2).
     pub(super) route_timeout: Duration,
     /// Time to hold packets during searches.
     pub(super) buffer_time: Duration,
-    /// Wait after the first request for all.
+    /// Wait after the first network-wide request.
     pub(super) request_period: Duration,
     /// Factor by which the wait grows with each request.
     pub(super) request_backoff: u8,
@@ -55,7 +55,7 @@ pub(crate) struct Settings {
     pub(super) salvage_search: bool,
     /// Packets queued for a broken link are salvaged at once.
     pub(crate) purge_on_failure: bool,
-    /// Time between looks at the buffer, once to twice this at random; zero: packets leave when a route is learnt or
+    /// Time between searches of the buffer, once to twice this at random; zero: packets leave when a route is learnt or
     /// a request is due.
     pub(super) buffer_check: Duration,
     /// Time between packets that leave the buffer after a reply.
@@ -67,7 +67,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Those of RFC 4728.
+    /// The rules of RFC 4728.
     pub(super) const RFC: Self = Self {
         jitter: Duration::from_millis(10),
         route_timeout: Duration::from_secs(300),
@@ -90,7 +90,7 @@ impl Settings {
         reply_bytes: 3,
         routing_priority: RoutingPriority::None,
     };
-    /// Those of ns-2.35.
+    /// The rules of ns-2.35.
     pub(super) const NS2: Self = Self {
         cache: RouteCache::Paths,
         route_timeout: Duration::ZERO,

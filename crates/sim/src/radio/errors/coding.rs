@@ -91,8 +91,8 @@ impl CodeRate {
     }
 }
 
-/// The part of a PHY header that carries bits: its start and end after the start of the frame, number of bits, how often
-/// each is sent, and mode.
+/// The part of a PHY header that carries bits: its start and end after the start of the frame, number of bits, copies
+/// of each, and mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) begins: Duration,

@@ -16,7 +16,7 @@ pub(super) fn failures(rate: DsssRate, ratio: f64) -> f64 {
         DsssRate::K1000 => -libm::log1p(-0.5 * libm::exp(-ratio * BANDWIDTH / 1e6)),
         DsssRate::K2000 => -libm::log1p(-dqpsk(ratio * BANDWIDTH / 2e6)),
         DsssRate::K5500 => -libm::log1p(-cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 2.0)) / 4.0,
-        // Two of the other kind side by side, each with half the energy.
+        // Two signals of 5.5 Mb/s in parallel, each with half the energy.
         DsssRate::K11000 => -2.0 * libm::log1p(-cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 4.0)) / 8.0,
     }
 }

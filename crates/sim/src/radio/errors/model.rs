@@ -53,7 +53,7 @@ impl Errors {
         radio.marks.read("coding", ());
         let figure = radio.marks.read("errors.noise_figure", settings.noise_figure).unwrap_or(Decibels::new(7.0));
         if !(0.0..=50.0).contains(&figure.as_db()) {
-            return Err(Refusal::new("errors.noise_figure", "a noise figure lies between 0 dB and 50 dB"));
+            return Err(Refusal::new("errors.noise_figure", "a noise figure must be between 0 dB and 50 dB"));
         }
         Ok(Self::Snr(Snr { formula, density: BOLTZMANN * TEMPERATURE * figure.as_ratio() * 1e18 }))
     }
@@ -66,7 +66,7 @@ impl Errors {
         ];
         for (key, ratio) in ratios {
             if ratio.is_some_and(|ratio| !(0.0..=1.0).contains(&ratio)) {
-                return Err(Refusal::new(key, "a ratio lies between 0 and 1"));
+                return Err(Refusal::new(key, "a ratio must be between 0 and 1"));
             }
         }
         let (packets, bits) = match (ratios[0].1, ratios[1].1) {

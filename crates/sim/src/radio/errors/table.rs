@@ -1,4 +1,4 @@
-//! Error models by tables, so that the cost of judging a frame does not depend on its formula.
+//! Error models by tables, so that the cost of deciding about a frame does not depend on its formula.
 //!
 //! A curve gives, over the SINR, the logarithm of `-ln(success of a bit)`, which is nearly a straight line wherever a
 //! code fails exponentially. Knots lie at 128 ratios per octave and are found by the bits of the ratio itself; each is
@@ -75,7 +75,7 @@ impl Tables {
     #[inline]
     fn over(&self, mode: Mode, ratio: f64) -> f64 {
         match (mode, self.model.formula) {
-            // Its curves are the steepest: cells half as wide, from -27 to 37 dB.
+            // LDPC's curves are the steepest: cells half as wide, from -27 to 37 dB.
             _ if ldpc(mode).is_some() => ratio * ratio / LDPC_SCALE,
             (Mode::Dsss { .. }, _) | (_, Formula::Nist) => ratio,
             (_, Formula::Yans) => ratio * bandwidth(mode) / coded_rate(mode, coding(mode)),
@@ -131,7 +131,7 @@ fn curve(mode: Mode) -> usize {
         Mode::Dsss { rate: DsssRate::K11000, .. } => 3,
         Mode::Ofdm(rate) => 4 + rate as usize,
         Mode::Mimo(mimo) if mimo.has_ldpc() => 17 + usize::from(mimo.coding()),
-        // As those of OFDM, without BPSK 3/4, and what is beyond.
+        // The curves of OFDM, without BPSK 3/4, and those of higher orders.
         Mode::Mimo(mimo) => [4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16][usize::from(mimo.coding())],
         Mode::Nominal { .. } => unreachable!("a nominal rate has no modulation"),
     }

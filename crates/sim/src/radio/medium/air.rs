@@ -42,7 +42,7 @@ impl<F: Copy> Medium<F> {
         self.receivers.expect_parts();
     }
 
-    /// From now on there are frames of extended range: all take the plain path.
+    /// Allows frames of extended range from now on: all frames take the plain path.
     pub(crate) fn extend_range(&mut self) {
         self.receivers.fast = false;
     }
@@ -54,15 +54,15 @@ impl<F: Copy> Medium<F> {
         self.receivers.standards = standards;
     }
 
-    /// From now on nodes have so many times the noise of `[radio]`, by address: all take the plain path.
+    /// Sets nodes' noise as multiples of that of `[radio]`, by address: all frames take the plain path.
     pub(crate) fn hear_noise(&mut self, noise: Vec<f64>) {
         debug_assert_eq!(noise.len(), self.receivers.of.len(), "each has its noise");
         self.receivers.fast = false;
         self.receivers.noise = noise;
     }
 
-    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame. With one
-    /// 20 MHz channel each, nodes hear nothing of other channels, and reception is as on one channel.
+    /// Gives each node its own channel from now on; secondary channels have to be idle for `pifs` before a frame. With
+    /// one 20 MHz channel each, nodes hear nothing of other channels, and reception is as on one channel.
     pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
         let plain = self.receivers.parts.is_empty() && self.receivers.reception.order == Capture::FirstFrame;
         if !plain || reuse.is_some() || bands.iter().any(|band| band.width() > ChannelWidth::Mhz20) {
@@ -76,7 +76,7 @@ impl<F: Copy> Medium<F> {
         }
     }
 
-    /// Is the power limited of a frame that a node sends now, in its TXOP or as a response?
+    /// True if the power of a frame that a node sends now, in its TXOP or as a response, is limited.
     pub(crate) fn limits(&self, node: u32, responds: bool) -> bool {
         let reuse = self.receivers.bands.as_ref().and_then(|bands| bands.reuse.as_ref());
         reuse.is_some_and(|reuse| reuse.limits(node, responds))
@@ -89,8 +89,8 @@ impl<F: Copy> Medium<F> {
         colour_time(sent, self.links.of(sent.from).last()?.delay)
     }
 
-    /// The next listener from the `index`-th on that ignores a frame of whose colour it knows now, and whether its medium
-    /// turned idle.
+    /// Returns the next listener from the `index`-th on that ignores a frame whose colour it has read, and whether its
+    /// medium turned idle.
     pub(crate) fn ignores(&mut self, of: Handle, index: &mut usize, now: Instant) -> Option<(u32, bool)> {
         let Self { links, receivers, air, .. } = self;
         let sent = air.get_ref(of);
@@ -108,12 +108,12 @@ impl<F: Copy> Medium<F> {
         self.receivers.bands.as_ref().map(|bands| &bands.of[node as usize])
     }
 
-    /// The widest channel that a frame of a node may have now; all of it where nodes have no channels of their own.
+    /// The widest channel that a frame of a node may use now; the whole channel if nodes have no channels of their own.
     pub(crate) fn idle_width(&self, node: u32, now: Instant) -> ChannelWidth {
         self.tuned(node).map_or(ChannelWidth::Mhz160, |tuned| tuned.idle(now))
     }
 
-    /// Do nodes have channels of their own, which may be wider than the primary one?
+    /// True if nodes have channels of their own, which may be wider than the primary one.
     pub(crate) fn has_bands(&self) -> bool {
         self.receivers.bands.is_some()
     }
@@ -127,7 +127,7 @@ impl<F: Copy> Medium<F> {
         self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.heard)
     }
 
-    /// The same, as far as its channels were idle before it: that of a CTS (IEEE 802.11-2020, 10.3.2.9).
+    /// The part of this width that was idle before the frame: the width of a CTS (IEEE 802.11-2020, 10.3.2.9).
     pub(crate) fn answerable_width(&self, node: u32) -> ChannelWidth {
         self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.answerable)
     }
@@ -143,7 +143,7 @@ impl<F: Copy> Medium<F> {
     pub(crate) fn start(&mut self, from: u32, frame: F, now: Instant, shape: Shape) -> (Handle, bool) {
         let turned_busy = self.receivers.silence(from, now);
         let receiver = &mut self.receivers.of[from as usize];
-        // A frame keeps its listeners: while one still passes them, the sender's links stay as they are.
+        // A frame keeps its listeners: while one is still passing them, the sender's links do not change.
         if receiver.passing == 0 {
             self.links.refresh(from, now);
         }
@@ -180,21 +180,21 @@ impl<F: Copy> Medium<F> {
         links.first().zip(links.last()).map(|(first, last)| (at(first), at(last)))
     }
 
-    /// Returns the time at which its tail does.
+    /// Returns the time at which the frame's tail reaches its first listener.
     pub(crate) fn tail_time(&self, of: Handle) -> Option<Instant> {
         let transmission = self.air.get_ref(of);
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
     }
 
-    /// A frame in the air, the links to its listeners, nearest first, and all receivers: those of the listeners are
-    /// told when its [front](Receivers::front) and its [tail](Receivers::tail) pass them.
+    /// A frame in the air, the links to its listeners, nearest first, and all receivers, which get its
+    /// [front](Receivers::front) and its [tail](Receivers::tail) as these pass.
     pub(crate) fn listeners(&mut self, of: Handle) -> (Passing<'_, F>, &[Link], &mut Receivers) {
         let Self { links, receivers, air, .. } = self;
         let sent = air.get_ref(of);
         (Passing { of, sent, air }, links.of(sent.from), receivers)
     }
 
-    /// The MPDUs that have arrived of the aggregate that was heard last, or all of it.
+    /// The MPDUs that have arrived of the aggregate that was heard last; all of them if `whole`.
     pub(crate) fn intact(&self, whole: bool) -> Bitmap {
         if whole { Bitmap::ALL } else { self.receivers.intact }
     }
@@ -219,7 +219,7 @@ impl<F: Copy> Medium<F> {
         self.links.of(node).iter().map(|link| (link.to, link.delay))
     }
 
-    /// Listeners of a node that can decode its frames, be it those of extended range alone.
+    /// Listeners of a node that can decode its frames, or at least those of extended range.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
         self.links.decoding(node).map(|link| link.to)
     }
@@ -241,7 +241,7 @@ impl<F: Copy> Medium<F> {
         Some(self.receivers.judge.chance_alone(mode, power as f64 / self.receivers.noise(to), bits))
     }
 
-    /// Do powers fade?
+    /// True if powers fade.
     pub(crate) fn fades(&self) -> bool {
         self.receivers.judge.fades()
     }

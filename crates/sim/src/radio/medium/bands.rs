@@ -1,9 +1,9 @@
 //! Nodes on channels that overlap in part. Power counts by 20 MHz channels, over which a frame spreads it evenly.
 //!
-//! A receiver decodes what begins in its primary channel, as far as its own channel reaches: of a wider frame only the
-//! preamble, which each 20 MHz has, as all of a control frame. Its energy is that in the channels of the frame that it decodes,
-//! else that in the primary channel; what others send in the rest disturbs nothing. Of the secondary channels it knows since
-//! when they are idle.
+//! A receiver decodes frames that begin in its primary channel, within its own channel. Of a wider frame it decodes
+//! only the preamble, or all of a control frame: each 20 MHz carries these. Its energy is that in the channels of the
+//! frame that it decodes, else that in the primary channel; signals in other channels do not disturb it. For the
+//! secondary channels it knows since when they are idle.
 
 use super::reuse::Reuse;
 use super::signal::Transmission;
@@ -32,11 +32,11 @@ pub(super) struct Tuned {
     energy: [u64; 8],
     /// Channels whose power is the receiver's energy.
     pub(super) counted: u64,
-    /// When a frame may begin in each secondary channel; `NEVER` while it is busy.
+    /// Time from which a frame may use each secondary channel; `NEVER` while it is busy.
     usable: [Instant; 3],
     /// Idle part of its channel when the frame that it decodes began.
     pub(super) before: ChannelWidth,
-    /// Width of the frame that it received last, and as far as the channel was idle before.
+    /// Width of the frame that it received last, within the part of the channel that was idle before.
     pub(super) heard: ChannelWidth,
     pub(super) answerable: ChannelWidth,
 }
@@ -57,13 +57,13 @@ impl Share {
         self.each * u64::from((self.here & channels).count_ones())
     }
 
-    /// Does the node listen to all of it?
+    /// True if the node listens to all channels of the frame.
     pub(super) fn is_whole(&self) -> bool {
         self.here == self.sent
     }
 
-    /// The channels in which a node decodes the frame: all of them, or of one that is wider than its own, or has the same in
-    /// each, the primary one.
+    /// The channels in which a node decodes the frame: all; or the primary one, if the frame is wider than the node's
+    /// channel or duplicated.
     pub(super) fn decoded(&self, shape: &Shape, primary: u64) -> u64 {
         if self.is_whole() && matches!(shape.mode, Mode::Mimo(_)) { self.sent } else { primary }
     }
@@ -97,7 +97,7 @@ impl Tuned {
         }
     }
 
-    /// The widest channel that a frame may have now: its secondary channels have been idle long enough.
+    /// The widest channel that a frame may use now, by the secondary channels that have been idle long enough.
     pub(super) fn idle(&self, now: Instant) -> ChannelWidth {
         const WIDER: [ChannelWidth; 3] = [ChannelWidth::Mhz40, ChannelWidth::Mhz80, ChannelWidth::Mhz160];
         let free = WIDER.into_iter().zip(self.usable).take_while(|&(_, usable)| usable <= now);
@@ -122,7 +122,7 @@ impl Bands {
         power / u64::from(self.of[node as usize].counted.count_ones())
     }
 
-    /// Power that arrives of a frame of this power at a node, if it listens there.
+    /// The power of a frame that arrives at a node in its channels, if it listens there.
     pub(super) fn share<F>(&self, sent: &Transmission<F>, node: u32, power: u64) -> Option<Share> {
         let channels = self.of[sent.from as usize].band.channels(sent.shape.width);
         let here = channels & self.of[node as usize].band.all();

@@ -13,7 +13,7 @@ use crate::radio::reception::Mpdu;
 use units::Instant;
 
 impl Receivers {
-    /// From now on nodes are on these channels: all frames take the plain path.
+    /// Puts nodes on these channels from now on: all frames take the plain path.
     pub(super) fn tune(&mut self, bands: Bands) {
         self.fast = false;
         self.bands = Some(Box::new(bands));
@@ -31,7 +31,7 @@ impl Receivers {
         }
     }
 
-    /// A frame begins at a node. True if the medium turned from idle to busy there.
+    /// Handles the start of a frame at a node. True if the medium turned from idle to busy there.
     pub(super) fn front_in_band<F: Copy>(&mut self, frame: Passing<F>, node: u32, power: u64, now: Instant) -> bool {
         let (sent, carrier_sense) = (frame.sent, self.reception.carrier_sense);
         let (finds, is_part) = (self.finds(node, sent.shape.mode), self.is_part(node, &sent.shape));
@@ -79,7 +79,7 @@ impl Receivers {
         self.of[node as usize].settle(now, carrier_sense)
     }
 
-    /// A frame that can be decoded begins at a node that decodes nothing.
+    /// Handles the start of a decodable frame at a node that decodes nothing.
     fn begin_in_band<F: Copy>(&mut self, frame: Passing<F>, node: u32, share: &Share, now: Instant) {
         if self.reception.order == Capture::FirstFrame {
             return self.decode_in_band(frame.of, frame.sent, node, share, (now, now));
@@ -125,7 +125,7 @@ impl Receivers {
         }
     }
 
-    /// A frame has ended at a node.
+    /// Handles the end of a frame at a node.
     pub(super) fn tail_in_band<F: Copy>(
         &mut self,
         frame: Passing<F>,
@@ -166,8 +166,7 @@ impl Receivers {
         Heard { power: share.power, what, turned_idle }
     }
 
-    /// Verdict on a frame that a node was decoding: of one that is wider than the node's channel it gets no more than the PHY
-    /// header.
+    /// Verdict on a frame that a node was decoding: a node gets only the PHY header of a frame wider than its channel.
     fn verdict_in_band<F: Copy>(
         &mut self,
         frame: Passing<F>,
@@ -189,7 +188,7 @@ impl Receivers {
         Signal::Bad { header_read: read }
     }
 
-    /// A response has the width of what it answers.
+    /// A response has the width of the frame that it answers.
     fn note_width<F>(&mut self, sent: &Transmission<F>, node: u32) {
         if let Some(bands) = &mut self.bands {
             let tuned = &mut bands.of[node as usize];

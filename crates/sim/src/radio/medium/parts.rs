@@ -9,7 +9,7 @@ use crate::radio::reception::{Mpdu, Shape};
 use units::Instant;
 
 impl Receivers {
-    /// From now on frames may be in parts of the channel: these take the plain path.
+    /// Allows frames in parts of the channel from now on: these take the plain path.
     pub(super) fn expect_parts(&mut self) {
         self.fast = false;
         self.parts = vec![Vec::new(); self.of.len()];
@@ -58,7 +58,7 @@ impl Receivers {
         lock.power -= power;
         receiver.energy -= power;
         match parts.first() {
-            // The others end within a round trip.
+            // The other responses end within a round trip.
             Some(&(of, _)) => lock.of = of,
             None => receiver.lock = None,
         }

@@ -26,12 +26,12 @@ pub(super) struct Lock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
-    /// Read so far, or for good once it is over.
+    /// Read so far; final once the header is over.
     Read,
     Lost,
     /// To be decided by an error model.
     Open,
-    /// Not sought: the signal only occupies the receiver.
+    /// Not read: the signal only occupies the receiver.
     Unsought,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Arrival<'a, F> {
 }
 
 impl Lock {
-    /// The frame as input of an error model, at a receiver with so many times the usual noise.
+    /// The frame as input of an error model, at a receiver with this multiple of the usual noise.
     pub(super) fn decoded<F>(&self, frame: &Transmission<F>, noise: f64) -> Decoded {
         let &Transmission { shape, bounds, .. } = frame;
         Decoded { shape, bounds: bounds.louder(noise), power: self.power, worst: self.worst, start: self.start }
@@ -98,7 +98,7 @@ impl Receiver {
             history.clear();
             history.push((now, others));
         } else if !judge.is_plain() {
-            // What disturbed an earlier frame is not held against this one.
+            // Interference with an earlier frame does not count against this one.
             history.clear();
         }
         let header_end = start + frame.header;

@@ -34,7 +34,7 @@ pub(crate) struct Receivers {
     pub(super) parts: Vec<Vec<(Handle, u64)>>,
     /// The nodes' channels, if they have several.
     pub(super) bands: Option<Box<Bands>>,
-    /// By node: how many times the noise of `[radio]` it has, if some differ.
+    /// By node: its noise as a multiple of that of `[radio]`, if some differ.
     pub(super) noise: Vec<f64>,
     /// By node: its standard, if some are too old for the frames of others.
     pub(super) standards: Vec<Standard>,
@@ -60,22 +60,22 @@ impl Receivers {
         }
     }
 
-    /// How many times the noise of `[radio]` a node has.
+    /// A node's noise as a multiple of that of `[radio]`.
     pub(super) fn noise(&self, node: u32) -> f64 {
         self.noise.get(node as usize).copied().unwrap_or(1.0)
     }
 
-    /// Does a node decode frames of this mode?
+    /// True if a node decodes frames of this mode.
     pub(super) fn decodes(&self, node: u32, mode: Mode) -> bool {
         self.standards.get(node as usize).is_none_or(|&standard| mode.is_of(standard))
     }
 
-    /// Does it find their preambles?
+    /// True if a node finds the preambles of such frames.
     pub(super) fn finds(&self, node: u32, mode: Mode) -> bool {
         self.standards.get(node as usize).is_none_or(|&standard| mode.is_found_by(standard))
     }
 
-    /// Is a frame a part that a node decodes with others?
+    /// True if a frame is a part that a node decodes together with others.
     pub(super) fn is_part(&self, node: u32, shape: &Shape) -> bool {
         shape.is_part() && self.decodes(node, shape.mode)
     }
@@ -149,7 +149,7 @@ impl Receivers {
         }
     }
 
-    /// Plain path of a front, for all rules and whatever else is there.
+    /// Plain path of a front, for all rules and all other signals.
     #[inline(never)]
     fn plain_front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         let of = frame.of;
@@ -245,7 +245,7 @@ impl Receivers {
                 let Some(preamble) = &self.preambles[to as usize] else {
                     return Some(receiver.is_left(power, &mut histories[to as usize], now, carrier_sense));
                 };
-                // It was chosen, and since then nothing has changed here.
+                // The preamble was chosen, and nothing has changed here since then.
                 let is_chosen = preamble.of == frame.of && now >= preamble.chosen();
                 let is_alone = receiver.energy == power;
                 if !is_chosen || !is_alone || !self.reception.stands_out(power, frame.sent.bounds.noise()) {
@@ -269,7 +269,7 @@ impl Receivers {
         Some(Heard { power, what: Signal::Good { whole: true }, turned_idle })
     }
 
-    /// Plain path of a tail, for all rules and whatever else is or was there.
+    /// Plain path of a tail, for all rules and all other signals.
     #[inline(never)]
     fn plain_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
         let of = frame.of;

@@ -1,8 +1,8 @@
-//! Spatial reuse by signal level (OBSS PD, IEEE 802.11ax-2021, 26.10.2): a node takes a weak frame of another cell for nothing,
-//! and sends more weakly until the end of the next TXOP that it gains.
+//! Spatial reuse by signal level (OBSS PD, IEEE 802.11ax-2021, 26.10.2): a node ignores a weak frame of another cell,
+//! and sends at lower power until the end of the next TXOP that it gains.
 //!
-//! It knows an HE PPDU's cell by the colour in HE-SIG-A, and ignores the rest. That of another frame it reads at its end: what
-//! it ignores then is the reservation.
+//! It knows an HE PPDU's cell by the colour in HE-SIG-A, and ignores the rest. It reads the cell of another frame at
+//! the frame's end, and then ignores the reservation.
 
 use super::signal::Transmission;
 use crate::radio::errors::header_field;
@@ -18,7 +18,7 @@ const LOWEST: f64 = -82.0;
 pub(crate) struct Reuse {
     /// Power in 20 MHz below which frames of other cells are ignored, in attowatts.
     below: u64,
-    /// By node: its cell, by what its power is divided while it is limited, and whether it is.
+    /// By node: its cell, the divisor of its power while it is limited, and whether it is.
     pub(super) nodes: Vec<Node>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Node {
     pub(super) limited: Limited,
 }
 
-/// Is a node's power limited?
+/// Whether a node's power is limited.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limited {
     No,
@@ -38,8 +38,8 @@ pub(super) enum Limited {
 }
 
 impl Reuse {
-    /// The rules for nodes with this power and level: by address their cell, and if they are access points with more than two
-    /// streams.
+    /// The rules for nodes with this power and level; by address: their cell, and whether they are access points with
+    /// more than two streams.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(crate) fn new(level: Power, power: Power, nodes: impl Iterator<Item = (u32, bool)>) -> Self {
         let of = |(cell, has_many_streams)| {
@@ -56,7 +56,7 @@ impl Reuse {
         if sent.shape.limited { (power as f64 / self.nodes[sent.from as usize].quieter) as u64 } else { power }
     }
 
-    /// Is the power of a frame limited that a node sends now, in its TXOP or as a response?
+    /// True if the power of a frame that a node sends now, in its TXOP or as a response, is limited.
     pub(super) fn limits(&self, node: u32, responds: bool) -> bool {
         let limited = if responds { Limited::UntilTxop } else { Limited::InTxop };
         self.nodes[node as usize].limited == limited
@@ -67,18 +67,18 @@ impl Reuse {
         *limited = if *limited == Limited::UntilTxop { Limited::InTxop } else { Limited::No };
     }
 
-    /// May a node ignore a frame of which it gets this power in 20 MHz?
+    /// True if a node may ignore a frame that it receives with this power in 20 MHz.
     pub(super) fn ignores(&self, from: u32, node: u32, each: u64) -> bool {
         self.nodes[from as usize].cell != self.nodes[node as usize].cell && each < self.below
     }
 }
 
-/// Does the frame tell its cell in the preamble?
+/// True if the preamble of the frame has the colour of its cell.
 pub(super) fn has_colour(shape: &Shape) -> bool {
     matches!(shape.mode, Mode::Mimo(mode) if mode.format() == Format::He)
 }
 
-/// When all listeners have read a frame's colour, if it has one: `last` hears it last.
+/// Returns when all listeners have read a frame's colour, if it has one; `last`: the longest delay.
 pub(super) fn colour_time<F>(sent: &Transmission<F>, last: Duration) -> Option<Instant> {
     (has_colour(&sent.shape) && !sent.shape.is_part()).then(|| sent.start + header_field(sent.shape.mode).ends + last)
 }

@@ -68,7 +68,7 @@ impl<'f> Records<'f> {
                 return Err(by.map_or(PcapError::Unrecognised, |(_, program)| PcapError::Compressed(program)));
             }
         };
-        // The upper bits tell of check sums at the end of frames.
+        // The upper bits are about check sums at the end of frames.
         let link = order.u32(file, 20).ok_or(PcapError::CutHeader)? & 0xFFFF;
         Ok(Self { rest: &file[24..], order, format: Format::Pcap { link, fraction }, number: 0 })
     }
@@ -105,7 +105,7 @@ impl<'f> Records<'f> {
         refuse_if!(length < 12 || !length.is_multiple_of(4), Err(PcapError::BadBlock(self.number)));
         let block = self.cut(self.rest.get(..length))?;
         self.rest = &self.rest[length..];
-        // Without type and length in front, and the length again at the end.
+        // Without type and length at the start, and the repeated length at the end.
         let body = &block[8..length - 4];
         match kind {
             INTERFACE_DESCRIPTION => self.describe(body).map(|()| None),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const LLC: u64 = 8;
 const SEQUENCES: u16 = 4096;
 
-/// A frame without what the capture put before it.
+/// A frame without the capture's own headers.
 pub(super) struct Frame<'f> {
     data: &'f [u8],
     /// Length on the air without the check sum; of this, `data` may have been cut short.
@@ -44,7 +44,7 @@ impl<'f> Frame<'f> {
     }
 }
 
-/// Of radiotap's field Flags.
+/// A bit of radiotap's field Flags.
 const FCS: u8 = 0x10;
 const DATA_PAD: u8 = 0x20;
 const BAD_FCS: u8 = 0x40;
@@ -62,7 +62,7 @@ fn radiotap_flags(data: &[u8]) -> Result<u8, No> {
     if present & 1 << 1 == 0 {
         return Ok(0);
     }
-    // Before it only TSFT may stand, eight bytes at a multiple of eight.
+    // Only TSFT may precede it: eight bytes at a multiple of eight.
     if present & 1 != 0 {
         at = at.next_multiple_of(8) + 8;
     }
@@ -165,7 +165,7 @@ impl Air {
         }
     }
 
-    /// A beacon or probe response tells the ciphers of its network in an RSN element (9.4.2.25).
+    /// Reads the ciphers of a network from the RSN element of a beacon or probe response (9.4.2.25).
     fn learn(&mut self, data: &[u8]) {
         const RSN: u8 = 48;
         let Some(bssid) = array(data, 16) else { return };
@@ -191,8 +191,8 @@ fn check(suite: Option<[u8; 4]>) -> u64 {
     }
 }
 
-/// Where the body begins behind a mesh control field (9.2.4.7.3), if there is one: senders that are in no mesh use the bit that
-/// tells of it for something else.
+/// Returns where the body begins behind a mesh control field (9.2.4.7.3), if there is one: senders outside a mesh use
+/// the bit for this field for something else.
 fn mesh(data: &[u8], body: usize) -> usize {
     let is_llc = |at: usize| data.get(at..).is_some_and(is_snap);
     match data.get(body) {
@@ -235,10 +235,10 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Has a frame with this number been seen, of which this one is a repetition? From now on it has.
+    /// True if this frame repeats one with this number that has been seen. Records the number.
     fn has(&mut self, number: u16, repeated: bool) -> bool {
         let ahead = number.wrapping_sub(self.last) % SEQUENCES;
-        // Numbers that were left out or will come again are those of other frames.
+        // Skipped numbers, or numbers that will be used again, belong to other frames.
         if ahead < SEQUENCES / 2 {
             (1..=ahead).for_each(|step| self.set((self.last + step) % SEQUENCES, false));
             self.last = number;

@@ -1,4 +1,4 @@
-//! Why a recording, or a frame of it, is not replayed.
+//! Reasons why a recording, or a frame of it, is not replayed.
 
 use super::link_type::KNOWN;
 use crate::results::LeftOut;
@@ -41,7 +41,7 @@ pub(crate) enum PcapError {
     NoPackets(LeftOut),
 }
 
-/// Why there is none, behind a colon.
+/// Formats the reasons why there is no packet, after a colon.
 fn reasons(left_out: &LeftOut) -> String {
     let reasons = left_out.reasons().into_iter().map(|(frames, reason)| format!("{frames} {reason}"));
     let reasons = reasons.collect::<Vec<_>>().join(", ");
@@ -75,7 +75,7 @@ impl LeftOut {
         } += 1;
     }
 
-    /// The reasons that there are, for people, with their numbers of frames.
+    /// The reasons that occurred, in words, with their numbers of frames.
     pub fn reasons(&self) -> Vec<(u64, &'static str)> {
         let all = [
             (self.not_ip, "without an IP packet"),

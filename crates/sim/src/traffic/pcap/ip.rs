@@ -14,9 +14,9 @@ const TUNNELS: [u16; 4] = [0x8847, 0x8848, 0x8864, 0x4305];
 /// Why there is no packet at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum No {
-    /// Nothing that is replayed.
+    /// The frame has no packet that is replayed.
     Left(Reason),
-    /// The frame ends before that shows.
+    /// The frame ends too early to decide.
     Cut,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn length_at(data: &[u8], at: usize, frame: u32) -> Result<u64, No> {
     })
 }
 
-/// Where the IP packet begins in a frame that has its `EtherType` at `type_at` and what that tells of at `at`.
+/// Returns where the IP packet begins in a frame with its `EtherType` at `type_at`, whose payload begins at `at`.
 pub(super) fn typed(data: &[u8], mut type_at: usize, mut at: usize) -> Result<usize, No> {
     loop {
         match read(Order::Big.u16(data, type_at))? {
@@ -66,7 +66,7 @@ pub(super) fn llc(data: &[u8], at: usize) -> Result<usize, No> {
     if is_snap(header) { typed(data, at + 6, at + 8) } else { Err(Reason::NotIp.into()) }
 }
 
-/// Does LLC with SNAP begin so?
+/// True if this is the start of LLC with SNAP.
 pub(super) fn is_snap(header: &[u8]) -> bool {
     header.starts_with(&[0xAA, 0xAA, 0x03, 0, 0, 0])
 }

@@ -1,7 +1,7 @@
 //! Lengths of the IP packets in a captured frame, by link type.
 //!
-//! No parser crate was taken: those for Ethernet know neither 802.3 with SNAP nor the second kind of Linux cooked captures, those
-//! for 802.11 neither mesh control nor the padding that radiotap tells of, and lengths of zero are damage to them.
+//! No parser crate is used: those for Ethernet lack 802.3 with SNAP and the second kind of Linux cooked captures, those
+//! for 802.11 lack mesh control and the padding in radiotap's flags, and they treat lengths of zero as damage.
 
 use super::container::{Order, Record};
 use super::dot11::{Air, Frame};
@@ -12,7 +12,7 @@ use super::link_type as of;
 /// Of Linux cooked captures: the packet leaves this machine.
 const OUTGOING: u16 = 4;
 
-/// Calls `found` with the length of each IP packet in a frame, IP header included; tells why where there is none.
+/// Calls `found` with the length of each IP packet in a frame, IP header included; returns the reason if there is none.
 pub(super) fn ip_lengths(
     record: &Record,
     air: &mut Air,
@@ -21,7 +21,7 @@ pub(super) fn ip_lengths(
     match lengths(record, air, found)? {
         Ok(()) => Ok(Ok(())),
         Err(No::Left(reason)) => Ok(Err(reason)),
-        // All that was there has been kept: the frame is damaged.
+        // The capture holds the whole frame, so the frame is damaged.
         Err(No::Cut) if record.data.len() as u64 >= u64::from(record.original) => Ok(Err(Reason::Malformed)),
         Err(No::Cut) => Err(PcapError::Snapped(record.number)),
     }

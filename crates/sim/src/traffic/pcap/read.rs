@@ -48,7 +48,7 @@ impl Pcap {
                 packets.truncate(before);
                 continue;
             }
-            // Nothing that this machine itself sends came from outside before.
+            // A packet that this machine itself made did not arrive from outside before.
             match link::passage(&record) {
                 Some((addresses, true)) => left_out.forwarded += u64::from(came.contains(addresses)),
                 Some((addresses, false)) => drop(came.insert(addresses)),

@@ -114,7 +114,7 @@ impl Rack {
         debug_assert!(una <= nxt);
         self.highest_before = self.highest;
         self.round = self.round.filter(|&end| una < end);
-        // As in Linux, what came twice says nothing about reordering where none was ever seen.
+        // As in Linux, duplicates say nothing about reordering if none was ever seen.
         if duplicate && self.reordering && self.round.is_none() {
             self.round = Some(nxt);
             self.wider = (self.wider + 1).min(WIDEST);
@@ -147,7 +147,7 @@ impl Rack {
                 continue;
             }
             self.sent.pop_front();
-            // Where nothing is lost, transmissions are acknowledged in their order: the look for losses does not meet them.
+            // Without losses, transmissions are acknowledged in their order: loss detection does not meet them.
             if self.order.front() == Some(&(sent.at, sent.block)) {
                 self.order.pop_front();
             }
@@ -176,7 +176,7 @@ impl Rack {
         if !sent.repeated {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         } else if self.min_rtt.is_none_or(|least| rtt < least) {
-            // What arrived was sent before the repetition.
+            // The segment that arrived was sent before the repetition.
             return;
         }
         if self.newest.is_none_or(|newest| (sent.at, end) > (newest.at, newest.end)) {

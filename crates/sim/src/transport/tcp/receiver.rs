@@ -76,7 +76,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment of the sender, and whether the network marked it (CE). Returns the number of octets that are
+    /// Takes a segment from the sender, and whether the network marked it (CE). Returns the number of octets that are
     /// newly in order, for the application.
     pub(crate) fn receive(&mut self, now: Instant, segment: &Segment, congestion_experienced: bool) -> u64 {
         if segment.syn {
@@ -246,7 +246,7 @@ impl Receiver {
         })
     }
 
-    /// The ranges that changed last, as many as there is room for, beside a report if there is one.
+    /// The ranges that changed last, as many as fit beside the report, if there is one.
     fn sacks(&mut self, report: bool) -> Sacks {
         let mut sacks = Sacks::default();
         let twice = take(&mut self.twice).filter(|_| self.settings.has_rack());

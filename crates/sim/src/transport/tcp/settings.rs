@@ -4,7 +4,7 @@ use super::bqm;
 use crate::config::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart};
 use units::{Bytes, Duration};
 
-/// Settings of a connection. Whoever builds them has checked that `segment` and `initial_window` are at least 1.
+/// Settings of a connection. Their builder has checked that `segment` and `initial_window` are at least 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) congestion: Congestion,
@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     /// By bytes: of what was outstanding at a timeout, at most a segment an acknowledgement (RFC 3465, 2.3).
     pub(crate) slow_start: SlowStart,
     pub(crate) recovery_end: RecoveryEnd,
-    /// Of use with [`Congestion::Cubic`] only.
+    /// Used with [`Congestion::Cubic`] only.
     pub(crate) friendly_growth: FriendlyGrowth,
     pub(crate) rtt_samples: RttSamples,
     /// Explicit congestion notification (RFC 3168), of L4S (RFC 9331) with [`Congestion::Prague`].

@@ -30,17 +30,17 @@ pub(crate) struct Admission {
 /// Answers to a flow that asks for admission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
-    /// Its first packet is there.
+    /// Its first packet has been made.
     Asks,
-    /// An event of its gate comes.
+    /// Its gate has an event.
     Due,
-    /// The answer to the probe that set out at this time has come.
+    /// The answer to the probe sent at this time has arrived.
     Answered { sent: Instant },
     /// Its destination asks to regulate.
     Regulated,
-    /// Its destination has got the probe that set out at this time.
+    /// Its destination has received the probe sent at this time.
     Probed { sent: Instant },
-    /// Its destination has got a marked packet.
+    /// Its destination has received a marked packet.
     Marked,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Standing {
 /// matters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// Time at which it set out, by which its packet and the answer are known.
+    /// Send time, by which its packet and the answer are identified.
     pub(crate) sent: Instant,
     pub(crate) number: u64,
     pub(crate) bottleneck: Rate,
@@ -89,8 +89,8 @@ impl Admission {
         }
     }
 
-    /// Learns something; returns what is to be traced, and the flow of a message that goes now, with the time of its
-    /// making. `available`: rate that the flow's node can still admit.
+    /// Handles a cue. Returns the step to trace, and the flow of a message to send now, with its creation time.
+    /// `available`: rate that the flow's node can still admit.
     pub(crate) fn learn(
         &mut self,
         now: Instant,
@@ -153,7 +153,7 @@ impl Admission {
         act
     }
 
-    /// When the gate's event comes, if no pending event of it is as early; one then has to follow.
+    /// Returns the time of the gate's event, if no pending event of it is as early; one then has to be scheduled.
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.gate.deadline();
         (deadline < self.armed).then(|| {
@@ -162,14 +162,14 @@ impl Admission {
         })
     }
 
-    /// The probe that set out at this time passes a node that can still admit this rate.
+    /// Handles the passage of the probe sent at this time through a node that can still admit this rate.
     pub(crate) fn passes(&mut self, sent: Instant, available: Rate) {
         if let Some(probe) = self.probe.as_mut().filter(|probe| probe.sent == sent) {
             probe.bottleneck = probe.bottleneck.min(available);
         }
     }
 
-    /// Counts a marked packet at the destination. True if that asks to regulate now.
+    /// Counts a marked packet at the destination. True if the destination asks to regulate now.
     fn sees_mark(&mut self, now: Instant) -> bool {
         debug_assert!(self.asked.is_none_or(|asked| asked <= now), "time does not run back");
         self.record.marked += 1;

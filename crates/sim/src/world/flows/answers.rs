@@ -51,8 +51,7 @@ pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answ
     let path = |key: &str, own: bool| if own { format!("flow.{}.tcp.{key}", flow.name) } else { format!("tcp.{key}") };
     let merged = own.over(&network.tcp);
     if flow.class == Class::RealTime && merged.bqm.is_some() {
-        let message =
-            "discard priorities stand where the class `real-time` stands, in the code point: leave one of them out";
+        let message = "discard priorities and the class `real-time` both use the code point: leave one of them out";
         return Err(BuildError::new(path("bqm", own.bqm.is_some()), message));
     }
     let settings = settings(&merged, &flow.marks)
@@ -103,9 +102,7 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
             refuse("tcp", "this flow has no TCP: add `transport = \"tcp\"`, or leave the table out")
         }
         (Transport::Udp, _) | (Transport::Tcp, TrafficKind::Greedy | TrafficKind::Transfer) => Ok(()),
-        (Transport::Tcp, TrafficKind::Ping) => {
-            refuse("transport", "pings are no TCP: they are carried by ICMP; leave `transport` out")
-        }
+        (Transport::Tcp, TrafficKind::Ping) => refuse("transport", "pings use ICMP, not TCP; leave `transport` out"),
         (Transport::Tcp, TrafficKind::Web) => match (packet, rate) {
             (Some(_), _) => refuse(
                 "traffic.packet",
@@ -124,7 +121,7 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
 
 /// Settings of a described TCP with defaults; or the key that cannot be used, and why.
 ///
-/// A setting that acts only beside others is read only there, and marked.
+/// A setting whose effect depends on others is read only where it acts, and marked there.
 fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, String)> {
     let defaults = Settings::default();
     let congestion = described.congestion.unwrap_or_default();
@@ -162,10 +159,10 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
         return Err(("loss_detection", message.to_owned()));
     }
     if described.bqm.is_some_and(|bqm| bqm.every == Some(0)) {
-        return Err(("bqm.every", "one packet in at least one has priority 0".to_owned()));
+        return Err(("bqm.every", "it must be at least 1: one packet in so many has priority 0".to_owned()));
     }
     if settings.segment.count() == 0 {
-        return Err(("segment", "segments without payload carry nothing: at least 1 B".to_owned()));
+        return Err(("segment", "segments need a payload of at least 1 B".to_owned()));
     }
     if settings.segment.count() > most {
         return Err((
@@ -174,7 +171,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
         ));
     }
     if settings.initial_window == 0 {
-        return Err(("initial_window", "with a window of no segments nothing is ever sent: at least 1".to_owned()));
+        return Err(("initial_window", "the initial window must have at least 1 segment".to_owned()));
     }
     if settings.initial_window > MOST_INITIAL_WINDOW {
         let message = format!("more than {MOST_INITIAL_WINDOW} segments at once overwhelm any queue; RFC 6928 has 10");
@@ -183,7 +180,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     if settings.advertised_window > MOST_WINDOW {
         return Err(("advertised_window", "a TCP header can advertise at most 1024 MiB (RFC 7323, 2.3)".to_owned()));
     }
-    refuse_if!(settings.rto_min == Duration::ZERO, Err(("rto_min", "a timeout is above zero".to_owned())));
+    refuse_if!(settings.rto_min == Duration::ZERO, Err(("rto_min", "a timeout must be above zero".to_owned())));
     Ok(settings)
 }
 

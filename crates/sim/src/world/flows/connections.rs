@@ -17,7 +17,7 @@ const KEY_STEP: u32 = 0x9e37_79b9;
 /// All TCP connections of a network, and the segments that packets carry.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    /// Slots, reused when nothing of a connection is left.
+    /// Slots, reused once a connection has no segments left.
     slots: List<Slot, Connection>,
     free: Vec<Slot>,
     carried: Arena<Carried>,
@@ -134,7 +134,7 @@ impl Connection {
         let Some(missing) = &mut self.missing else { return };
         debug_assert!(*missing >= fresh, "no more arrives than was sent");
         *missing -= fresh;
-        // Of a transfer of nothing, its end is all that arrives.
+        // Of a transfer without data, only its end arrives.
         if *missing > 0 || self.complete || (fresh == 0 && !segment.fin) {
             return;
         }
@@ -233,7 +233,7 @@ impl Connections {
         Some((flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), cx.now, length) }))
     }
 
-    /// Both ends have sent what they have: counts, closes the connection if its sender is done, else sets timers.
+    /// Settles a connection after both ends have sent: counts, closes it if its sender is done, else sets timers.
     pub(crate) fn settle(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
         if connection.closed {

@@ -50,7 +50,7 @@ impl<'a> Ends<'a> {
         if are_drawn(described) {
             return self.drawn(described);
         }
-        let message = "only ends that are drawn are so many hops apart: write `from = \"any\"` or `to = \"any\"`";
+        let message = "only ends drawn at random have a number of hops: write `from = \"any\"` or `to = \"any\"`";
         refuse_if!(described.hops.is_some(), refuse("hops", message));
         if described.to == NEXT {
             return self.ring(described);
@@ -108,7 +108,7 @@ impl<'a> Ends<'a> {
     /// Nodes that a pattern with a star at its end stands for: stations, and with a prefix also nodes without a radio.
     ///
     /// # Errors
-    /// It stands for none, and there is no table of nodes with a count of 0 that it means.
+    /// It matches no node, and no table of nodes with a count of 0.
     fn called(&self, described: &config::Flow, pattern: &str, key: &str) -> Result<Vec<(u32, &'a String)>, BuildError> {
         let beginning = pattern.strip_suffix('*').unwrap_or(pattern);
         let infrastructure = self.basis.infrastructure;
@@ -127,7 +127,7 @@ impl<'a> Ends<'a> {
     fn ring(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |message: String| Err(BuildError::new(format!("flow.{}.to", described.name), message));
         let (true, None) = (described.from.ends_with('*'), described.count) else {
-            let message = "`next` is the next of all that `from` stands for: write `from = \"up*\"` or `from = \"*\"`, without `count`";
+            let message = "`next` needs a `from` that stands for several nodes: write `from = \"up*\"` or `from = \"*\"`, without `count`";
             return refuse(message.to_owned());
         };
         let nodes = self.called(described, &described.from, "from")?;

@@ -1,4 +1,4 @@
-//! A flow, the purpose of its packets, and where they come from.
+//! A flow, the purpose of its packets, and their source.
 
 use super::admission::{Admission, MESSAGE};
 use super::passage::Passage;
@@ -29,7 +29,7 @@ pub(crate) struct Flow {
     pub(crate) admission: Option<Box<Admission>>,
     pub(crate) role: Role,
     pub(crate) supply: Supply,
-    /// Its packets at the node where it begins that wait for a route or in a port.
+    /// Packets at its first node that wait for a route or in a port.
     pub(crate) waiting: u32,
     pub(crate) record: FlowRecord,
 }
@@ -47,7 +47,7 @@ impl Flow {
         Self { identity, from, to, category, dscp, ecn, admission: None, role, supply, waiting: 0, record }
     }
 
-    /// The ends of a packet of this flow, at a node that has it from `previous`.
+    /// The ends of a packet of this flow, at a node that received it from `previous`.
     pub(crate) fn ends(&self, previous: Option<u32>, packet: &Packet) -> Ends {
         Ends { origin: self.from.into(), destination: self.to, previous, travelled: packet.travelled() }
     }
@@ -60,7 +60,7 @@ impl Flow {
         Packet { dscp, ecn, ..Packet::new(Load::Flow(index), now, network_bytes(payload)) }
     }
 
-    /// Gives its packets the class to which it was admitted. False if it may send none now.
+    /// Gives its packets the class to which it was admitted. False if it may not send now.
     pub(crate) fn take_class(&mut self, now: Instant) -> bool {
         let Some(allowed) = self.admission.as_ref().and_then(|admission| admission.dscp(now)) else { return false };
         self.dscp = allowed;
@@ -68,7 +68,7 @@ impl Flow {
         true
     }
 
-    /// A node has got a packet of this broadcast flow.
+    /// Handles a packet of this broadcast flow at a node that received it.
     #[inline(never)]
     pub(crate) fn reaches(
         &mut self,
@@ -80,7 +80,7 @@ impl Flow {
     ) {
         debug_assert_eq!(self.to, BROADCAST, "others are for one node");
         let Some(receptions) = &mut self.record.receptions else { return };
-        // Only by fading does a node decode what is too weak for it.
+        // Only fading lets a node decode frames that are too weak on average.
         if !medium.fades() || medium.neighbours(from).any(|near| near == u32::from(node)) {
             receptions.receive();
         }
@@ -144,8 +144,8 @@ impl Flow {
     }
 }
 
-/// Purpose of a flow's packets. Every flow that is answered has another one for the answers, which goes the way back
-/// and is not in the results.
+/// Purpose of a flow's packets. Every flow that is answered has another one for the answers, which goes in the reverse
+/// direction and is not in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Data over UDP for the application.

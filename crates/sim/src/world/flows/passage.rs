@@ -1,19 +1,19 @@
-//! Flows of real packets. The simulated packet is like any other; what the program sent stays beside it, in the flow,
-//! until the packet arrives or is lost.
+//! Flows of real packets. The simulated packet is like any other; the program's bytes stay in the flow until the packet
+//! arrives or is lost.
 
 use crate::net::Packet;
 use crate::world::real::Series;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Frames may be traced after what they carry has arrived, if their acknowledgements were lost or they come to others
-/// later: more packets than a frame and a window of frames carry.
+/// Packets kept for frames that are traced after their packets have arrived, because acknowledgements were lost or
+/// other nodes hear them later: more than a frame and a window of frames carry.
 const TRACED_LATER: usize = 4096;
 
 /// Real packets of a flow that are on their way, by their numbers in the flow.
 #[derive(Debug, Default)]
 pub(crate) struct Passage {
     pub(crate) under_way: BTreeMap<u32, Kept>,
-    /// The last ones that have arrived, if the run is watched.
+    /// The last packets that have arrived, if the run is watched.
     arrived: VecDeque<(u32, Box<[u8]>)>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Kept {
     /// Index of its access category.
     pub(crate) category: u8,
     pub(crate) key: u32,
-    /// Modes that a driver wants tried.
+    /// Modes that a driver requests.
     pub(crate) series: Series,
 }
 
@@ -37,13 +37,13 @@ impl Passage {
         under_way.or_else(|| arrived().map(|(_, bytes)| bytes)).cloned()
     }
 
-    /// What was sent as this packet, which has come to a node; others get it too if it is `for_all`.
+    /// Returns the bytes of this packet, which has reached a node; they are kept for other nodes if it is `for_all`.
     pub(crate) fn reaches(&mut self, packet: &Packet, for_all: bool) -> Option<Kept> {
         let Self { under_way, .. } = self;
         if for_all { under_way.get(&packet.serial).cloned() } else { under_way.remove(&packet.serial) }
     }
 
-    /// Drops what belongs to a lost packet.
+    /// Drops the bytes of a lost packet.
     pub(crate) fn forget(&mut self, packet: &Packet) {
         self.under_way.remove(&packet.serial);
     }

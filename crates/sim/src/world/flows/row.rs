@@ -6,8 +6,8 @@ use crate::net::Packet;
 use crate::record::Recorder;
 use units::Instant;
 
-/// Packets of a flow that reach their application one after the other and are alike in all that counts there, so that
-/// they are counted together: where no observer follows single ones.
+/// Packets of a flow that reach their application one after the other and look alike there, so that they are counted
+/// together; only if no observer follows single packets.
 #[derive(Default)]
 pub(crate) struct Row {
     like: Option<(FlowId, Packet)>,
@@ -19,7 +19,7 @@ impl Row {
         Self { like: Some((flow, *packet)), packets: 1 }
     }
 
-    /// Adds a packet to the row if it is alike; true if it is.
+    /// Adds a packet to the row if it looks like the others; true if so.
     pub(crate) fn takes(&mut self, packet: &Packet) -> bool {
         let alike = self.like.as_ref().is_some_and(|(_, like)| packet.arrives_like(like));
         self.packets += u32::from(alike);

@@ -84,7 +84,7 @@ impl<'n> Traffic<'n> {
         matches!(self.flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson)
     }
 
-    /// True if its load is random, so that results must tell it.
+    /// True if its load is random, so that results must report it.
     pub(crate) fn is_drawn(&self) -> bool {
         let config::Traffic { packet, rate, .. } = &self.flow.traffic;
         let of_one_length = matches!(packet, None | Some(config::Lengths::One(_)));
@@ -185,7 +185,7 @@ impl<'n> Traffic<'n> {
             config::Lengths::Any(_) | config::Lengths::Between(_) => {}
         }
         let (shortest, overhead) = (packet.shortest(), overhead.unwrap_or_default());
-        // An echo request is of its header alone.
+        // An echo request may have only its header.
         let least = if kind == TrafficKind::Ping { Bytes::new(0) } else { Bytes::new(1) };
         if shortest < overhead + least {
             let message = if overhead.count() == 0 {
@@ -205,15 +205,15 @@ impl<'n> Traffic<'n> {
 
     fn check_rate(&self) -> Result<(), BuildError> {
         let Some(Load::Drawn(LoadRange { from, to, every, .. })) = &self.flow.traffic.rate else { return Ok(()) };
-        refuse_if!(!self.is_steady(), self.refuse("rate", "only `cbr` and `poisson` have a rate that is drawn"));
-        refuse_if!(from > to, self.refuse("rate", format!("no rate is at least {from} and at most {to}")));
-        refuse_if!(to.is_zero(), self.refuse("rate", "at a rate of zero nothing is ever sent"));
+        refuse_if!(!self.is_steady(), self.refuse("rate", "only `cbr` and `poisson` can draw their rate"));
+        refuse_if!(from > to, self.refuse("rate", format!("`from` ({from}) is above `to` ({to})")));
+        refuse_if!(to.is_zero(), self.refuse("rate", "the rate must be above zero"));
         match every {
             Some(every) if *every < SHORTEST_DRAW => {
-                self.refuse("rate.every", format!("a rate is drawn at most once per {SHORTEST_DRAW}"))
+                self.refuse("rate.every", format!("`every` must be at least {SHORTEST_DRAW}"))
             }
             Some(_) if !self.flow.at.is_empty() => {
-                Err(BuildError::new(self.path("at"), "a rate that is drawn again and again has no steps"))
+                Err(BuildError::new(self.path("at"), "a rate that is drawn repeatedly cannot have steps"))
             }
             _ => Ok(()),
         }
@@ -344,7 +344,7 @@ impl<'n> Traffic<'n> {
             };
             let start = Instant::ZERO + step.time + jitter;
             if segments.last().is_some_and(|last| start <= last.start) {
-                return refuse("steps come one after another, after the flow's start");
+                return refuse("steps must be in order of `time`, after the flow's start");
             }
             segments.push(Segment { start, rate: new });
         }
@@ -364,7 +364,7 @@ impl<'n> Traffic<'n> {
     fn on_off(&self, active: Range<Instant>, random: Stream) -> Result<OnOff, BuildError> {
         let config::Traffic { on, off, .. } = self.flow.traffic;
         let rate = self.need("rate", self.rate())?;
-        refuse_if!(rate.is_zero(), self.refuse("rate", "at a rate of zero nothing is sent while on either"));
+        refuse_if!(rate.is_zero(), self.refuse("rate", "the rate while on must be above zero"));
         let packet = self.need("packet", self.packet())?;
         let (on, off) = (self.need("on", on)?, self.need("off", off)?);
         Ok(OnOff::new(packet, rate, self.times(on), self.times(off), share(on, off), active, random))
@@ -403,7 +403,7 @@ impl<'n> Traffic<'n> {
     fn bursts(&self) -> Result<(Pareto, Times), BuildError> {
         let config::Traffic { size, size_shape, reading, .. } = self.flow.traffic;
         let mean = self.need("size", size)?;
-        refuse_if!(mean.count() == 0, self.refuse("size", "bursts of nothing: the mean size is above zero"));
+        refuse_if!(mean.count() == 0, self.refuse("size", "the mean size of bursts must be above zero"));
         let sizes = Pareto::with_mean(mean.count() as f64, size_shape.unwrap_or(SIZE_SHAPE));
         Ok((sizes, self.times(self.need("reading", reading)?)))
     }

@@ -16,8 +16,8 @@ use queue::Batch as _;
 use units::{Bytes, Instant};
 
 impl Node {
-    /// A packet of `length` has no room in its frame. Where only the end of a TXOP is in its way, its receiver keeps the
-    /// rest of its turn.
+    /// Handles a packet of `length` without room in its frame. If only the end of a TXOP prevents it, its receiver
+    /// keeps the rest of its turn.
     fn cut_off(&mut self, assembly: &Assembly, length: Bytes, rules: &Conventions) {
         let rest = self.station.cut_off(assembly, length, EXCHANGE, rules);
         if rest > 0 {
@@ -85,10 +85,10 @@ impl Node {
 }
 
 impl World {
-    /// A frame that is due, with the packets that may join it, in the order in which the queue yields them.
+    /// Returns a frame that is due with the packets that may join it, in the order of the queue.
     pub(super) fn filled_up(&mut self, node: NodeId, mut assembly: Assembly) -> Assembly {
         let now = self.now;
-        // Only frames with a category are aggregated, and these have no queues by class.
+        // Only frames with a category are aggregated, and their queues are not by service class.
         let port = self.nodes[node].egress.layout.port(assembly.to, assembly.category, Class::BestEffort);
         let (mut index, mut sends) = (0, false);
         loop {
@@ -133,7 +133,7 @@ impl World {
         assembly
     }
 
-    /// Tells whether no packet is followed individually: no node is watched, and routes are fixed.
+    /// True if no packet is followed individually: no node is watched, and routes are fixed.
     fn unfollowed(&self) -> bool {
         self.watch.is_none() && matches!(self.routing, Routing::Static(_))
     }
@@ -217,7 +217,7 @@ impl World {
         kept
     }
 
-    /// Passes on all packets that need not wait any longer.
+    /// Passes on all packets that no longer have to wait.
     pub(super) fn release(&mut self, node: NodeId, from: u32, category: u8) {
         let (mut row, in_rows) = (Row::default(), self.unfollowed());
         while let Some(first) = self.nodes[node].station.reorder(from, category, &self.rules).release() {

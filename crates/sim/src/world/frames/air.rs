@@ -16,11 +16,11 @@ use units::Instant;
 
 /// Why a tail pauses.
 enum Stop {
-    /// A listener, by its index, heard something that concerns its node.
+    /// A listener, by its index, received a frame that concerns its node.
     At(u32, Heard, NodeId),
-    /// Another event comes before this time, at which it reaches this listener.
+    /// Another event comes before the time at which the tail reaches this listener.
     Before(Instant, u32),
-    /// All listeners are passed.
+    /// The tail has passed all listeners.
     End,
 }
 
@@ -28,7 +28,7 @@ impl World {
     /// Lets a station act at its deadline.
     #[inline(always)] // once an access
     pub(crate) fn act(&mut self, node: NodeId) {
-        // Only one that waits for an answer has to know.
+        // Only a station that waits for an answer needs this.
         let station = &mut self.nodes[node].station;
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
@@ -77,13 +77,13 @@ impl World {
                 }
                 self.serve(node);
             }
-            // An answer that may not be given leaves the station with its own moment to send.
+            // A station that may not answer keeps its own time to send.
             Due::Wait => self.nodes[node].arm(node, &mut self.events),
         }
     }
 
-    /// Begins a frame to several stations or a trigger for theirs, or leaves it to the access point to ask. False if a frame to
-    /// one station is due.
+    /// Begins a frame to several stations or a trigger for theirs, or forgoes the access to the medium. False if a
+    /// frame to one station is due.
     #[cold]
     fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
         let solicited =
@@ -139,7 +139,7 @@ impl World {
             Sort::Held => {
                 let hop = record.hops.to(frame.to);
                 hop.attempts += 1;
-                // These go first.
+                // Repeated frames go first.
                 hop.repeated += station.held.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
                 station.held.in_flight().for_each(|mpdu| count(mpdu.packet));
             }
@@ -169,8 +169,8 @@ impl World {
         self.pass_on(of, self.now + duration);
     }
 
-    /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front
-    /// passes all listeners until then: no event needed.
+    /// Passes on a frame that is on its way until `end`. If no other event comes before it has been sent, its front
+    /// passes all listeners at once, without an event.
     #[inline]
     fn pass_on(&mut self, of: Handle, end: Instant) {
         let (first, last) = self.medium.front_times(of).unzip();
@@ -211,7 +211,7 @@ impl World {
         }
     }
 
-    /// If a frame that has been sent is a broadcast, every node in range should receive its packets.
+    /// Counts the nodes in range of a broadcast that has been sent, which should receive its packets.
     #[inline(never)]
     fn expect_receptions(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
@@ -236,7 +236,7 @@ impl World {
 
     /// Passes the front of a frame over its listeners, from `listener` on.
     pub(crate) fn front(&mut self, of: Handle, listener: u32) {
-        // No event comes of a front: the next one stays where it is.
+        // A front causes no event, so that the next event stays the same.
         let until = self.until.min(self.events.next_time());
         let Self { medium, nodes, rules, events, now, handled, .. } = self;
         let (frame, links, receivers) = medium.listeners(of);
@@ -398,8 +398,8 @@ impl World {
         first
     }
 
-    /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived. The frame is addressed to it
-    /// where its part of a frame to several is.
+    /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived. A frame to several
+    /// stations is addressed to it if one of the parts is.
     #[inline(never)]
     fn receive(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         if let Some(mut gauge) = self.nodes[node].gauge.take() {
@@ -429,7 +429,7 @@ impl World {
                 self.nodes[node].station.reorder(frame.from, frame.category, &self.rules).forget_before(start);
                 self.release(node, frame.from, frame.category);
             }
-            // It sends its data, and the rest of its TXOP, no wider than that.
+            // The station sends its data, and the rest of its TXOP, no wider than this CTS.
             Kind::Cts if self.medium.has_bands() && frame.to == u32::from(node) => {
                 self.nodes[node].station.narrow_to(self.medium.heard_width(node.into()), &self.rules);
             }

@@ -1,4 +1,4 @@
-//! Frames of nodes on channels of their own: how wide they are.
+//! Widths of the frames of nodes with their own channels.
 
 use crate::config::{Bandwidth, ChannelWidth};
 use crate::engine::{Handle, NodeId};
@@ -9,8 +9,8 @@ use crate::world::state::World;
 use units::Instant;
 
 impl Node {
-    /// Settles the width of a TXOP that it has won. False if it has to wait for secondary channels; another category may
-    /// then have given up a frame in an internal collision. `node`, here and below: its own number.
+    /// Settles the width of a TXOP that this node has won. False if it has to wait for secondary channels; another
+    /// category may then have given up a frame in an internal collision. `node`, here and below: its own number.
     #[cold]
     pub(super) fn settles_width(
         &mut self,
@@ -27,7 +27,7 @@ impl Node {
         begins != Some(false)
     }
 
-    /// Its frame in the channels that it takes: those of its mode, or of the data or the frame that it goes with.
+    /// Sets the channels of its frame: those of its mode, or of the data or frame to which it belongs.
     #[cold]
     pub(super) fn in_band(
         &self,
@@ -59,8 +59,8 @@ impl Node {
         Shape { width: width.min(medium.width(node.into())), limited, ..shape }
     }
 
-    /// True if it may answer a trigger: all of the channel in which it would is idle. A CTS says which of the channels of
-    /// an RTS are; after a MU-RTS, and with static bandwidth, there is none unless all are.
+    /// True if it may answer a trigger: the whole channel of the answer is idle. A CTS reports the idle channels of an
+    /// RTS; after a MU-RTS, and with static bandwidth, there is none unless all are idle.
     #[cold]
     pub(super) fn may_answer(
         &mut self,
@@ -93,7 +93,7 @@ impl Node {
 }
 
 impl World {
-    /// The listeners of a frame know its colour: some ignore the rest.
+    /// Handles the time at which listeners know a frame's colour: some ignore the rest.
     #[inline(never)]
     pub(crate) fn colour(&mut self, of: Handle) {
         let mut index = 0;

@@ -60,7 +60,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     .agreed())
 }
 
-/// Refuses announcements of frames of extended range, which would not be heard as far.
+/// Refuses announcements of frames of extended range, which have a shorter range.
 fn check_extended(network: &Network) -> Result<(), BuildError> {
     let (radio, mac) = (&network.radio, &network.mac);
     let extended = radio.extended_range.is_some() || network.node.iter().any(|node| node.extended_range.is_some());
@@ -80,7 +80,7 @@ fn check_extended(network: &Network) -> Result<(), BuildError> {
     }
 }
 
-/// Contention of stations that are asked for data.
+/// Contention parameters of stations that are asked for data.
 fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<Option<MuEdca>, BuildError> {
     let Some(given) = network.mac.mu_edca else { return Ok(None) };
     let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.mu_edca{key}"), message));
@@ -200,7 +200,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         return Err(refusal("ampdu_frames", &message));
     }
     if given.ampdu_duration > Duration::from_micros(5_484) {
-        return Err(refusal("ampdu_duration", "a frame lasts at most 5484 us"));
+        return Err(refusal("ampdu_duration", "a frame must not last longer than 5484 us"));
     }
     let longest = limit("ampdu", network.ampdu(), longest)?;
     let shared = limit("amsdu", given.amsdu, shared)?;

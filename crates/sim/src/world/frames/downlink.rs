@@ -38,8 +38,8 @@ impl Node {
 }
 
 impl World {
-    /// The frame to several stations that is due: their data, or the trigger that asks them for their `BlockAck`s. None if
-    /// the data are for one station.
+    /// Returns the frame to several stations that is due: their data, or the trigger for their `BlockAck`s. None if the
+    /// data are for one station.
     pub(crate) fn share_downlink(&mut self, node: NodeId, category: u8) -> Option<Frame> {
         let station = &mut self.nodes[node].station;
         if let Some(next) = station.next_to_several(self.now, &self.rules) {
@@ -100,7 +100,7 @@ impl World {
         true
     }
 
-    /// The frame as its listener gets it: for it, if it is one of several stations.
+    /// Returns the frame as its listener sees it: addressed to it, if it is one of several stations.
     pub(in crate::world) fn addressed(&self, node: NodeId, frame: &Frame) -> Frame {
         let to = u32::from(node);
         let station = &self.nodes[NodeId::from(frame.from)].station;
@@ -113,8 +113,8 @@ impl World {
         if is_mine { Frame { to, ..*frame } } else { *frame }
     }
 
-    /// Passes the tail of a PPDU to several stations over its listeners, from `listener` on: of its data each decodes its
-    /// own part, and all others nothing.
+    /// Passes the tail of a PPDU to several stations over its listeners, from `listener` on: each of its stations
+    /// decodes its own part of the data, and all other nodes none.
     pub(super) fn tail_of_parts(&mut self, of: Handle, listener: u32) {
         let mut index = listener;
         loop {

@@ -1,4 +1,4 @@
-//! What a node counts of the frames that it sends.
+//! Counts of the frames that a node sends.
 
 use crate::engine::{Arena, FlowId, Handle, List};
 use crate::mac::{Announced, Answer, Asks, BROADCAST, Conventions, Frame, Kind, Unanswered};
@@ -15,9 +15,9 @@ pub(super) enum Sort {
     Response,
     /// Another frame without data.
     Control,
-    /// A packet for all, which goes with the frame.
+    /// The frame carries a broadcast packet.
     Broadcast,
-    /// This packet, which goes with the frame.
+    /// The frame carries this packet.
     Packet(Handle),
     /// Frames for one station that the sender holds until the answer is due.
     Held,
@@ -26,14 +26,14 @@ pub(super) enum Sort {
 }
 
 impl Node {
-    /// Counts a frame that it begins to send. Returns what it is for its accounts, and its duration, where that follows not from
-    /// mode and length alone or is known.
+    /// Counts a frame that it begins to send. Returns the frame's kind in its accounts, and its duration if that is
+    /// known already or does not follow from mode and length alone.
     #[inline]
     pub(super) fn begins(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> (Sort, Option<Duration>) {
         let NodeRecord { attempts, rts_attempts, block_ack_requests, requests, grants, .. } = &mut self.record;
         let (count, sort) = match frame.kind {
             Kind::Ack => {
-                // Of every two frames one is an ACK.
+                // Every second frame is an ACK.
                 let lasts = (frame.mode == rules.timing.basic).then(|| rules.timing.responses(frame.mode).ack);
                 return (Sort::Response, lasts);
             }
@@ -64,7 +64,7 @@ impl Node {
     pub(super) fn count_own(&mut self, now: Instant, answer: &Answer) {
         let Self { record, egress, station, .. } = self;
         if let Some(Announced { to, category, airtime }) = answer.announced {
-            // A driver reports attempts, and mac80211 charges each with all of its frame.
+            // A driver reports attempts, and mac80211 charges each with its whole frame.
             egress.on_air(now, to, category, false, || airtime);
         }
         match answer.failed {

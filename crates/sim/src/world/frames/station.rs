@@ -36,8 +36,8 @@ impl World {
         }
     }
 
-    /// Sees to the data frames that a station is done with. Packets that shared an aggregate mostly took the same time: those
-    /// that follow one another so are counted together.
+    /// Handles the data frames that a station is done with. Packets of an aggregate mostly took the same time:
+    /// successive ones with equal times are counted together.
     #[inline(never)]
     fn finish_all(&mut self, node: NodeId) {
         let mut frames = std::mem::take(&mut self.done_with);
@@ -64,7 +64,7 @@ impl World {
                 }
                 packets += 1;
                 if !finished.delivered {
-                    // Its port must know of it before it may come there again.
+                    // The port has to record it before the packet may come there again.
                     self.nodes[node].count(self.now, &passage, packets, &mut self.recorder);
                     packets = 0;
                 }
@@ -75,7 +75,7 @@ impl World {
                     self.outside().report(handle, finished.delivered);
                 }
                 match (finished.to, finished.delivered) {
-                    // It lives until the last tail has passed.
+                    // A broadcast packet lives until the last tail has passed.
                     (BROADCAST, _) => {}
                     (_, true) => self.accounts(node).drop_sent(handle),
                     (to, false) => self.link_failed(node, handle, to),
@@ -108,8 +108,8 @@ impl World {
         next
     }
 
-    /// A station is done with a packet, `service` after it got it: told to whoever looks at single packets. What is counted is
-    /// its [passage](Passage).
+    /// Reports a packet that a station finished `service` after it got it, to observers of single packets. Statistics
+    /// count its [passage](Passage).
     #[inline(never)]
     fn observe_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
         let Self { nodes, packets, connections, medium, watch, now, .. } = self;
@@ -131,7 +131,7 @@ impl Node {
         }
     }
 
-    /// Counts packets that its station is done with now, if there are any: how they went, and how many.
+    /// Counts packets that its station is done with now, if there are any.
     fn count(&mut self, now: Instant, passage: &Passage, packets: u32, recorder: &mut Option<Recorder>) {
         if packets > 0 {
             self.count_all(now, passage, packets, recorder);
@@ -149,7 +149,7 @@ impl Node {
     }
 }
 
-/// How a packet went through a node: what is counted when its MAC is done with it.
+/// A packet's times and queue at a node, counted when the MAC is done with it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Passage {
     to: u32,

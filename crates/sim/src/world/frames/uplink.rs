@@ -1,4 +1,4 @@
-//! Frames of several stations at once: what their access point knows of them, and the packets in their parts.
+//! Frames of several stations at once: their access point's knowledge of them, and the packets in their parts.
 
 use crate::engine::{Bitmap, NodeId};
 use crate::mac::{Asks, Conventions, Frame, Kind, NotNow};
@@ -8,7 +8,7 @@ use crate::world::state::World;
 use units::{Bytes, Duration, Instant};
 
 impl Node {
-    /// The trigger for data, or for the sizes of queues, that is due instead of its own frames.
+    /// Returns the trigger for data, or for the sizes of queues, that is due instead of its own frames.
     #[inline(never)]
     pub(super) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let Self { station, record, .. } = self;
@@ -28,7 +28,7 @@ impl Node {
         Some((mode, self.queued(frame.to, frame.category, rules)))
     }
 
-    /// An access point reads what a station [tells](Self::tells_backlog) it in a frame whose MPDUs are `intact` or not.
+    /// Reads, at an access point, a station's [report](Self::tells_backlog) in a frame whose MPDUs are `intact` or not.
     #[inline(never)]
     pub(super) fn learn_backlog(
         &mut self,

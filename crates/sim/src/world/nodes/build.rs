@@ -32,7 +32,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let order = order(site, &layout, rules);
         let settings = order.settings();
-        // A category with several ports cannot contend as each of them orders.
+        // A category with several ports cannot follow the contention parameters of each.
         let alone = layout.groups == 1 && !layout.by_class;
         let consumption = energy::consumption(network, site, &layout);
         // A wired node has no radio to measure with, or to send notes.
@@ -135,7 +135,7 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
             site.marks.read_where(&[(acts, &["turns.without"])]);
             Order::turns(layout, site.marks.read("turns", site.turns), site.role == Role::AccessPoint)
         }
-        // All passes at once, because the kernel above has the limits.
+        // Packets pass at once, because the kernel above has the limits.
         Some(Queues::Driver) => {
             let [aql_low, aql_high, aql_threshold] = [Duration::from_secs(1_000_000); 3];
             Order::mac80211(layout, Mac80211 { aql_low, aql_high, aql_threshold, ..Mac80211::default() }, None)
@@ -150,7 +150,7 @@ fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerS
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
     match basis.infrastructure.access_point(node) {
         _ if site.queues == Some(Queues::Driver) => {
-            refuse(format!("when `{}` sleeps its kernel decides: leave this table out", site.name))
+            refuse(format!("the kernel of `{}` decides when it sleeps: leave this table out", site.name))
         }
         None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
         Some(_) if basis.rules.shares_downlink() => {
@@ -178,7 +178,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
         }
         Some(_) => Layout::by_class(),
         None if !site.class_queue.is_default() => {
-            return refuse(of_node, "one node alone cannot tell classes apart: write `[class_queue]` for all of them");
+            return refuse(of_node, "one node alone cannot have classes: write `[class_queue]` for all nodes");
         }
         None => Layout::by_category(rules.categories),
     };

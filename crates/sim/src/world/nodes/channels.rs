@@ -9,17 +9,17 @@ use units::{Frequency, Power};
 /// Power on the primary channel from which it is busy without a frame that can be decoded (IEEE 802.11-2020, 17.3.10.6).
 const ENERGY: Power = Power::dbm(-62.0);
 
-/// Are access points on channels of their own?
+/// True if access points have their own channels.
 pub(crate) fn are_given(network: &Network) -> bool {
     network.node.iter().any(|node| node.channel.is_some())
 }
 
-/// Does power count by 20 MHz channels?
+/// True if power is counted per 20 MHz channel.
 pub(crate) fn matter(network: &Network) -> bool {
     are_given(network) || network.mac.obss_pd.is_some()
 }
 
-/// The radio with the threshold of energy detection of such networks.
+/// The radio with the energy detection threshold of such networks.
 pub(crate) fn radio(network: &Network) -> Radio {
     let radio = network.radio.clone();
     let given = [radio.carrier_sense_threshold.is_some(), radio.carrier_sense_range.is_some(), radio.range.is_some()];

@@ -46,7 +46,7 @@ impl Generations {
         Ok(found)
     }
 
-    /// Refuses extended range of a node without another one that knows it.
+    /// Refuses extended range of a node if no other node supports it.
     fn check_extended<'s>(&self, sites: impl Iterator<Item = &'s Site>) -> Result<(), BuildError> {
         for (site, place) in sites.zip(0..).filter(|(site, _)| site.extended_range.is_some()) {
             let mut others = self.radios.iter().zip(0..).filter(|&(_, other)| other != place);
@@ -58,12 +58,12 @@ impl Generations {
         Ok(())
     }
 
-    /// Are there frames of extended range?
+    /// True if there are frames of extended range.
     pub(crate) fn extend(&self, network: &Network) -> bool {
         network.radio.extended_range.is_some() || self.radios.iter().any(|radio| radio.extended_range.is_some())
     }
 
-    /// Are frames from and to a node of extended range?
+    /// True if frames from and to a node have extended range.
     pub(crate) fn extends(&self, node: u32, network: &Network) -> bool {
         self.radios.get(node as usize).unwrap_or(&network.radio).extended_range.is_some()
     }
@@ -88,7 +88,7 @@ impl Generations {
         self.radios.iter().map(|radio| Format::of(radio.standard)).collect()
     }
 
-    /// The standard of each node, by address, if one of them does not know the formats of all.
+    /// The standard of each node, by address, if one of them cannot decode the formats of all.
     pub(crate) fn standards(&self) -> Option<Vec<Standard>> {
         let all = || self.radios.iter().map(|radio| radio.standard);
         let newest = all().max()?;

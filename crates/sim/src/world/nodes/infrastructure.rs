@@ -100,7 +100,7 @@ impl Infrastructure {
         (node as usize) < self.described && (!self.access || self.access_point[node as usize].is_some())
     }
 
-    /// Does a scenario know this node by its name? Stations that roam are others, too.
+    /// True if a scenario can name this node. Stations that roam have further nodes.
     pub(crate) fn is_described(&self, node: u32) -> bool {
         !(self.described..self.radios).contains(&(node as usize))
     }
@@ -126,7 +126,7 @@ impl Infrastructure {
         self.access_point[node as usize]
     }
 
-    /// Whom a node may send to by radio.
+    /// The nodes to which a node may send by radio.
     pub(crate) fn receivers(&self, node: u32) -> Vec<u32> {
         match self.access_point.get(node as usize) {
             Some(Some(access_point)) => vec![*access_point],
@@ -173,11 +173,11 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
         };
     };
     if site.role != Role::Station {
-        return refuse(format!("`{}` is no station: only stations have an access point", site.name));
+        return refuse(format!("`{}` is not a station: only stations have an access point", site.name));
     }
     match (0..).zip(sites).find(|(_, other)| other.name == *name) {
         Some((found, other)) if other.role == Role::AccessPoint => Ok(Some(found)),
-        Some(_) => refuse(format!("`{name}` is no access point; give it `role = \"access-point\"`")),
+        Some(_) => refuse(format!("`{name}` is not an access point; give it `role = \"access-point\"`")),
         None => Err(BuildError::unknown_node(path(), name, sites.iter().map(|site| site.name.clone()).collect())),
     }
 }
@@ -193,7 +193,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         | (_, None | Some(Queues::One))
         | (Role::Station, Some(Queues::Turns | Queues::Driver)) => {}
         (Role::Station, Some(Queues::PerStation | Queues::Mac80211)) => {
-            return refuse("queues", format!("`{}` is no access point: it has one queue, or `turns`", site.name));
+            return refuse("queues", format!("`{}` is not an access point: it has one queue, or `turns`", site.name));
         }
         (Role::Wired, Some(_)) => {
             return refuse("queues", format!("`{}` has no radio: it has one queue for each link", site.name));

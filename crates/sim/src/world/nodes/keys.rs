@@ -1,4 +1,4 @@
-//! T-MAC: the ages of packets that a node's frames announce, and those that it hears of.
+//! T-MAC: the packet ages that a node's frames announce, and those that it hears.
 //!
 //! Frames do not carry keys in the model: a listener reads the key from the frame's sender, where it stays until the
 //! sender's next frame, at least SIFS later.
@@ -9,8 +9,8 @@ use crate::net::{Load, Packet};
 use crate::world::accounts::Accounts;
 
 impl Node {
-    /// Sets the key that its frame tells: that of the oldest packet that it has to send, or will have once the frame
-    /// has arrived (R5).
+    /// Sets the key in its frame: that of the oldest packet that it has to send, or will have once the frame has
+    /// arrived (R5).
     #[inline(never)]
     pub(crate) fn tell_key(&mut self, frame: &Frame, accounts: &mut Accounts) {
         let tells = match frame.kind {
@@ -24,7 +24,7 @@ impl Node {
         }
     }
 
-    /// Keys that it has sent, and the place of another node among those that it asked.
+    /// Returns the keys that it has sent, and the place of another node among those that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
         self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }

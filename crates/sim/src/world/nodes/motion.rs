@@ -16,7 +16,7 @@ const SLOWEST: f64 = 0.001;
 /// Longest side of an area in metres.
 const LONGEST_SIDE: f64 = 1e9;
 
-/// The movement of all nodes with a radio; those after the first of a family follow it.
+/// The movement of all nodes with a radio; the nodes of a family move like its first.
 pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], seed: u64) -> Result<Motion, BuildError> {
     let mobility = &network.mobility;
     let followers = || families.iter().flat_map(|family| std::iter::repeat_n(family.home(), family.nodes.len() - 1));
@@ -41,7 +41,7 @@ pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], see
             Err(BuildError::new(format!("node.{}.position", site.name), message))
         }
         (None, None) if !site.waypoints.is_empty() => {
-            let message = format!("`{}` needs a `position` from which its waypoints lead on", site.name);
+            let message = format!("`{}` needs a `position` at which its waypoints begin", site.name);
             Err(BuildError::new(format!("node.{}.waypoints", site.name), message))
         }
         (None, None) => match mobility.model {
@@ -74,7 +74,7 @@ impl From<Place> for Position {
 /// A node that stands, or follows its waypoints.
 fn itinerary(site: &Site, start: Position) -> Result<Walk, BuildError> {
     if site.waypoints.windows(2).any(|pair| pair[0].time >= pair[1].time) {
-        let message = "waypoints come one after another, in order of `time`";
+        let message = "waypoints must be in order of `time`";
         return Err(BuildError::new(format!("node.{}.waypoints", site.name), message));
     }
     let commands = site.waypoints.iter().map(|waypoint| {
@@ -106,7 +106,7 @@ fn random_waypoint(mobility: &Mobility, name: &str, seed: u64) -> Result<Walk, B
 
 fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildError> {
     if [area.x, area.y].into_iter().any(|side| side <= 0.0 || side > LONGEST_SIDE) {
-        return Err(BuildError::new("mobility.area", "sides are above zero, and at most 1000000 km"));
+        return Err(BuildError::new("mobility.area", "sides must be above zero and at most 1000000 km"));
     }
     if slowest > fastest {
         return Err(BuildError::new("mobility.speed", "`from` is the slowest speed: it is above `to`"));
@@ -114,7 +114,7 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
     let message = "below 1 mm/s a leg lasts for days; give a node that stands still a `position`";
     refuse_if!(slowest < SLOWEST, Err(BuildError::new("mobility.speed.from", message)));
     if Position::default().distance(area) < fastest * SHORTEST_CROSSING.as_secs_f64() {
-        return Err(BuildError::new("mobility.speed.to", "so fast a node crosses the whole area within a millisecond"));
+        return Err(BuildError::new("mobility.speed.to", "at this speed a node crosses the area within a millisecond"));
     }
     Ok(())
 }

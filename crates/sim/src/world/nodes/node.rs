@@ -1,4 +1,4 @@
-//! A node: its station, its egress, and what it alone keeps account of.
+//! A node: its station, its egress, and its own records.
 
 use crate::config::Class;
 use crate::egress::{Egress, Taken};
@@ -29,10 +29,10 @@ pub(crate) struct Node {
     pub(crate) station: Station,
     pub(crate) name: String,
     pub(crate) access_point: bool,
-    /// Off the air: it has not come yet, or has gone.
+    /// True if it is off the air: it has not come yet, or has gone.
     pub(crate) absent: bool,
-    /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once,
-    /// one that is discarded with the next that leaves.
+    /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once;
+    /// a discarded one is replaced when the next packet leaves.
     pub(crate) saturated: List<PortId, Vec<(FlowId, Bytes)>>,
     /// By port: when the earliest pending `Ready` event fires; later ones are stale.
     pub(crate) ready: List<PortId, Instant>,
@@ -47,7 +47,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The station's deadline, if no pending event of it is as early; one at that time has to follow.
+    /// Returns the station's deadline, if no pending event of it is as early; the caller schedules one at that time.
     #[inline]
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.station.deadline;
@@ -77,8 +77,8 @@ impl Node {
         is_ready
     }
 
-    /// Reports packets of a port that the MAC, or a wired link, is done with. The airtime `expected` of each, and what
-    /// came through a hardware queue: its receiver, the load of all packets together, and if they arrived.
+    /// Reports packets of a port that the MAC, or a wired link, is done with. `expected`: the airtime of each; and for
+    /// packets of a hardware queue, their receiver, their total load, and whether they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -94,7 +94,7 @@ impl Node {
         }
     }
 
-    /// Records the start of a frame and its duration, for whoever measures.
+    /// Records the start of a frame and its duration in its measurements.
     pub(crate) fn measure_sent(&mut self, now: Instant, frame: &Frame, lasts: Duration) {
         if let Some(gauge) = &mut self.gauge {
             gauge.sends_frame(now, frame, lasts);
@@ -125,7 +125,7 @@ impl Node {
     /// Chooses the transmission level of the packet that the MAC got.
     pub(crate) fn choose_level(&mut self, now: Instant, busy: impl FnOnce() -> Duration) {
         let Some(energy) = &mut self.energy else { return };
-        // A node with two levels has one queue for what goes by radio.
+        // A node with two levels has one queue for packets by radio.
         let packets = self.egress.ports[PortId::at(0)].queue.backlog().packets + 1;
         if let Some(is_low) = energy.chooses(now, busy(), packets) {
             self.station.rates.level = is_low.into();
@@ -154,7 +154,7 @@ impl Node {
         if self.egress.ports[port].needs().sets.contains(Sets::ACCESS) {
             self.order_access(port, orders, rules);
         }
-        // Queues of wires order nothing of the radio, whose threshold they would take back.
+        // Queues of wires give no orders to the radio: they would reset its threshold.
         if let Some(energy) = &mut self.energy
             && self.egress.ports[port].needs().sets.contains(Sets::LEVEL)
         {
@@ -185,8 +185,8 @@ impl Node {
         }
     }
 
-    /// Goes on with the frames that a category holds after an exchange, for the receiver whose turn it is. False if it
-    /// is the turn of a packet that waits: then the category is free to take it.
+    /// Continues with the frames that a category holds after an exchange, for the next receiver. False if a waiting
+    /// packet is next: then the category is free to take it.
     pub(crate) fn resume_in_turn(
         &mut self,
         category: u8,
@@ -195,7 +195,7 @@ impl Node {
         rules: &Conventions,
     ) -> bool {
         let Self { egress, station, .. } = self;
-        // A request for a BlockAck may be all that is left for a receiver. Where there are classes there is none.
+        // A BlockAckReq may be all that is left for a receiver. With service classes there is none.
         let class =
             |packet: Option<Handle>| packet.map_or(Class::BestEffort, |packet| packets.get(packet).dscp.class());
         let turn = egress.turn(now, category, station.held.receivers(category).map(|(to, packet)| (to, class(packet))));
@@ -206,7 +206,7 @@ impl Node {
         turn.is_some()
     }
 
-    /// No packet of a category may leave now: the discipline may have dropped all that waited, or they are held back.
+    /// Handles a category of which no packet may leave now: its discipline may have dropped all, or they are held back.
     pub(crate) fn hands_over_later(
         &mut self,
         node: NodeId,
@@ -223,8 +223,7 @@ impl Node {
         }
     }
 
-    /// Receiver and frame length of the packet of a category that would be handed over next; none where it may be the
-    /// turn of frames that are sent again.
+    /// Returns receiver and frame length of the next packet of a category; none if retransmitted frames may be next.
     pub(crate) fn ahead(&mut self, category: u8, rules: &Conventions, accounts: &mut Accounts) -> Option<(u32, Bytes)> {
         if self.station.held.has_aside(category) {
             return None;
@@ -234,14 +233,14 @@ impl Node {
         Some((to, rules.mpdu(msdu_bytes(length))))
     }
 
-    /// Rate that it can still admit: the least of those that controllers of its queues give; unlimited if none gives
-    /// one.
+    /// Returns the rate that it can still admit: the least of those that its queues' controllers report; unlimited if
+    /// none does.
     pub(crate) fn available(&self) -> Rate {
         self.egress.ports.iter().filter_map(|port| port.controller.available()).min().unwrap_or(Rate::bps(u64::MAX))
     }
 
-    /// Size of its queue for a receiver and category. The receiver has to know what the packets take in an A-MPDU,
-    /// hence headers count.
+    /// Size of its queue for a receiver and category. Headers count, because the receiver needs the packets' size in an
+    /// A-MPDU.
     pub(crate) fn queued(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
         let Self { station, egress, saturated, .. } = self;
         if !saturated[egress.layout.port(to, category, Class::BestEffort)].is_empty() {
@@ -258,14 +257,14 @@ impl Node {
         self.egress.waiting() > 0 || self.station.held.mpdus().next().is_some()
     }
 
-    /// True if packets wait here for a station that is taken to be asleep.
+    /// True if packets wait here for a station that is believed to be asleep.
     pub(crate) fn keeps_for(&self, station: u32) -> bool {
         let held = || self.egress.holds_for(station) || self.station.held.held_for(station).next().is_some();
         self.egress.is_asleep(station) && held()
     }
 
-    /// Has received a data frame for it: a station that can sleep is active, and an access point learns whether the
-    /// sender sleeps from now on (the power management bit).
+    /// Handles a received data frame for this node: a station that can sleep counts as active, and an access point
+    /// learns whether the sender sleeps from now on (the power management bit).
     #[inline(never)]
     pub(crate) fn hear_power_state(&mut self, frame: &Frame, accounts: &mut Accounts) {
         let now = accounts.witness.now;
@@ -286,8 +285,8 @@ impl Node {
         debug_assert!(sleeps || !self.egress.is_asleep(frame.from), "only one that said so is taken to be asleep");
     }
 
-    /// A station of an access point sleeps: the frames for it that the MAC holds wait, and count as in flight no
-    /// longer.
+    /// Suspends the frames that the MAC holds for a station of this access point that sleeps: they no longer count as
+    /// in flight.
     fn suspend(&mut self, to: u32, now: Instant, packets: &mut Arena<Packet>) {
         let Self { egress, station, .. } = self;
         egress.sleepers.set_asleep(to, true);
@@ -303,7 +302,7 @@ impl Node {
         }
     }
 
-    /// Keeps a packet that has left its port for a station that sleeps. Until it goes on it counts as waiting there.
+    /// Keeps a packet that has left its port for a station that sleeps. It counts as waiting there until it moves on.
     #[cold]
     pub(crate) fn keep_asleep(&mut self, category: u8, taken: Taken, accounts: &mut Accounts) {
         debug_assert!(self.egress.is_asleep(taken.packet.to), "nothing is kept from a station that is awake");

@@ -8,24 +8,24 @@ use crate::radio::{Channel, Signals};
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Power};
 
-/// Interval of beacons. A station looks at the signal at each.
+/// Interval of beacons. A station checks the signal at each.
 const BEACON: Duration = Duration::from_micros(102_400);
-/// Beacons in a row without which Linux gives an access point up (`beacon_loss_count`).
+/// Number of consecutive missed beacons after which Linux gives up an access point (`beacon_loss_count`).
 const LOST: u32 = 7;
-/// While the signal is good, the interval of searches is longer by this factor (`bgscan="simple:30:-65:300"`).
+/// Factor by which searches are rarer while the signal is good (`bgscan="simple:30:-65:300"`).
 const SELDOM: u64 = 10;
 
 /// The nodes of a station that roams.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
-    /// Its node at each access point. The first stands for it in flows and results.
+    /// Its node at each access point. The first one represents it in flows and results.
     pub(crate) nodes: Vec<u32>,
     access_points: Vec<u32>,
     /// True if it begins at the strongest access point, not at the first.
     seeks_first: bool,
 }
 
-/// A station goes from one of its nodes to another.
+/// A move of a station from one of its nodes to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turn {
     pub(crate) to: u32,
@@ -44,7 +44,7 @@ impl Family {
         let pairs = (0..).zip(self.access_points.iter().zip(&self.nodes));
         let mut heard: Vec<_> =
             pairs.filter_map(|(at, (&from, &to))| Some((at, signals.decoded(from, to, now)?))).collect();
-        // Of equals the first is the last.
+        // Among equal signals, the first access point is sorted last.
         heard.sort_by(|(one, power), (other, than)| power.as_watts().total_cmp(&than.as_watts()).then(other.cmp(one)));
         heard
     }
@@ -79,7 +79,7 @@ impl Family {
             searched = looked;
             let Some(&(best, than)) = heard.last().filter(|&&(best, _)| best != at) else { continue };
             let better = |signal: Power| than.as_watts() >= signal.as_watts() * roaming.hysteresis.as_ratio();
-            // Between two beacons that it misses it knows no signal to compare with.
+            // While it misses beacons it knows no signal to compare with.
             if signal.map_or(missed >= LOST, better) {
                 turns.push(self.turn(best, searched, roaming.outage.get()));
                 (at, missed, was_good) = (best, 0, true);
@@ -108,7 +108,7 @@ impl Family {
             if turn.leaves <= last.comes {
                 return refuse(
                     "time",
-                    format!("moves come one after another, each more than {} later", roaming.outage.get()),
+                    format!("moves must be in order, each more than {} after the one before", roaming.outage.get()),
                 );
             }
             turns.push(turn);
@@ -164,7 +164,7 @@ fn number(place: usize) -> u32 {
     u32::try_from(place).expect("fewer than 2^32 nodes")
 }
 
-/// Refuses what a station that roams cannot have.
+/// Refuses settings that a station that roams cannot have.
 fn check(site: &Site, access_points: usize) -> Result<(), BuildError> {
     let refusals = [
         (site.role != Role::Station, "roaming", "only stations roam"),
@@ -185,7 +185,7 @@ fn check(site: &Site, access_points: usize) -> Result<(), BuildError> {
     refusal.map_or(Ok(()), |(_, key, why)| Err(BuildError::new(format!("node.{}.{key}", site.name), why)))
 }
 
-/// The names of all nodes, those of a family alike.
+/// The names of all nodes, with the same name for those of a family.
 pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     let mut alike = names.to_vec();
     for family in families {
@@ -228,7 +228,7 @@ pub(crate) fn turns(
     Ok((motion, turns))
 }
 
-/// When the nodes of families are on the air.
+/// Returns the times at which the nodes of families are on the air.
 fn presence(families: &[Family], turns: &[Vec<Turn>]) -> impl Iterator<Item = (u32, Presence)> {
     let of = |(family, turns): (&Family, &Vec<Turn>)| {
         let of_node = |&node: &u32| {

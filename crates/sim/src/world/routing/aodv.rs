@@ -27,13 +27,13 @@ impl Mesh {
         self.nodes[node].route(ends, now, &self.settings)
     }
 
-    /// Calls a node's state machine, which wants nothing done.
+    /// Calls a node's state machine, which orders no actions.
     pub(super) fn tell<R>(&mut self, node: NodeId, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
         let Self { settings, nodes, out, .. } = self;
         act(&mut nodes[node], &mut Context { now, settings, out })
     }
 
-    /// Calls a node's state machine, and turns what it wants done into steps.
+    /// Calls a node's state machine, and turns its actions into steps.
     pub(super) fn call<R>(
         &mut self,
         desk: &mut Desk,
@@ -52,7 +52,7 @@ impl Mesh {
                 }
                 Action::Forward { packet, to } => plane.send(packet, to, Duration::ZERO),
                 Action::Discard { packet, why } => plane.discard(packet, why, true),
-                // A packet in its place would have to make way again.
+                // A packet that refills its place would have to make way again.
                 Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }

@@ -1,4 +1,4 @@
-//! Builds routing: static routes, shortest or by hand, or AODV.
+//! Builds routing: static routes, shortest or configured, AODV, or DSR.
 
 use super::aodv::Mesh;
 use super::sourced::Sourced;
@@ -71,7 +71,7 @@ fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
     if let Some(flow) = flows.iter().find(too_long) {
-        let message = format!("no packet fits into one 802.11 frame with its source route, which leaves {room}");
+        let message = format!("packets do not fit into one 802.11 frame: source routes leave {room}");
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
     let given = network.routing.dsr(rules.edca());
@@ -82,7 +82,7 @@ fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
     Ok(Found::dsr(Sourced::new(settings, nodes), rules.index(given.category)))
 }
 
-/// Refuses settings with which nodes would be silent for ever, or never rest.
+/// Refuses settings with which nodes would never send, or never stop sending.
 fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
     let counts = [
         ("net_diameter", given.net_diameter),
@@ -114,7 +114,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
         let given = given.map(|route| network.routing.marks.read(format!("route.{route}"), &by_hand[route]));
         let path = match (given, flow.role.answers()) {
             (Some(path), _) => Routes::check(neighbours, path).map(|()| path.clone()),
-            // Answers go back the way that was come.
+            // Answers take the reverse path.
             (None, Some(of)) => {
                 let path: Vec<u32> = paths[of.place()].iter().rev().copied().collect();
                 Routes::check(neighbours, &path).map(|()| path)
@@ -149,8 +149,8 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
     Ok(routes)
 }
 
-/// Refuses ranges over which a frame could still be in flight at its whole time-out: it would be given up before it has
-/// arrived. Links that come and go may be too long for an answer within a slot; every packet over them is given up.
+/// Refuses ranges over which a frame could still be in flight at the end of its time-out: it would be given up before
+/// it arrives. Links that come and go may be too long for an answer within a slot; every packet over them is given up.
 fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
     let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
     if longest < most {
@@ -180,9 +180,7 @@ fn check_hops(
             let message = if !is_answered {
                 format!("`{from}` is out of range of the answers of `{to}`: raise the `tx_power` of `{to}`")
             } else if late > slot {
-                format!(
-                    "`{from}` and `{to}` are too far apart: an answer takes {late} longer by distance, a slot is {slot}"
-                )
+                format!("`{from}` and `{to}` are too far apart: their round trip of {late} exceeds a slot of {slot}")
             } else {
                 continue;
             };
@@ -243,7 +241,7 @@ pub(crate) fn check_txop(
             Role::Outside => 0..rules.categories,
             _ => usize::from(flow.category)..usize::from(flow.category) + 1,
         };
-        // AODV and DSR may lead a flow by any node; what goes by fixed routes is sent by those on them.
+        // AODV and DSR may route a flow over any node; with fixed routes only the nodes on them send.
         let (senders, all): (Vec<u32>, _) = match routing {
             Routing::Static(routes) => (radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
             Routing::Found(_) => (Vec::new(), nodes.len()),

@@ -1,4 +1,4 @@
-//! Routes that a protocol finds: what it wants done with packets, its pending events, and the counts of its messages.
+//! Routes that a protocol finds: its actions on packets, its pending events, and the counts of its messages.
 
 use super::aodv::Mesh;
 use super::plane::{Desk, Plane};
@@ -158,7 +158,7 @@ impl Found {
         }
     }
 
-    /// A packet's delay is over: where it goes.
+    /// Returns where a packet goes after its delay.
     pub(crate) fn delay_ends(&mut self, handle: Handle, packets: &Arena<Packet>) -> u32 {
         debug_assert!(self.plane.delayed > 0, "what goes on was delayed");
         self.plane.delayed -= 1;
@@ -192,7 +192,7 @@ impl Found {
         }
     }
 
-    /// The node's deadline, if no pending event of it is as early; one then has to follow.
+    /// Returns the node's deadline, if no pending event of it is as early; one then has to be scheduled.
     pub(crate) fn newly_due(&mut self, node: NodeId) -> Option<Instant> {
         let deadline = self.deadline(node);
         let armed = &mut self.plane.armed[node];
@@ -202,8 +202,8 @@ impl Found {
         })
     }
 
-    /// A node's MAC has given up a packet for this neighbour: what there is to tell of it once the packet has been seen
-    /// to.
+    /// Handles a packet for this neighbour that the MAC has given up. Returns the report to send once the packet is
+    /// handled.
     pub(crate) fn link_fails(&mut self, node: NodeId, packet: Handle, to: u32) -> Option<News> {
         match &mut self.protocol {
             Protocol::Aodv(_) => None,
@@ -211,7 +211,7 @@ impl Found {
         }
     }
 
-    /// The packet had a message. True if those that wait for the neighbour go.
+    /// Handles a lost packet with a message. True if packets that wait for the neighbour are removed.
     pub(crate) fn message_failed(&mut self, message: Handle, to: u32, news: Option<News>, desk: &mut Desk) -> bool {
         let Self { protocol, plane } = self;
         let is_broken = match (protocol, news) {
@@ -229,7 +229,7 @@ impl Found {
         plane.purges && is_broken
     }
 
-    /// True if the packets that wait for a neighbour go when it does not get one with data.
+    /// True if the packets that wait for a neighbour are removed when one with data fails.
     pub(crate) fn purges_for_data(&self) -> bool {
         let breaks = match &self.protocol {
             Protocol::Aodv(mesh) => mesh.packet_failures,
@@ -238,8 +238,8 @@ impl Found {
         self.plane.purges && breaks
     }
 
-    /// Offers a node a data packet that it could not send to this neighbour; if not `missing`, the neighbour has got it
-    /// all the same. True if the node keeps it.
+    /// Offers a node a data packet that it could not send to this neighbour; if not `missing`, the neighbour has
+    /// received it all the same. True if the node keeps it.
     pub(crate) fn packet_failed(
         &mut self,
         (packet, to, missing): (Handle, u32, bool),
@@ -268,7 +268,7 @@ impl Found {
         }
     }
 
-    /// A message waited for a neighbour to which the link is broken: it may go by another route.
+    /// Handles a message that waited for a neighbour with a broken link: it may go by another route.
     pub(crate) fn salvage(&mut self, message: Handle, to: u32, desk: &mut Desk) {
         if let Protocol::Dsr(mesh) = &mut self.protocol {
             let message = mesh.message(message);

@@ -1,4 +1,4 @@
-//! Next hops of packets: by fixed routes, AODV or DSR. What a protocol wants done, the network does step by step.
+//! Next hops of packets: by fixed routes, AODV or DSR. The network carries out a protocol's actions step by step.
 
 mod aodv;
 pub(crate) mod build;
@@ -39,7 +39,7 @@ impl Routing {
         }
     }
 
-    /// The next hop of a flow at the node where it begins; all where it is yet to be found, and there is one port per
+    /// Returns the next hop of a flow at its first node; all nodes if a route has yet to be found, with one port per
     /// category.
     pub(crate) fn first_hop(&self, flow: FlowId, of: &Flow) -> u32 {
         match self {

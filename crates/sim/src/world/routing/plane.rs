@@ -1,4 +1,4 @@
-//! What the protocols that find routes have in common: pending events, the counts of messages, and what is to be done.
+//! Common state of the protocols that find routes: pending events, counts of messages, and actions to carry out.
 
 use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{Arena, Handle, List, NodeId};
@@ -13,11 +13,11 @@ use units::{Bytes, Duration, Instant};
 pub(crate) enum Step {
     /// A packet goes to a neighbour, or to all, after a delay.
     Send { packet: Handle, to: u32, after: Duration },
-    /// A packet is lost. Do the ports of the node refill?
+    /// A packet is lost; `refills`: the ports of the node refill.
     Discard { packet: Handle, why: LossCause, refills: bool },
 }
 
-/// A node that is told something, the time, and the packets of its network.
+/// A node that is called, the time, and the packets of its network.
 pub(crate) struct Desk<'a> {
     pub(crate) node: NodeId,
     pub(crate) now: Instant,
@@ -31,11 +31,11 @@ pub(crate) struct Plane {
     pub(crate) ledger: Ledger,
     /// Number of packets that wait for their delay to end.
     pub(super) delayed: u64,
-    /// Do packets that wait for the other end of a broken link go?
+    /// True if packets that wait for the other end of a broken link are removed.
     pub(super) purges: bool,
     /// Index of the access category of messages.
     pub(crate) category: u8,
-    /// Do messages go to the head of their queue?
+    /// True if messages go to the head of their queue.
     pub(crate) goes_first: bool,
     /// Acts that are due now.
     pub(crate) steps: Vec<Step>,
@@ -73,7 +73,7 @@ impl Plane {
         self.steps.push(Step::Send { packet, to, after });
     }
 
-    /// A packet is lost. Do the ports of the node refill?
+    /// A packet is lost; `refills`: the ports of the node refill.
     pub(super) fn discard(&mut self, packet: Handle, why: LossCause, refills: bool) {
         self.steps.push(Step::Discard { packet, why, refills });
     }

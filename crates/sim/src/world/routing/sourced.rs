@@ -88,7 +88,7 @@ impl Sourced {
         header.next().unwrap_or(BROADCAST)
     }
 
-    /// Calls a node's state machine, and turns what it wants done into steps.
+    /// Calls a node's state machine, and turns its actions into steps.
     pub(super) fn call<R>(
         &mut self,
         desk: &mut Desk,
@@ -113,7 +113,7 @@ impl Sourced {
                     plane.send(packet, to, after);
                 }
                 Action::Discard { packet, why } => plane.discard(packet, why, true),
-                // A packet in its place would have to make way again.
+                // A packet that refills its place would have to make way again.
                 Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }

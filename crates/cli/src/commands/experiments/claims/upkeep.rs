@@ -43,7 +43,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     Ok(if found.is_empty() { HOLDS } else { DIFFERS })
 }
 
-/// Returns the scenarios under those conventions, other than their files' own, for which there are rows on record.
+/// Returns the scenarios with each set of conventions, other than that of their files, for which the record has rows.
 fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
     let mut others = Vec::new();
     for (file, named) in scenarios {
@@ -127,7 +127,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         }
     }
     let mut by_document: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
-    // A claim on other conventions than the file's is in the scenario that has those.
+    // A claim on conventions other than the file's belongs to the scenario with those conventions.
     let others = with_other_conventions(&scenarios, &old)?;
     for named in scenarios.into_iter().map(|(_, named)| named).chain(others) {
         by_document.entry(named.document).or_default().push(named.scenario);

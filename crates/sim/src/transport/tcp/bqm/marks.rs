@@ -11,7 +11,7 @@ pub(in crate::transport::tcp) struct Marks {
     segment: u64,
     /// End of the octets that were sent.
     sent_to: u64,
-    /// Number of times that each packet was sent again that is not acknowledged, by the number of its first octet.
+    /// Number of retransmissions of each unacknowledged packet, by the number of its first octet.
     repeated: BTreeMap<u64, u8>,
 }
 
@@ -25,7 +25,7 @@ impl Marks {
         self.settings.pattern.priority(number(start, self.segment))
     }
 
-    /// Priority of the segment that begins with octet `start`, which is sent now. A repetition has a higher one;
+    /// Priority of the segment that begins with octet `start`, which is sent now. A retransmission has a higher one;
     /// otherwise it would be dropped again and again where priority 0 never gets through.
     pub(in crate::transport::tcp) fn send(&mut self, start: u64) -> u8 {
         let mut raised = 0;

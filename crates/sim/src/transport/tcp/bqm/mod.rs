@@ -19,7 +19,7 @@ pub(crate) struct Settings {
     pub(crate) pattern: Pattern,
     /// True if a repetition has a priority higher by one each time, so that it is not dropped for ever.
     pub(crate) raise: bool,
-    /// How a receiver tells losses apart: by equation (3.2) and the rule on bursts, if it does.
+    /// How a receiver distinguishes losses, if at all: by equation (3.2) and the rule on bursts.
     pub(crate) discriminator: Discriminator,
     /// `K`: one in this many packets has priority 0, for the receiver. None: no packet has.
     pub(crate) every: Option<u32>,
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) measure: Measure,
     /// Sender's reaction to a loss without congestion: by one packet in section 3.5, none in section 6.1.
     pub(crate) wireless_loss: WirelessLoss,
-    /// How long the window grows at the reduced speed after a reaction.
+    /// Time for which the window grows at the reduced speed after a reaction.
     pub(crate) growth: Growth,
     /// Slow start threshold after a reaction; half: RFC 5681, equation 4.
     pub(crate) threshold: Threshold,

@@ -1,5 +1,5 @@
-//! Pattern of discard priorities over packets (BQM thesis, section 3.1). Positions stand in figures only; these are
-//! derived.
+//! Pattern of discard priorities over packets (BQM thesis, section 3.1). The thesis shows positions only in figures;
+//! these are derived.
 
 use crate::config::bqm::DiscardPattern as Pattern;
 

@@ -1,9 +1,9 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP (RFC 8257) for the Internet. Reacts to the share of
 //! octets that arrive marked, so that a queue can mark early and often; the requirements are those of RFC 9331.
 //!
-//! As in Linux, of which the numbers are: once a round trip the window falls by half the average share; it grows by one
-//! segment a round trip of 25 ms, if the real one is shorter; marked octets do not let it grow. Left out are pacing, the
-//! 500 round trips after which Linux begins to count in 25 ms, and the detection of queues that mark by RFC 3168.
+//! As in Linux, the source of the numbers: once per round trip the window falls by half the average share; it grows by
+//! one segment per round trip of 25 ms, if the real one is shorter; marked octets cause no growth. Left out: pacing,
+//! the 500 round trips after which Linux begins to count in 25 ms, and the detection of queues that mark by RFC 3168.
 
 use super::Growth;
 use units::{Duration, Instant};
@@ -61,7 +61,7 @@ impl Prague {
     /// Growth of `cwnd` in octets by what was acknowledged without a mark.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn increase(&mut self, cwnd: u64, growth: Growth) -> u64 {
-        // A segment in the reference, and the rate of as large a window is that much higher: the square.
+        // One segment per reference round trip; as the rate of an equal window is higher by the same ratio: its square.
         let ratio = growth.srtt.map_or(1.0, |srtt| srtt.as_secs_f64() / REFERENCE.as_secs_f64()).min(1.0);
         self.fraction += self.segment * ratio * ratio * growth.acked as f64 / cwnd as f64;
         let whole = libm::floor(self.fraction);

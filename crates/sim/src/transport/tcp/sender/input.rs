@@ -29,7 +29,7 @@ impl Sender {
         }
     }
 
-    /// Takes a segment of the receiver.
+    /// Takes a segment from the receiver.
     pub(crate) fn receive(&mut self, now: Instant, segment: &Segment) {
         self.sample = None;
         let Some(ack) = segment.ack else { return };
@@ -84,7 +84,7 @@ impl Sender {
         debug_assert!(self.window.cwnd >= self.settings.segment.count(), "a segment may always be sent");
     }
 
-    /// Tells Prague what was acknowledged, and how much of it arrived with a mark.
+    /// Reports acknowledged octets to Prague, and how many of them arrived with a mark.
     fn hear(&mut self, now: Instant, acked: u64, marked: u64) {
         let (una, nxt) = (self.board.una, self.board.nxt);
         let before = self.window.cwnd;
@@ -115,7 +115,7 @@ impl Sender {
         }
     }
 
-    /// Octets are acknowledged, and `news` of them were neither SACKed before nor, where marks are counted, marked.
+    /// Handles acknowledged octets, of which `news` were neither SACKed before nor, where marks are counted, marked.
     fn advance(&mut self, now: Instant, ack: u64, news: u64, segment: &Segment) {
         self.measure(now, ack, segment);
         let below = ack - self.board.una;
@@ -217,7 +217,7 @@ impl Sender {
                 self.begin_recovery(now);
                 if self.settings.recovery != Recovery::Sack {
                     self.window.inflate(self.recovery.duplicates());
-                    // Against a timeout while the repetition is on its way.
+                    // This prevents a timeout while the repetition is on its way.
                     self.timer = now + self.rto.timeout();
                 }
             }
@@ -308,8 +308,8 @@ impl Sender {
         self.counts.timeouts += 1;
         let una = self.board.una;
         if una > self.timed_out_at {
-            // In a recovery with SACK a repetition was lost, and the threshold falls twice (RFC 5681, 4.3). Without it there may
-            // only be more to repeat than there was time for.
+            // In a recovery with SACK a repetition was lost, and the threshold falls twice (RFC 5681, 4.3). Without
+            // SACK there may only be more to repeat than the time allowed.
             let slow = self.recovery.is_fast() && self.settings.recovery != Recovery::Sack;
             self.window.lower_threshold(self.flight_size(), slow);
         }

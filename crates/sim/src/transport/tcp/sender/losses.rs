@@ -1,4 +1,4 @@
-//! Loss detection of a sender: by the count of what arrived behind it (RFC 6675), or by time (RFC 8985).
+//! Loss detection of a sender: by counting later segments that have arrived (RFC 6675), or by time (RFC 8985).
 
 use super::state::Sender;
 use crate::transport::tcp::{Block, Segment, rack::Rack};
@@ -23,7 +23,7 @@ impl Sender {
         }
     }
 
-    /// `Update` of RFC 6675: true if a SACK option tells anything new.
+    /// `Update` of RFC 6675: true if a SACK option has news.
     pub(super) fn update(&mut self, now: Instant, segment: &Segment) -> bool {
         let mut news = false;
         for &block in segment.sacks.blocks() {

@@ -227,7 +227,7 @@ impl Sender {
             start: block.start,
             length: u32::try_from(length).expect("a segment is shorter than 4 GB"),
             fin: self.closing && block.end > self.end,
-            // With L4S also what is repeated, so that all goes through the same queue (Linux with RFC 9768).
+            // With L4S also for retransmissions, so that all packets pass the same queue (Linux with RFC 9768).
             ecn: if self.ecn && self.settings.counts_marks() { Ecn::Ect1 } else { Ecn::NotEct },
             discard_priority: self.marks.as_mut().map(|marks| marks.send(block.start)),
             ..self.empty(now)

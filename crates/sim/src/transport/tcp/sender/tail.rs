@@ -54,7 +54,7 @@ impl Sender {
         if !again || both_came {
             self.tail.out = None;
         } else if ack > end {
-            // The probe has mended a loss that nothing else told of.
+            // The probe has repaired a loss that was not detected otherwise.
             self.tail.out = None;
             if self.board.una >= self.reduced_at {
                 self.reduce(now, self.flight_size());
