@@ -480,29 +480,22 @@ fn openwrt_settings_become_a_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/sluice/files/sluice.init");
     let made = folder.path().join("etc/sluice.toml");
+    let (root, knobs) = (linux::class("root").unwrap(), linux::Backend::Knobs);
+    let auto = linux::Backend::Auto;
+    let expected = [("*", 0x1_0010, auto), ("*wifi", root, knobs), ("eth0", root, knobs), ("wan", 0x1_0010, auto)];
     // As a person writes it: a number is of milliseconds.
-    for delay in ["100", "100ms", "0.1 s"] {
+    for delay in ["100", "100ms", "0.1 s", "100 ms"] {
         let run = format!("DELAY='{delay}'\n{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
         let output = Command::new("sh").args(["-euc", &run]).current_dir("/").output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         let config: linux::agent::config::Config = lab::files::config(&made).unwrap();
         let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
-        let delay = wishes.iter().find_map(|wish| wish.target_delay).unwrap();
-        assert_eq!(delay.get(), units::Duration::from_millis(100));
+        let of: Vec<(&str, u32, linux::Backend)> =
+            wishes.iter().map(|wish| (wish.place.device.as_str(), wish.place.parent, wish.backend)).collect();
+        assert_eq!(of, expected);
+        assert_eq!(wishes[1].target_delay.unwrap().get(), units::Duration::from_millis(100));
+        assert_eq!(config.metrics.unwrap().listen, "127.0.0.1:9477".parse().unwrap());
     }
-    let run = format!("DELAY='100 ms'\n{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
-    let output = Command::new("sh").args(["-euc", &run]).current_dir("/").output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    let config: linux::agent::config::Config = lab::files::config(&made).unwrap();
-    let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
-    let made: Vec<(&str, u32, linux::Backend)> =
-        wishes.iter().map(|wish| (wish.place.device.as_str(), wish.place.parent, wish.backend)).collect();
-    let (root, knobs) = (linux::class("root").unwrap(), linux::Backend::Knobs);
-    let auto = linux::Backend::Auto;
-    let expected = [("*", 0x1_0010, auto), ("*wifi", root, knobs), ("eth0", root, knobs), ("wan", 0x1_0010, auto)];
-    assert_eq!(made, expected);
-    assert_eq!(wishes[1].target_delay.unwrap().get(), units::Duration::from_millis(100));
-    assert_eq!(config.metrics.unwrap().listen, "127.0.0.1:9477".parse().unwrap());
 }
 
 #[test]

@@ -19,9 +19,9 @@ use serde::Deserialize;
 const FARM: &str = include_str!("../../tests/farm.json");
 
 /// A machine, written by hand in the form of `sluice doctor --bundle`. The files of AQL are as `net/mac80211/debugfs.c` writes
-/// them in Linux 5.4 (none), 5.13 and 5.17 (for 5.15: no `aql_pending`), 6.1, 6.6, 6.10 (for 6.12), 6.17 and 7.2 (which has a line
-/// for multicast); 5.4, 6.1 and 6.17, and what most drivers say of airtime and transmit queues, were
-/// compared with sources, the others (rt2800usb among them) not. `tests/farm.py` runs the commands on each.
+/// them in Linux 5.4 (none), 5.13, 5.17 and 5.19 (for 5.15: no `aql_pending`), 6.1, 6.6, 6.10 (for 6.12), 6.17 and 7.2 (which
+/// has a line for multicast, as `OpenWrt`'s mac80211 has by another name). They were compared with sources, as was what most
+/// drivers say of airtime and transmit queues (not rt2800usb). `tests/farm.py` runs the commands on each.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fixture {

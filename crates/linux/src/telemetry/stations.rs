@@ -47,7 +47,7 @@ pub struct PhyAql {
     pub is_on: bool,
     /// Airtime of all frames that were handed down and are not yet sent.
     pub pending: Duration,
-    /// The part of it that belongs to present stations and, if the kernel counts it, to multicast.
+    /// The part of it that belongs to present stations.
     pub accounted: Duration,
     /// Above this, stations get their lower limit.
     pub threshold: Duration,
@@ -204,9 +204,9 @@ fn phy_aql(folder: &Path) -> Told<PhyAql> {
     let file = |name| folder.join(name);
     let number = |name| text(&file(name)).and_then(|text| read_number(&text).ok_or_else(|| strange(&file(name))));
     let pending = text(&file("aql_pending"))?;
-    let (pending, for_all) = read_pending(&pending).ok_or_else(|| strange(&file("aql_pending")))?;
+    let pending = read_pending(&pending).ok_or_else(|| strange(&file("aql_pending")))?;
     let threshold = micros(number("aql_threshold")?);
-    let accounted = for_all + of_all_stations(folder)?;
+    let accounted = of_all_stations(folder)?;
     Ok(PhyAql { is_on: number("aql_enable")? != 0, pending, accounted, threshold })
 }
 
@@ -236,23 +236,11 @@ fn read_number(text: &str) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-/// Parses `aql_pending` of a phy: a line for each access category, for multicast (`MC`, or `BC/MC`) if the kernel
-/// counts it, and the total. Returns the total and the multicast part.
-fn read_pending(text: &str) -> Option<(Duration, Duration)> {
-    let (mut total, mut for_all) = (None, Duration::ZERO);
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(name), Some(number), Some("us"), None) = (words.next(), words.next(), words.next(), words.next())
-        else {
-            continue;
-        };
-        match name {
-            "total" => total = Some(micros(number.parse().ok()?)),
-            "MC" | "BC/MC" => for_all = micros(number.parse().ok()?),
-            _ => {}
-        }
-    }
-    Some((total?, for_all))
+/// Parses the total in `aql_pending` of a phy, after a line for each access category and one for multicast if the kernel
+/// counts it, which is no part of the total.
+fn read_pending(text: &str) -> Option<Duration> {
+    let total = text.lines().find_map(|line| line.strip_prefix("total")?.trim().strip_suffix(" us"))?;
+    total.parse().ok().map(micros)
 }
 
 /// Parses `aql` of a station: pending time in microseconds, and the limits as `low/high`.
@@ -277,7 +265,7 @@ fn read_station(text: &str) -> Option<StationAql> {
 }
 
 /// Parses either kind of file: pending time of a phy, of a station. Accepts any text.
-pub fn read(text: &str) -> (Option<(Duration, Duration)>, Option<StationAql>) {
+pub fn read(text: &str) -> (Option<Duration>, Option<StationAql>) {
     (read_pending(text), read_station(text))
 }
 

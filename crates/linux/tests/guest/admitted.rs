@@ -1,7 +1,7 @@
 //! Both controllers of SWAN on one interface, and a command that `sluice admit` runs.
 
 use super::network::{CLIENT, Network};
-use super::program::{PROGRAM, Program, nothing_is_left, queue, said};
+use super::program::{PROGRAM, Program, nothing_is_left, queue, said, until};
 use super::{HEADERS, now, pause_until, shell};
 use rustix::net::sockopt::set_ip_tos;
 use std::net::UdpSocket;
@@ -24,7 +24,6 @@ swan_mark = { admission_rate = "400 kb/s", threshold_rate = "500 kb/s", regulati
 [admission]
 interfaces = ["lan", "sl0"]
 "#;
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs a command under `sluice admit`, which sends 180 kb/s for so many seconds.
 fn admit(seconds: u64) -> Output {
@@ -63,12 +62,9 @@ fn both_controllers_govern_one_interface_and_too_much_real_time_ends_an_admitted
     let there = "netns exec client /tmp/sluice agent --config /tmp/client.toml --state /tmp/client";
     let mut client = Command::new("ip").args(there.split(' ')).spawn().unwrap();
     shell("ip netns exec client iperf3 -s -D");
-    let until = now() + PATIENCE;
-    while shell("ip netns exec client ss -lun").matches(":9478").count() == 0 || !said().contains("probes are answered")
-    {
-        assert!(now() < until, "{}", said());
-        pause_until(now() + Duration::from_millis(50));
-    }
+    until("both agents answer", || {
+        shell("ip netns exec client ss -lun").contains(":9478") && said().contains("probes are answered")
+    });
 
     let admitted = admit(4);
     let log = String::from_utf8_lossy(&admitted.stderr).into_owned();

@@ -82,19 +82,17 @@ fn traffic_survives_kills_and_the_last_agent_finds_and_leaves_all_in_order() {
     Program::attached(governed, "sl0").kill();
     // Half of the moments lie before it has attached, half while it governs.
     let span = now().since(begun) * 2;
-    let (mut moments, mut attached) = (Moments(SEED), 0);
+    let mut moments = Moments(SEED);
     let kills = setting("KILLS", KILLS);
     for _ in 1..kills {
         let program = Program::start(governed);
         pause_until(now() + moments.below(span));
         program.kill();
         goes_on();
-        let queue = queue("sl0");
-        assert!(queue.contains("\"sluice\"") || queue.contains("\"limit\":77"), "{queue}");
-        attached += u64::from(queue.contains("\"sluice\""));
+        // Our queue stays from the first kill on: the next agent takes it over.
+        assert!(queue("sl0").contains("\"sluice\""), "{}", queue("sl0"));
     }
-    println!("{kills} kills within {} ms; after {attached} the queue was ours", span.as_nanos() / 1_000_000);
-    assert!(attached > 0);
+    println!("{kills} kills within {} ms; after each the queue was ours", span.as_nanos() / 1_000_000);
 
     // An agent that dies leaves a limit above the fall-back.
     let high = Program::attached("attach sl0 --backend bpf --set controller=none --set limit=1000", "sl0");

@@ -2,7 +2,8 @@
 //! hostapd, with the modules that `tests/live/wifi.py` makes.
 
 use super::kills::Moments;
-use super::program::{Program, nothing_is_left, queue, run, said};
+use super::program::{Program, nothing_is_left, queue, run, said, until, until_said};
+use super::radios::{access_point, join_at, unload, with_aql};
 use super::slow_link::SlowLink;
 use super::stress::setting;
 use super::{now, pause_until, shell};
@@ -15,10 +16,7 @@ const KILLS: u64 = 1_000;
 const LINK: u64 = 125_000;
 /// Seed of the moments of kills; any will do.
 const SEED: u64 = 20_261_126;
-/// Longest time for anything that is waited for: an access point begins, a station joins.
-const PATIENCE: Duration = Duration::from_secs(30);
-const HOSTAPD: &str =
-    "interface=wlan0\ndriver=nl80211\nssid=knobs\nhw_mode=g\nchannel=1\nieee80211n=1\nwmm_enabled=1\n";
+const HOSTAPD: &str = "ssid=knobs\nhw_mode=g\nchannel=1\nieee80211n=1\nwmm_enabled=1\n";
 /// The default of mac80211, and what attached agents make of it.
 const BEFORE: &str =
     "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 5000 12000 BK 5000 12000 MC 50000; 24000";
@@ -27,13 +25,8 @@ const SET: &str =
 
 /// Makes an access point and stations, each a radio with AQL: wlan0, wlan1 and so on.
 fn cell(radios: usize) {
-    unload();
-    shell("mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug");
-    // First what mac80211 depends on.
-    shell("modprobe mac80211; rmmod mac80211; insmod /usr/lib/aql/mac80211.ko");
-    shell(&format!("insmod /usr/lib/aql/mac80211_hwsim.ko radios={radios}"));
-    std::fs::write("/tmp/hostapd.conf", HOSTAPD).unwrap();
-    begin_access_point();
+    with_aql(&format!("radios={radios}"));
+    access_point(HOSTAPD);
     (1..radios).for_each(join);
     wait_for_stations(radios - 1);
 }
@@ -47,41 +40,14 @@ fn end() {
     unload();
 }
 
-fn unload() {
-    shell("! pidof hostapd > /dev/null || kill $(pidof hostapd)");
-    shell(
-        "! [ -d /sys/module/mac80211_hwsim ] || rmmod mac80211_hwsim; ! [ -d /sys/module/mac80211 ] || rmmod mac80211",
-    );
-}
-
-fn begin_access_point() {
-    shell("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said || { cat /tmp/hostapd.said; false; }");
-}
-
 fn end_access_point() {
     shell("kill $(pidof hostapd)");
     until("the access point's end", || shell("pidof hostapd || true").is_empty());
 }
 
-/// Lets a station join.
 fn join(station: usize) {
     shell(&format!("ip link set wlan{station} up"));
-    let link = || shell(&format!("iw dev wlan{station} link"));
-    until(&format!("wlan{station} joins"), || {
-        shell(&format!("iw dev wlan{station} connect knobs 2412 2> /dev/null || true"));
-        pause_until(now() + Duration::from_millis(200));
-        link().starts_with("Connected")
-    });
-}
-
-/// Waits until something is as wanted.
-fn until(what: &str, is: impl Fn() -> bool) {
-    let latest = now() + PATIENCE;
-    while !is() {
-        let said = std::fs::read_to_string("/tmp/said").unwrap_or_default();
-        assert!(now() < latest, "{what}: {said}");
-        pause_until(now() + Duration::from_millis(20));
-    }
+    join_at(0, station, "knobs 2412");
 }
 
 /// Returns the words of a file. A shell would cost more than what is tested.
@@ -200,7 +166,7 @@ fn stations_that_come_and_go_and_an_access_point_that_begins_anew_are_followed()
     join(1);
     wait_for_stations(3);
     end_access_point();
-    begin_access_point();
+    access_point(HOSTAPD);
     (1..4).for_each(join);
     wait_for_stations(3);
     assert_eq!(aql(), SET);
@@ -247,7 +213,7 @@ fn what_cannot_be_set_is_said() {
     cell(2);
     let says = |words: &str| {
         let program = Program::start("attach wlan0 --backend knobs");
-        until(words, || said().contains(words));
+        until_said(words, 1);
         // Long enough for the first interval.
         pause_until(now() + Duration::from_millis(500));
         program.signal("TERM");
@@ -276,7 +242,7 @@ fn what_cannot_be_set_is_said() {
     end();
     // The kernel's own modules.
     shell("modprobe mac80211_hwsim radios=2");
-    begin_access_point();
+    access_point(HOSTAPD);
     join(1);
     says("the driver has no airtime queue limits (AQL): only the limit of all queues moves");
     end_access_point();

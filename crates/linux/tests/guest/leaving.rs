@@ -1,6 +1,6 @@
 //! The real `sluice` leaves nothing behind when it ends, however it ends.
 
-use super::program::{Program, nothing_is_left, queue, run, said};
+use super::program::{Program, nothing_is_left, queue, run, said, until, until_said};
 use super::slow_link::Terminal;
 use super::{dummy, now, pause_until, shell};
 use linux::device::bpf::FOLDER;
@@ -106,11 +106,7 @@ fn mq_comes_back_with_its_queues_and_its_place_is_said() {
         }
         let before = all();
         let program = Program::start(&format!("attach many --backend {backend} --controller ebdp"));
-        let until = now() + Duration::from_secs(20);
-        while !queue("many").contains("\"handle\":\"51") {
-            assert!(now() < until, "{}", said());
-            pause_until(now() + Duration::from_millis(10));
-        }
+        until("our queue", || queue("many").contains("\"handle\":\"51"));
         assert!(said().contains("one queue under one lock"), "{}", said());
         program.signal("TERM");
         assert_eq!(program.end(), Some(0), "{}", said());
@@ -229,19 +225,12 @@ fn an_agent_with_few_powers_left_reloads_follows_an_interface_that_returns_and_r
         let config = format!("[interface.one]\nforce = true\nbackend = \"bpf\"\n[interface.one.queue]\n{queue}\n");
         std::fs::write(CONFIG, config).unwrap();
     };
-    let until = |words: &str, times: usize| {
-        let end = now() + Duration::from_secs(20);
-        while said().matches(words).count() < times {
-            assert!(now() < end, "{words}: {}", said());
-            pause_until(now() + Duration::from_millis(10));
-        }
-    };
     dummy("one", 1);
     shell("ip link set one up; tc qdisc replace dev one root handle 7: pfifo limit 77");
     let before = queue("one");
     configure(500);
     let program = Program::attached("agent --config /tmp/agent.toml", "one");
-    until("one attached", 1);
+    until_said("one attached", 1);
     pause_until(now() + Duration::from_millis(500));
     let held = program.held();
     // CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF.
@@ -252,20 +241,19 @@ fn an_agent_with_few_powers_left_reloads_follows_an_interface_that_returns_and_r
     assert!(held.contains("Seccomp:\t2"), "{held}");
     configure(400);
     program.signal("HUP");
-    until("no waiting packet is lost", 1);
+    until_said("no waiting packet is lost", 1);
     shell("ip link del one");
-    until("one gone", 1);
+    until_said("one gone", 1);
     dummy("one", 1);
     shell("ip link set one up; tc qdisc replace dev one root handle 7: pfifo limit 77");
     // It may have taken up the new interface before that queue came, and says so then.
     program.signal("HUP");
-    until("one attached", 2);
-    let end = now() + Duration::from_secs(20);
-    while !queue("one").contains("sluice") {
-        assert!(now() < end, "{}", said());
+    until_said("one attached", 2);
+    until("our queue", || {
         program.signal("HUP");
         pause_until(now() + Duration::from_millis(100));
-    }
+        queue("one").contains("sluice")
+    });
     program.signal("QUIT");
     assert_eq!(program.end(), Some(0), "{}", said());
     assert_eq!(queue("one"), before);

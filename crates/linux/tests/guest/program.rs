@@ -13,6 +13,8 @@ pub(super) const PROGRAM: &str = "/tmp/sluice";
 const SAID: &str = "/tmp/said";
 /// Longest time to begin or to end; both take a small part of it.
 const LONGEST: Duration = Duration::from_secs(20);
+/// Longest time for anything else that is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Program(Child);
 
@@ -100,7 +102,21 @@ impl Drop for Program {
 
 /// Returns the messages of the program that was started last.
 pub(super) fn said() -> String {
-    std::fs::read_to_string(SAID).unwrap()
+    std::fs::read_to_string(SAID).unwrap_or_default()
+}
+
+/// Waits until something is as wanted: an access point begins, a station joins.
+pub(super) fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let latest = now() + PATIENCE;
+    while !is() {
+        assert!(now() < latest, "{what}: {}", said());
+        pause_until(now() + Duration::from_millis(20));
+    }
+}
+
+/// Waits until it has said this so often.
+pub(super) fn until_said(words: &str, times: usize) {
+    until(words, || said().matches(words).count() >= times);
 }
 
 /// Runs it to its end; returns the exit status.

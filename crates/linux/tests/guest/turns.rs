@@ -4,7 +4,8 @@ use super::chain::at;
 use super::medium::{CELL, Medium};
 use super::network::within;
 use super::overload::offer;
-use super::program::{Program, nothing_is_left, queue, run, said};
+use super::program::{Program, nothing_is_left, queue, run, said, until_said};
+use super::radios::{access_point, join_at, unload, with_aql};
 use super::slow_link::{BELOW_THE_QUEUE, SlowLink};
 use super::stress::setting;
 use super::{HEADERS, now, pause_until, shell, towards};
@@ -17,11 +18,8 @@ use units::{Duration, Instant};
 const LINK: u64 = 1_250_000;
 const WARM_UP: Duration = Duration::from_secs(3);
 const PROBED_EVERY: Duration = Duration::from_millis(50);
-/// Longest time for anything that is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// 802.11b at 11 Mb/s, as the air between the radios is: one frame a turn.
-const HOSTAPD: &str = "interface=wlan0\ndriver=nl80211\nssid=turns\nhw_mode=b\nchannel=1\nbeacon_int=1000\n\
-    supported_rates=110\nbasic_rates=110\n";
+const HOSTAPD: &str = "ssid=turns\nhw_mode=b\nchannel=1\nbeacon_int=1000\nsupported_rates=110\nbasic_rates=110\n";
 const BULK: u16 = 4_000;
 const PROBE: u16 = 4_001;
 /// Bulk that is offered to all stations together, in packets of 1000 bytes a second: 1.7 times what the air carries.
@@ -153,21 +151,12 @@ fn interface(network: usize) -> String {
 
 impl Cell {
     pub(super) fn new(stations: usize, networks: usize) -> Self {
-        shell("for n in $(ls /run/netns 2> /dev/null); do case $n in n?) ip netns del $n;; esac; done");
-        shell("! pidof hostapd > /dev/null || kill $(pidof hostapd)");
-        shell(
-            "! [ -d /sys/module/mac80211_hwsim ] || rmmod mac80211_hwsim; ! [ -d /sys/module/mac80211 ] || rmmod mac80211",
-        );
-        shell("mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug");
-        // First what mac80211 depends on.
-        shell("modprobe mac80211; rmmod mac80211; insmod /usr/lib/aql/mac80211.ko");
-        shell(&format!("insmod /usr/lib/aql/mac80211_hwsim.ko radios={}", stations + 1));
+        with_aql(&format!("radios={}", stations + 1));
         let medium = Medium::new(stations + 1, CELL);
         let more =
             |network| format!("bss={}\nbssid=02:00:00:00:00:{network:02}\nssid=turns{network}\n", interface(network));
         let more: String = (1..networks).map(more).collect();
-        std::fs::write("/tmp/hostapd.conf", format!("{HOSTAPD}{more}")).unwrap();
-        shell("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said || { cat /tmp/hostapd.said; false; }");
+        access_point(&format!("{HOSTAPD}{more}"));
         for network in 0..networks {
             let device = interface(network);
             shell(&format!("ip addr add 10.8.{network}.1/24 dev {device}; ip link set {device} gso_max_segs 1"));
@@ -183,12 +172,7 @@ impl Cell {
                 "ip netns add n{station}; iw phy $(cat /sys/class/net/{device}/phy80211/name) set netns name n{station}"
             ));
             at(station, &format!("sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1; ip link set {device} up"));
-            let until = now() + PATIENCE;
-            while !at(station, &format!("iw dev {device} link")).starts_with("Connected") {
-                assert!(now() < until, "{device} does not join");
-                at(station, &format!("iw dev {device} connect {ssid} 2412 2> /dev/null || true"));
-                pause_until(now() + Duration::from_millis(500));
-            }
+            join_at(station, station, &format!("{ssid} 2412"));
             let address = format!("10.8.{network}.{}", station + 1);
             at(station, &format!("ip addr add {address}/24 dev {device}"));
             at(station, &format!("ip neigh add 10.8.{network}.1 lladdr 02:00:00:00:00:{network:02} dev {device}"));
@@ -203,8 +187,7 @@ impl Cell {
         // While there is a medium, the radios wait for its answers.
         println!("{} statuses came before the driver expected them", self.medium.counts.early.load(Ordering::Relaxed));
         drop(self.medium);
-        (1..=self.stations).for_each(|station| drop(shell(&format!("ip netns del n{station}"))));
-        shell("rmmod mac80211_hwsim mac80211");
+        unload();
     }
 
     /// Offers all stations more than the air carries, and probes the first.
@@ -327,11 +310,7 @@ fn attached(options: &str, grade: &str) -> Program {
 
 fn attached_to(interface: &str, options: &str, grade: &str) -> Program {
     let program = Program::start(format!("attach {interface} {options}").trim());
-    let until = now() + PATIENCE;
-    while !said().contains(grade) {
-        assert!(now() < until, "{}", said());
-        pause_until(now() + Duration::from_millis(50));
-    }
+    until_said(grade, 1);
     program
 }
 

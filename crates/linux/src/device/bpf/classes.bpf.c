@@ -9,6 +9,7 @@
 const volatile __u32 link = LINK_ETHERNET;
 
 KERNEL(void *bpf_cast_to_kern_ctx(void *context));
+static long (*const bpf_skb_vlan_push)(void *skb, unsigned short protocol, unsigned short tag) = (void *)18;
 
 SEC("tc")
 int class(struct __sk_buff *skb)
@@ -28,9 +29,12 @@ int hops(struct __sk_buff *skb)
 	return hops_of(skb, bpf_cast_to_kern_ctx(skb), link);
 }
 
+/* A mark becomes a tag that stands beside the packet. */
 SEC("tc")
 int lane(struct __sk_buff *skb)
 {
+	if (skb->mark)
+		bpf_skb_vlan_push(skb, __builtin_bswap16(ETHERTYPE_VLAN), skb->mark);
 	return lane_of(bpf_cast_to_kern_ctx(skb));
 }
 

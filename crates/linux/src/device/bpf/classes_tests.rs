@@ -33,8 +33,14 @@ fn class(object: &Object, frame: &[u8]) -> u32 {
 }
 
 fn run(object: &Object, name: &str, frame: &[u8]) -> u32 {
+    run_with(object, name, frame, &mut [0; 36])
+}
+
+/// With the first words of a `__sk_buff`: the third is its mark, the ninth its priority.
+fn run_with(object: &Object, name: &str, frame: &[u8], described: &mut [u8; 36]) -> u32 {
     let program = object.progs_mut().find(|program| program.name() == name).unwrap();
-    program.test_run(ProgramInput { data_in: Some(frame), ..ProgramInput::default() }).unwrap().return_value
+    let input = ProgramInput { data_in: Some(frame), context_in: Some(described), ..ProgramInput::default() };
+    program.test_run(input).unwrap().return_value
 }
 
 /// Makes an Ethernet frame: two addresses, tags, a protocol, the rest.
@@ -127,7 +133,21 @@ fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
             assert_eq!(run(&object, "lane", &frame(&[], protocol, &[&label[..], &[0; 28]].concat())), lane, "{class}");
         }
     }
-    assert_eq!(run(&object, "lane", &frame(&[], 0x8917, &[0; 28])), voice);
+    for protocol in [0x8917, 0x888e] {
+        assert_eq!(run(&object, "lane", &frame(&[], protocol, &[0; 28])), voice, "handover and keys");
+    }
+    // What its sender asked for comes first. Of a tag beside the packet not even the priority counts.
+    for tag in [0, 7, 6 << 13 | 7_u32] {
+        let asked = |priority: u32| {
+            let mut described = [0; 36];
+            described[8..12].copy_from_slice(&tag.to_ne_bytes());
+            described[32..].copy_from_slice(&priority.to_ne_bytes());
+            run_with(&object, "lane", &frame(&[], 0x0800, &ipv4(46, 0)), &mut described)
+        };
+        assert_eq!([256, 257, 258, 259, 260, 261, 262, 263].map(asked), [2, 3, 3, 2, 1, 1, 0, 0], "{tag:x}");
+        let expected = if tag == 0 { voice } else { best_effort };
+        assert_eq!([0, 7, 255, 264].map(asked), [expected; 4], "{tag:x}");
+    }
 }
 
 /// A packet in a session of PPP over Ethernet.

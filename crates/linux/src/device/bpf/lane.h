@@ -25,10 +25,12 @@ static ALWAYS_INLINE __u64 bytes_at(const unsigned char *address)
 #define SIX_BYTES 0xffffffffffff
 #define NAMED 0x1000000000000
 #define OF_GROUP 1
+#define TO_GROUPS (SIX_BYTES | NAMED)
 
 /* Access category by user priority (IEEE 802.11-2016, table 10-1), from the highest priority to 0: voice is 0, video 1,
  * best effort 2, background 3. */
 #define LANES_BY_PRIORITY 0x00112332
+#define BEST_EFFORT_LANE 2
 /* The lower and the upper bit of the category of each DSCP, from 63 to 0, as in Linux from 6.8 on (RFC 8325, 4.3): a
  * priority is its upper three bits but for AF11 to AF13 and CS2 (0), AF21 to AF23 (3), CS3 and AF31 to AF33 (4), and voice
  * admit and expedited forwarding (6). A map of an access point's (qos_map) is not told. */
@@ -38,20 +40,20 @@ static ALWAYS_INLINE __u64 bytes_at(const unsigned char *address)
 /* The name of the receiver in the first eight bytes of a frame. */
 static ALWAYS_INLINE __u64 receiver_of(__u64 bytes)
 {
-	return (bytes & OF_GROUP ? SIX_BYTES : bytes & SIX_BYTES) | NAMED;
+	return bytes & OF_GROUP ? TO_GROUPS : (bytes & SIX_BYTES) | NAMED;
 }
 
-/* Returns the access category of a packet, as mac80211 finds it: by what its sender asked for, by its tag's priority, by
- * its DSCP, or by the class of its first label (MPLS). */
+/* Returns the access category of a packet, as mac80211 finds it: by what its sender asked for, by its DSCP, or by the
+ * class of its first label (MPLS). Before mac80211 the kernel writes a tag into the packet, and nothing behind it counts. */
 static ALWAYS_INLINE __u32 lane_of(const struct sk_buff *skb)
 {
 	__u32 priority = skb->priority - 256, dscp;
 	__u64 header;
 
-	if (priority > 7)
-		priority = skb->vlan_all && skb->vlan_tci >> 13 ? skb->vlan_tci >> 13 : 8;
 	if (priority <= 7)
 		return LANES_BY_PRIORITY >> priority * 4 & 3;
+	if (skb->vlan_all)
+		return BEST_EFFORT_LANE;
 	header = bytes_at(skb->head + skb->network_header);
 	if (skb->protocol == __builtin_bswap16(ETHERTYPE_IP))
 		dscp = header >> 10 & 63;
@@ -60,7 +62,9 @@ static ALWAYS_INLINE __u32 lane_of(const struct sk_buff *skb)
 	else if (skb->protocol == __builtin_bswap16(ETHERTYPE_MPLS) || skb->protocol == __builtin_bswap16(ETHERTYPE_MPLS_GROUP))
 		return LANES_BY_PRIORITY >> (header >> 17 & 7) * 4 & 3;
 	else
-		/* Handover between media (802.21) has the highest priority. */
-		dscp = skb->protocol == __builtin_bswap16(ETHERTYPE_HANDOVER) ? 63 : 0;
+		/* Handover between media (802.21) and keys (802.1X) are voice. */
+		return skb->protocol == __builtin_bswap16(ETHERTYPE_HANDOVER) || skb->protocol == __builtin_bswap16(ETHERTYPE_KEYS) ?
+			       0 :
+			       BEST_EFFORT_LANE;
 	return (LANES_OF_DSCP_LOW >> dscp & 1) | (LANES_OF_DSCP_HIGH >> dscp & 1) << 1;
 }

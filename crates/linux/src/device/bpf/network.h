@@ -12,6 +12,7 @@
 #define ETHERTYPE_MPLS 0x8847
 #define ETHERTYPE_MPLS_GROUP 0x8848
 #define ETHERTYPE_HANDOVER 0x8917
+#define ETHERTYPE_KEYS 0x888e
 #define PPP_SESSION_HEADER 8
 #define PPP_IP 0x0021
 #define PPP_IPV6 0x0057
@@ -24,7 +25,7 @@ struct bpf_dynptr {
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sk_buff {
 	unsigned int len, priority, vlan_all;
-	unsigned short protocol, network_header, vlan_tci;
+	unsigned short protocol, network_header;
 	unsigned char *head, *data;
 	long long tstamp;
 	char cb[48];
@@ -32,7 +33,7 @@ struct sk_buff {
 #pragma clang attribute pop
 /* A packet as other programs see it; the loader checks that the kernel's functions take one. */
 struct __sk_buff {
-	__u32 len;
+	__u32 len, kind, mark;
 };
 KERNEL(int bpf_dynptr_from_skb(struct __sk_buff *skb, __u64 flags, struct bpf_dynptr *bytes));
 KERNEL(void *bpf_dynptr_slice(const struct bpf_dynptr *bytes, __u64 from, void *buffer, __u64 buffer__szk));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * Stations of a queue with turns: who a packet is for, how long it takes, and what the device is done with. */
+#include "lane.h"
 
 /* Those of a queue: one element, so that one look-up serves a call. */
 struct stations_of_queue {
@@ -27,6 +28,15 @@ static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 		if (all->at[bounded(number, STATIONS)].address == address)
 			return number % STATIONS;
 	return 0;
+}
+
+/* Returns the port of a frame. mac80211 has one queue for all that an access point sends to groups. */
+static ALWAYS_INLINE __u32 port_of_frame(__u32 slot, const struct sk_buff *skb)
+{
+	__u64 receiver = receiver_of(bytes_at(skb->data));
+	__u32 station = station_of(slot, receiver);
+
+	return station * LANES + (station && receiver == TO_GROUPS ? BEST_EFFORT_LANE : lane_of(skb));
 }
 
 /* Returns the airtime of a packet for a port. */

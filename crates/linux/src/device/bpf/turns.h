@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * Queues with turns in a queue of the kernel: packets find their stations, and leave in the order of the law. */
 
-#include "lane.h"
-
 KERNEL(__u32 bpf_skb_get_hash(struct sk_buff *skb));
 
 /* Returns the port of a packet. */
 static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 {
-	__u32 station = 0;
-
 	if (q.is->discipline != MANY_STATIONS)
 		return 0;
-	if (q.is->link == LINK_ETHERNET)
-		station = station_of(q.slot, receiver_of(bytes_at(skb->data)));
-	return station * LANES + lane_of(skb);
+	return q.is->link == LINK_ETHERNET ? port_of_frame(q.slot, skb) : lane_of(skb);
 }
 
 static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host_t host, __u64 now)

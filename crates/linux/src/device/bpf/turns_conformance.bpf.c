@@ -8,7 +8,6 @@
 #include "conformance.h"
 #include "flows.h"
 #include "stations.h"
-#include "lane.h"
 
 KERNEL(void *bpf_cast_to_kern_ctx(void *context));
 
@@ -16,9 +15,7 @@ KERNEL(void *bpf_cast_to_kern_ctx(void *context));
 SEC("tc")
 int port(struct __sk_buff *context)
 {
-	const struct sk_buff *skb = bpf_cast_to_kern_ctx(context);
-
-	return station_of(0, receiver_of(bytes_at(skb->data))) * LANES + lane_of(skb);
+	return port_of_frame(0, bpf_cast_to_kern_ctx(context));
 }
 
 static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step *step, host_t host)
