@@ -137,9 +137,7 @@ class Scenario:
         scenario = self if series is None else self.replace({"record.series": series})
         stop = _sluice.Stop()
         seed = checked_seed(seed)
-        if not controllers:
-            return Result(scenario, scenario._inner.run(seed, stop))
-        steered = [(queue, interval(each), decider(each)) for queue, each in controllers.items()]
+        steered = [(queue, interval(each), decider(each)) for queue, each in (controllers or {}).items()]
         return Result(scenario, _sluice.run_steered(scenario._inner, seed, stop, steered))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -1,8 +1,6 @@
 //! A scenario in Python: its text, its changes, and what the lab read from them.
 
-use crate::error::{failed, refused};
-use crate::run::{Run, simulate};
-use crate::stop::{Signals, Stop};
+use crate::error::refused;
 use experiment::scenario::{Refusal, Scenario as Ready, Wishes};
 use lab::files::{self, Folder};
 use lab::home;
@@ -110,17 +108,6 @@ impl Scenario {
     #[getter]
     fn duration_s(&self) -> f64 {
         self.ready.base.duration.as_secs_f64()
-    }
-
-    /// Runs the network once as it stands in the file, with the keys that were changed.
-    fn run(&self, py: Python<'_>, seed: u64, stop: &Bound<'_, Stop>) -> PyResult<Run> {
-        let signals = Signals::new(stop.get());
-        let network = &self.ready.base;
-        let done = py.detach(|| simulate(network, seed, &signals));
-        signals.raised()?;
-        let timed = done.map_err(|error| failed(py, &error))?;
-        let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
-        Ok(Run::new(self.ready.clone().without_variations(seed), timed))
     }
 }
 

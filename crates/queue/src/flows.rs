@@ -153,8 +153,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     }
 
     /// The flow with the most bytes (the first of equals), with the packet that is `arriving`: its flow, and its bytes.
-    /// A flow with packets of zero bytes counts as fatter than an empty one. Visits every flow.
-    pub(crate) fn fattest(&self, arriving: Option<(usize, u64)>) -> usize {
+    /// A flow with packets of zero bytes counts as fatter than an empty one. None before the first packet. Visits every flow.
+    pub(crate) fn fattest(&self, arriving: Option<(usize, u64)>) -> Option<usize> {
         let size = |index: usize| {
             let Chain { bytes, packets, .. } = self.buckets[index].queue;
             match arriving {
@@ -162,7 +162,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
                 _ => (bytes, packets > 0),
             }
         };
-        (1..self.buckets.len()).fold(0, |fattest, index| if size(index) > size(fattest) { index } else { fattest })
+        (0..self.buckets.len()).rev().max_by_key(|&index| size(index))
     }
 
     /// The flow with the most bytes among `known` and the first [`LOOKED_AT`] flows in order of their turns (the first

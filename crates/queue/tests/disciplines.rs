@@ -334,7 +334,9 @@ fn packets_without_bytes_leave_when_the_limit_shrinks() {
         for ecn in [Ecn::NotEct, Ecn::Ect1] {
             let mut settings: Settings = toml::from_str(&format!("discipline = \"{}\"", discipline.as_str())).unwrap();
             settings.limit = Limit::Packets(8);
-            let (mut queue, _) = settings.build::<Piece>(3).unwrap();
+            let [mut queue, mut alone] = [3, 4].map(|seed| settings.build::<Piece>(seed).unwrap().0);
+            alone.enqueue_first(Instant::ZERO, Piece { flow: 0, number: 0, bytes: 60, ecn }, &mut |_| ());
+            alone.set_limit(Instant::ZERO, Limit::Packets(0), &mut |_| ());
             let mut dropped = 0;
             for number in 0..8 {
                 let piece = Piece { flow: number.into(), number, bytes: 0, ecn };

@@ -137,31 +137,38 @@ fn best_effort_keeps_to_its_rate_and_real_time_does_not_wait_behind_it() {
     assert!(waiting >= second, "{waiting:?}");
 }
 
+/// Sends best effort and packets of this class together, 16 Mb/s of each, into 10 Mb/s. Returns the bytes of best effort and of
+/// the class that left, and what was received.
+fn together(dscp: u8, seconds: u64) -> (u64, u64, Received) {
+    let discipline = load();
+    let link = SlowLink::new(LINK);
+    let (best_effort, of_class) = (of_class(0), of_class(dscp));
+    let mut slot = begin(&discipline, None, None);
+    let mut next = now();
+    let until = next + Duration::from_secs(seconds);
+    while now() < until {
+        send(&best_effort, LEN);
+        send(&of_class, LEN);
+        next += OFFERED_EVERY;
+        pause_until(next);
+    }
+    let others = slot.take_interval(now()).unwrap().sent.bytes.count();
+    let first = slot.beside().class.unwrap().sent.bytes.count();
+    println!("of class {dscp}: {first} B, best effort: {others} B");
+    shell("tc qdisc del dev sl0 root");
+    let received = link.end();
+    discipline.unload().unwrap();
+    (others, first, received)
+}
+
 #[test]
 #[ignore = "needs the guest"]
 fn signalling_beyond_its_share_of_the_link_does_not_go_before_others() {
     /// From `class.h`, and 5 % in 1/256.
     const BURST: u64 = 16_384;
     const SHARE: u64 = 13;
-    let discipline = load();
-    let link = SlowLink::new(LINK);
-    let (best_effort, signalling) = (of_class(0), of_class(48));
-    let mut slot = begin(&discipline, None, None);
-    let mut next = now();
-    let until = next + Duration::from_secs(2);
-    while now() < until {
-        send(&best_effort, LEN);
-        send(&signalling, LEN);
-        next += OFFERED_EVERY;
-        pause_until(next);
-    }
-    let others = slot.take_interval(now()).unwrap().sent.bytes.count();
-    let first = slot.beside().class.unwrap().sent.bytes.count();
-    println!("signalling first: {first} B, others: {others} B");
+    let (others, first, _) = together(48, 2);
     assert!(first > BURST / 2 && first <= BURST + (first + others) * SHARE / 256 + LEN as u64, "{first} and {others}");
-    shell("tc qdisc del dev sl0 root");
-    link.end();
-    discipline.unload().unwrap();
 }
 
 #[test]
@@ -170,25 +177,7 @@ fn real_time_beyond_its_share_of_the_link_does_not_starve_best_effort() {
     /// From `share.h`, and 75 % in 1/256.
     const BURST: u64 = 16_384;
     const SHARE: u64 = 192;
-    let discipline = load();
-    let link = SlowLink::new(LINK);
-    let (best_effort, real_time) = (of_class(0), of_class(REAL_TIME));
-    let mut slot = begin(&discipline, None, None);
-    let mut next = now();
-    let until = next + Duration::from_secs(3);
-    // 16 Mb/s of each, into 10 Mb/s.
-    while now() < until {
-        send(&best_effort, LEN);
-        send(&real_time, LEN);
-        next += OFFERED_EVERY;
-        pause_until(next);
-    }
-    let others = slot.take_interval(now()).unwrap().sent.bytes.count();
-    let first = slot.beside().class.unwrap().sent.bytes.count();
-    shell("tc qdisc del dev sl0 root");
-    let received = link.end();
-    discipline.unload().unwrap();
-    println!("real time: {first} B, best effort: {others} B");
+    let (others, first, received) = together(REAL_TIME, 3);
     in_order(&received.of(0));
     in_order(&received.of(REAL_TIME));
     // The burst passes before best effort has its share.

@@ -6,6 +6,7 @@
 //! leaves a choice the law is that of Linux 6.17 (`sch_dualpi2`): random draws, a step, weighted round robin, and no drops
 //! by probability while hardly anything waits.
 
+use super::early::Verdict;
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::{Ecn, Packet};
@@ -79,14 +80,6 @@ pub(crate) struct DualPi2<P> {
     credit: f64,
     purges: bool,
     random: Random,
-}
-
-/// Fate of a packet at the head of its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Pass,
-    Mark,
-    Drop,
 }
 
 impl<P: Packet> Discipline<P> for DualPi2<P> {
@@ -202,7 +195,7 @@ impl<P: Packet> DualPi2<P> {
                     waiting.packet.mark();
                     cx.account.marked(len);
                 }
-                Verdict::Pass => {}
+                Verdict::Keep => {}
             }
             if l4s && classic {
                 let share = self.params.classic_protection.get();
@@ -220,19 +213,19 @@ impl<P: Packet> DualPi2<P> {
         let is_overloaded = coupled > 1.0;
         // As in Linux, the probability counts only while more than a packet in service needs waits behind this one.
         let counts = self.low_latency.bytes + self.classic.bytes >= 2 * MTU;
-        let mark = if ecn == Ecn::Ce { Verdict::Pass } else { Verdict::Mark };
+        let mark = if ecn == Ecn::Ce { Verdict::Keep } else { Verdict::Mark };
         if !l4s {
             return match counts && self.happens(probability * probability) {
                 true if is_overloaded || ecn == Ecn::NotEct => Verdict::Drop,
                 true => mark,
-                false => Verdict::Pass,
+                false => Verdict::Keep,
             };
         }
         if counts && is_overloaded && self.params.drop_on_overload && self.happens(probability * probability) {
             return Verdict::Drop;
         }
         let by_coupling = counts && self.happens(coupled);
-        if by_coupling || waited > self.params.step_thresh { mark } else { Verdict::Pass }
+        if by_coupling || waited > self.params.step_thresh { mark } else { Verdict::Keep }
     }
 
     fn happens(&mut self, probability: f64) -> bool {
@@ -413,7 +406,7 @@ mod tests {
             queue.classic.bytes = bytes;
             queue.judge(l4s, Ecn::Ect1, Duration::from_micros(micros))
         };
-        assert_eq!([1_000, 1_001].map(|micros| judge(0, true, micros)), [Verdict::Pass, Verdict::Mark]);
-        assert_eq!([3_027, 3_028].map(|bytes| judge(bytes, false, 0)), [Verdict::Pass, Verdict::Drop]);
+        assert_eq!([1_000, 1_001].map(|micros| judge(0, true, micros)), [Verdict::Keep, Verdict::Mark]);
+        assert_eq!([3_027, 3_028].map(|bytes| judge(bytes, false, 0)), [Verdict::Keep, Verdict::Drop]);
     }
 }

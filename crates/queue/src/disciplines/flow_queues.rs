@@ -85,8 +85,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
             return cx.account.refuse(packet, cx.dropped);
         }
         while !cx.account.fits(len) {
-            let fattest = self.flows.fattest(Some((index, len)));
-            if !self.shed(fattest, cx) {
+            if !self.shed(Some((index, len)), cx) {
                 cx.account.refuse(packet, cx.dropped);
                 return cx.account.settle(cx.now);
             }
@@ -97,8 +96,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
 
     /// Drops at least one packet: if no flow has any, the last of those already scheduled.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
-        let fattest = self.flows.fattest(None);
-        if !self.shed(fattest, cx) {
+        if !self.shed(None, cx) {
             let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
             cx.account.discard(waiting.packet, cx.dropped);
         }
@@ -148,10 +146,12 @@ impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
         flows.next(|state, queue, pool| law.dequeue(state, cx.now, &mut Head { queue, pool, cx }))
     }
 
-    /// Drops packets from the head of a flow's queue: half of them, but no more than a batch. False if it has none.
-    fn shed(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> bool {
+    /// Drops packets from the head of the longest queue, with the packet that is `arriving`: half of them, but no more than
+    /// a batch. False if it has none.
+    fn shed(&mut self, arriving: Option<(usize, u64)>, cx: &mut Context<impl FnMut(P)>) -> bool {
         let Self { flows, drop_batch, law, now, .. } = self;
-        let (Flow { queue, state, .. }, pool) = flows.flow_and_pool(index);
+        let Some(fattest) = flows.fattest(arriving) else { return false };
+        let (Flow { queue, state, .. }, pool) = flows.flow_and_pool(fattest);
         let gone = queue.packets.div_ceil(2).min(*drop_batch);
         for waiting in (0..gone).map_while(|_| queue.pop(pool)) {
             cx.account.discard(waiting.packet, cx.dropped);

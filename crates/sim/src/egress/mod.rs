@@ -151,7 +151,7 @@ fn next_for(
 /// True if what was released towards the MAC for a station and category is sent within this time as a whole, or need not be.
 pub(crate) fn passes_whole(egress: &Egress, to: u32, category: u8, time: Duration) -> bool {
     let port = egress.layout.port(to, category, Class::BestEffort);
-    if let Order::Turns(turns) = &egress.order { turns.in_flight(port) <= time } else { true }
+    if let Order::Turns(turns) = &egress.order { turns.law.in_flight(port.place()) <= time } else { true }
 }
 
 /// Access category of signals: the highest.

@@ -32,10 +32,8 @@ impl Outlook<'_> {
         let msdu = msdu_bytes(packet);
         let airtime = station.rates.mode_to(to, &rules.timing).share(rules.mpdu(msdu));
         let room = station.room_of_frame(to, category, msdu, rules);
-        Turn {
-            airtime: airtime * (room - 1) + Duration::from_nanos(1),
-            packets: station.packets_of_frame(to, msdu, rules),
-        }
+        let airtime = airtime * (room - 1) + Duration::from_nanos(1);
+        Turn { airtime, packets: station.packets_of_frame(to, msdu, rules) }
     }
 
     /// Returns the part of a hardware queue's depth that a packet takes.

@@ -28,7 +28,7 @@ const BEST_EFFORT: u8 = 2;
 /// The scheduler of a node.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    law: Law,
+    pub(super) law: Law,
     /// Ports of stations; those behind them are for broadcasts.
     stations: usize,
     /// True at an access point, which charges stations for what they send.
@@ -235,11 +235,6 @@ impl Turns {
     pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         let owns = self.law.owns_medium();
         (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))
-    }
-
-    /// Airtime estimated for the released packets of a port that are not finished.
-    pub(super) fn in_flight(&self, port: PortId) -> Duration {
-        if port.place() < self.law.ports() { self.law.in_flight(port.place()) } else { Duration::ZERO }
     }
 
     /// Airtime estimated for all released packets that are not finished.

@@ -83,10 +83,8 @@ impl Station {
         let mode = self.rates.mode_to(to, &rules.timing);
         let after = rules.timing.sifs + self.rates.block_ack(to, mode, rules);
         let time = left.saturating_sub(after);
-        let longest = match self.txop.cleared {
-            Cleared::No => rules.longest(mode, time),
-            _ => rules.timing.longest(mode, time.min(rules.aggregation.duration)),
-        };
+        let alone = || rules.timing.longest(mode, time.min(rules.aggregation.duration));
+        let longest = if self.txop.cleared == Cleared::No { rules.longest(mode, time) } else { alone() };
         Limits { agreement, longest }
     }
 

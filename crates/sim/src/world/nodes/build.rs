@@ -188,9 +188,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
     }
     if site.queues.is_some_and(|queues| queues != Queues::One) {
         layout.stations = infrastructure.receivers(node);
-        let is_from = |from: &str| {
-            from == site.name || from.strip_suffix('*').is_some_and(|beginning| site.name.starts_with(beginning))
-        };
+        let is_from = |from: &str| from.strip_suffix('*').map_or(from == site.name, |head| site.name.starts_with(head));
         let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && is_from(&flow.from))
             || network.routing.protocol != Protocol::Static
             || site.queues == Some(Queues::Driver);
