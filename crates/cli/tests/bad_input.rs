@@ -120,7 +120,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "\"flow.*.traffic.rate\" = [",
         "\"flw.*.traffic.rate\" = [",
-        &["chain.toml:50:25: `flw.*.traffic.rate` is no key", "did you mean `flow`?"],
+        &["chain.toml:50:25: the network has no key `flw.*.traffic.rate`", "did you mean `flow`?"],
     ),
     // Titles whose units the values do not have.
     fault(
@@ -143,7 +143,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "where = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }",
         "where = { \"flow.*.traffic.rate\" = \"500 kb/s\" }",
-        &["chain.toml:67:35: the axis `flow.*.traffic.rate` has no label `500 kb/s`", "as in `[vary]`: `0.5 Mb/s`"],
+        &["chain.toml:67:35: `flow.*.traffic.rate` has no value called `500 kb/s`", "as in `[vary]`: `0.5 Mb/s`"],
     ),
     fault(
         "where = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }",

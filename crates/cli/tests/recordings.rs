@@ -199,7 +199,7 @@ fn a_forecast_says_why_it_cannot_tell_or_what_is_wrong() {
             "none.jsonl has neither a radio's measurements nor output of iw: record a Wi-Fi interface",
         ),
         ("forecast link.jsonl", "link.jsonl has neither a radio's measurements"),
-        ("forecast short.jsonl", "short.jsonl holds less than a second"),
+        ("forecast short.jsonl", "short.jsonl covers less than a second"),
         ("forecast legacy.jsonl", "legacy.jsonl has no station of 802.11n or newer"),
         ("forecast alone.jsonl", "alone.jsonl has no station"),
         ("forecast sta.jsonl", "sta.jsonl is not from an access point"),

@@ -121,6 +121,7 @@ fn the_same_code_holds_a_trial_on_a_simulated_access_point() {
 /// Prints the table of docs/live-trial.md, for as many trials of each kind as TRIALS says.
 #[test]
 #[ignore = "make nightly: 160 trials on simulated access points"]
+#[expect(clippy::disallowed_methods, reason = "no scenario says how often it is tried")]
 fn of_trials_on_simulated_access_points() {
     let trials = std::env::var("TRIALS").map_or(40, |it| it.parse().expect("a number"));
     for (what, limits) in [("the same arm twice", [25, 25]), ("a fifth", [25, 20])] {

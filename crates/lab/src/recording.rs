@@ -195,6 +195,6 @@ mod tests {
     fn a_line_that_is_no_interval_is_named() {
         let good = serde_json::to_string(&recorded()[0]).unwrap();
         let message = read(format!("{good}\n\n{{\"at\": \"1 s\"}}\n").as_bytes()).unwrap_err();
-        assert!(message.starts_with("line 3 is no interval of a recording: missing field"), "{message}");
+        assert!(message.starts_with("line 3 is not an interval of a recording: missing field"), "{message}");
     }
 }

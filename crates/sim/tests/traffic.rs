@@ -219,14 +219,14 @@ fn draws_that_cannot_be_made_are_refused() {
             "",
             cbr("rate = { from = \"2 Mb/s\", to = \"1 Mb/s\" }, packet = \"1 kB\""),
             "traffic.rate",
-            "at least 2 Mb/s",
+            "is above `to` (1 Mb/s)",
         ),
         ("", cbr("rate = { from = \"0 b/s\", to = \"0 b/s\" }, packet = \"1 kB\""), "traffic.rate", "above zero"),
         (
             "",
             cbr("rate = { from = \"0 b/s\", to = \"1 Mb/s\", every = \"1 us\" }, packet = \"1 kB\""),
             "traffic.rate.every",
-            "once per 1 ms",
+            "`every` must be at least 1 ms",
         ),
         (
             "at = [{ time = \"500 ms\", scale = 2 }]",

@@ -9,8 +9,8 @@
 //!
 //! `S = k (1 - e) L * (successes per second)`.
 //!
-//! With selective retry that mean is exact for any mix of old and new MPDUs in the aggregate: each is delivered with `1
-//! - e`, independently of earlier failures. So no retransmission state is needed. The step from frames to aggregates is
+//! With selective retry that mean is exact for any mix of old and new MPDUs in the aggregate. Each is delivered with
+//! `1 - e`, independently of earlier failures, so no retransmission state is needed. The step from frames to aggregates is
 //! that of Y. Lin, V. W. S. Wong, "Frame Aggregation and Optimal Frame Size Adaptation for IEEE 802.11n WLANs",
 //! GLOBECOM 2006 (known by its abstract; the equations here are our own).
 //!

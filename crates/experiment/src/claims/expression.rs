@@ -400,7 +400,7 @@ mod tests {
             ("a + ", "its end"),
             ("(a + 1", "its end"),
             ("a b + 1", "`b`"),
-            ("log(a)", "is no function"),
+            ("log(a)", "is not a function"),
             ("sum(a, 1)", "does not take 2"),
             ("'a + 1", "does not end"),
             ("a + * b", "`*`"),

@@ -355,6 +355,6 @@ traffic = { kind = "greedy" }
         // In a ring of two each node sends segments and acknowledgements to the other.
         let mut two = plain;
         two.node[2].count = Some(2);
-        assert!(refused("video*", "ftp*", &two).contains("cannot be told apart"));
+        assert!(refused("video*", "ftp*", &two).contains("of several lengths"));
     }
 }

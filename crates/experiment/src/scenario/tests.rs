@@ -120,13 +120,13 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
     wrong("first = { axis = \"scheme\", share = 0.9 }", "which is not a number");
     wrong(&format!("first = {{ axis = \"{rate}\", share = 1.5 }}"), "at most 1");
     wrong("first = { axis = \"speed\", share = 0.9 }", "no `speed`");
-    wrong("against = { scheme = [\"FIFO\", \"LIFO\"] }", "no value called `LIFO`");
+    wrong("against = { scheme = [\"FIFO\", \"LIFO\"] }", "has no label `LIFO`");
     wrong("reaching = \"totals.goodput\"\nagainst = { scheme = \"*\" }", "no result `totals.goodput`");
     wrong("series = { take = \"max\" }", "no result `totals.goodput_bps`");
     wrong("series = { take = \"median\" }", "median");
     let formula = |text: &str, labels: &str| format!("formula = \"{text}\"\ngroups = {{ a = {{ {labels} }} }}");
     wrong(&formula("max(b)", "scheme = \"FIFO\""), "no group is called `b`");
-    wrong(&formula("max(a)", "scheme = \"LIFO\""), "no value called `LIFO`");
+    wrong(&formula("max(a)", "scheme = \"LIFO\""), "has no label `LIFO`");
     wrong(&formula("max(a", "scheme = \"FIFO\""), "cannot be read");
 }
 
@@ -273,7 +273,7 @@ fn values_of_some_cases_that_cannot_be_meant_are_refused() {
     };
     let only = |only: &str| format!("{FIFO}, {{ label = \"ADTH\", set = {{}}, only = {only} }}");
     wrong(&only("{ rate = \"0.5 Mb/s\" }"), "`[vary]` has no `rate`");
-    wrong(&only("{ \"flow.*.traffic.rate\" = \"3 Mb/s\" }"), "no value called `3 Mb/s`");
+    wrong(&only("{ \"flow.*.traffic.rate\" = \"3 Mb/s\" }"), "has no label `3 Mb/s`");
     wrong(&only("{ \"flow.*.traffic.rate\" = [] }"), "expected a label");
     wrong(&only("{ scheme = \"FIFO\" }"), "names labels of other axes");
     wrong(&only("\"heavy\""), "`only` is a table");
@@ -298,7 +298,7 @@ fn a_short_run_keeps_some_labels_and_seeds() {
     assert_eq!(scenario.extent, crate::study::Extent::Reduced);
     assert_eq!(parse(&kept, &wishes(&[])).cases.len(), 4, "only a short run");
     for (keys, part) in [
-        ("quick.vary.scheme = [\"LIFO\"]", "no value called `LIFO`"),
+        ("quick.vary.scheme = [\"LIFO\"]", "has no label `LIFO`"),
         ("quick.vary.speed = [\"1\"]", "`[vary]` has no `speed`"),
         ("quick.vary.scheme = []", "expected a label"),
         ("quick.vary.seeds = 0", "`seeds` is the number of seeds"),
@@ -322,8 +322,8 @@ fn rulings_name_what_is_varied() {
     wrong("[rulings]\neach = \"scheme\"", "none may compare along it");
     wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "none may compare along it");
     wrong("[rulings]\nall = \"scheme\"", "unknown key `all`");
-    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"LIFO\"]"), "no value called `LIFO`");
-    wrong(&neighbour("axis = \"scheme\"\nlabel = \"AQM\"\ninstead = [\"FIFO\"]"), "no value called `AQM`");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"LIFO\"]"), "has no label `LIFO`");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"AQM\"\ninstead = [\"FIFO\"]"), "has no label `AQM`");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"ADTH\"]"), "other labels of the axis");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = []"), "other labels of the axis");
     wrong(&neighbour("axis = \"queue\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]"), "no `queue`");
