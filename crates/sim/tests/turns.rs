@@ -38,7 +38,6 @@ fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
 #[test]
 fn a_ping_waits_for_two_aggregates_however_many_stations_download() {
     let limits = [("0 s", 1, "idle"), ("0 s", 10, "idle"), ("0 s", 40, "idle"), ("0 s", 40, "busy7")];
-    // What is left of a TXOP cuts no turn.
     for (txop, busy, to) in limits.into_iter().chain([("2.528 ms", 2, "idle"), ("2.528 ms", 3, "busy1")]) {
         let text =
             |queues: &str| cell(queues, busy).replace("\"0 s\"", &format!("\"{txop}\"")) + &downloads() + &ping(to);
