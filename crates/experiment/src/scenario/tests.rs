@@ -120,13 +120,13 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
     wrong("first = { axis = \"scheme\", share = 0.9 }", "which is not a number");
     wrong(&format!("first = {{ axis = \"{rate}\", share = 1.5 }}"), "at most 1");
     wrong("first = { axis = \"speed\", share = 0.9 }", "no `speed`");
-    wrong("against = { scheme = [\"FIFO\", \"LIFO\"] }", "has no label `LIFO`");
+    wrong("against = { scheme = [\"FIFO\", \"LIFO\"] }", "no value called `LIFO`");
     wrong("reaching = \"totals.goodput\"\nagainst = { scheme = \"*\" }", "no result `totals.goodput`");
     wrong("series = { take = \"max\" }", "no result `totals.goodput_bps`");
     wrong("series = { take = \"median\" }", "median");
     let formula = |text: &str, labels: &str| format!("formula = \"{text}\"\ngroups = {{ a = {{ {labels} }} }}");
     wrong(&formula("max(b)", "scheme = \"FIFO\""), "no group is called `b`");
-    wrong(&formula("max(a)", "scheme = \"LIFO\""), "has no label `LIFO`");
+    wrong(&formula("max(a)", "scheme = \"LIFO\""), "no value called `LIFO`");
     wrong(&formula("max(a", "scheme = \"FIFO\""), "cannot be read");
 }
 
