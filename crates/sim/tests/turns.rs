@@ -25,6 +25,9 @@ fn downloads() -> String {
     flow("bulk", "busy*", "kind = \"greedy\"") + "transport = \"tcp\"\n"
 }
 
+const UPLOAD: &str =
+    "[[flow]]\nname = \"up\"\nfrom = \"idle\"\nto = \"server\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n";
+
 fn ping(to: &str) -> String {
     flow("ping", to, "kind = \"ping\", packet = \"64 B\", every = \"50 ms\"")
 }
@@ -121,10 +124,7 @@ fn many_thin_flows_of_one_station_get_no_more_airtime_than_one_download() {
 /// The stations have one queue each; what one sends is slowed by its ACKs.
 #[test]
 fn an_upload_does_not_take_the_medium_from_downloads() {
-    let text = |queues: &str| {
-        let upload = "[[flow]]\nname = \"up\"\nfrom = \"idle\"\nto = \"server\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n";
-        cell(queues, 3) + &downloads() + upload + &ping("busy2")
-    };
+    let text = |queues: &str| cell(queues, 3) + &downloads() + UPLOAD + &ping("busy2");
     let [fifo, linux, turns] = ["one", "mac80211", "turns"].map(|queues| run(&text(queues), 1));
     let down = |outcome: &Outcome| outcome.totals.goodput_bps - of(outcome, "up").goodput_bps;
     let shown = [&fifo, &linux, &turns]
@@ -133,6 +133,20 @@ fn an_upload_does_not_take_the_medium_from_downloads() {
     assert!(down(&turns) > 1.1 * down(&fifo) && down(&turns) > 0.8 * down(&linux), "{shown:?}");
     assert!(turns.totals.goodput_bps > 0.95 * linux.totals.goodput_bps, "{shown:?}");
     assert!(of(&turns, "ping").delay_s.p99 < of(&linux, "ping").delay_s.p99, "{shown:?}");
+}
+
+/// Stations with films want no more than they have.
+#[test]
+fn an_upload_has_the_air_that_films_leave() {
+    let text = |queues: &str| {
+        let films = flow("film", "busy*", "kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1400 B\"");
+        cell(queues, 9) + &films + UPLOAD
+    };
+    let [linux, turns] = ["mac80211", "turns"].map(|queues| run(&text(queues), 1));
+    let shown = [&linux, &turns].map(|outcome| (of(outcome, "up").goodput_bps, outcome.totals.goodput_bps));
+    assert!(of(&turns, "up").goodput_bps > 0.9 * of(&linux, "up").goodput_bps, "{shown:?}");
+    let films = turns.flows.iter().filter(|flow| flow.name != "up");
+    assert!(films.map(|flow| flow.goodput_bps).fold(f64::INFINITY, f64::min) > 1.95e6, "{shown:?}");
 }
 
 #[test]
@@ -171,6 +185,15 @@ fn where_the_hardware_holds_one_packet_all_have_turns() {
         let goodput: Vec<f64> = run(&text, 1).flows.iter().map(|flow| flow.goodput_bps).collect();
         assert!(goodput.iter().all(|&it| it > 0.97 * goodput[0] && it < 1.03 * goodput[0]), "{depth}: {goodput:?}");
     }
+}
+
+#[test]
+fn broadcasts_have_turns_of_their_own() {
+    let loud = "[[flow]]\nname = \"loud\"\nfrom = \"ap\"\nto = \"broadcast\"\n\
+                traffic = { kind = \"cbr\", rate = \"3 Mb/s\", packet = \"1000 B\" }\n";
+    let outcome = run(&(cell("turns", 2) + &downloads() + loud + &ping("idle")), 1);
+    assert!(of(&outcome, "ping").delay_s.p99 < 0.03, "{:?}", of(&outcome, "ping").delay_s);
+    assert!(of(&outcome, "loud").received_packets > 0 && of(&outcome, "bulk-busy1").goodput_bps > 5e6);
 }
 
 /// What is for all has as much of the air as all of them together.

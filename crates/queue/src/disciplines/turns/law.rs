@@ -141,6 +141,8 @@ struct Share {
     charged: bool,
     /// True if it is in the line of thin packets.
     hurries: bool,
+    /// True if it wants more than it has: it has used up its last turn, or is held back for what it has sent.
+    wants: bool,
     /// Airtime of a byte in picoseconds, averaged over its packets.
     per_byte: u64,
 }
@@ -158,6 +160,8 @@ struct Category {
     held: Option<(usize, Instant)>,
     /// Airtime that the last turn has released.
     last: Duration,
+    /// Number of ports that want more than they have.
+    wanting: u64,
     /// Airtime estimated for released packets that are not finished, without those of stations that do not answer.
     pending: Duration,
 }
@@ -263,6 +267,7 @@ impl Law {
             if let Some((port, _)) = self.categories[category].current {
                 if !ports.waits(port) {
                     self.categories[category].current = None;
+                    self.shares[port].set_wants(false, &mut self.categories[category].wanting);
                     continue;
                 }
                 if self.without != Some(Rule::WholeTurns) || !self.is_full(category, self.medium.turn) {
@@ -317,7 +322,7 @@ impl Law {
     /// The port whose turn begins. A deficit grows only when its station is visited and something may be released.
     fn begin(&mut self, now: Instant, category: usize, ports: &impl Ports) -> Option<usize> {
         let Self { shares, categories, medium, .. } = self;
-        let Category { turns, held, .. } = &mut categories[category];
+        let Category { turns, held, wanting, .. } = &mut categories[category];
         *held = None;
         let quantum = nanos(medium.turn / STEPS).max(1);
         // Where one only waits for room, those in debt wait with it: else they would be out of debt when there is room. One
@@ -341,10 +346,12 @@ impl Law {
                 // What it has in flight may have to be sent again: until then it pays with the others.
                 if !waits && (owed <= 0 || share.pending.is_zero()) {
                     share.listed = false;
+                    share.set_wants(false, wanting);
                     turns.pop_front();
                     continue;
                 }
                 if paid_at > now {
+                    share.set_wants(true, wanting);
                     if waits && held.is_none_or(|(_, at)| paid_at < at) {
                         *held = Some((port, paid_at));
                     }
@@ -377,7 +384,7 @@ impl Law {
     pub fn released(&mut self, now: Instant, port: usize, len: Bytes, estimated: Duration, thin: bool) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
-        let Category { first, current, last, pending, .. } = &mut categories[port % *lanes];
+        let Category { first, current, last, wanting, pending, .. } = &mut categories[port % *lanes];
         if medium.pending.is_zero() {
             medium.since = now;
         }
@@ -407,6 +414,7 @@ impl Law {
                 // Short packets that end it early make the turns of others no shorter.
                 medium.turn = medium.turn * 7 / 8 + (*last + left.airtime) / 8;
                 *current = None;
+                share.set_wants(true, wanting);
             }
         }
     }
@@ -464,10 +472,11 @@ impl Law {
         if self.without == Some(Rule::ReceivedAirtime) {
             return;
         }
-        let share = &mut self.shares[port];
-        share.count(now, &self.medium);
+        let Self { shares, medium, .. } = self;
+        let share = &mut shares[port];
+        share.count(now, medium);
         let before = share.debt;
-        share.debt = (before + airtime).min(self.medium.share_of(PAID_WITHIN).max(before));
+        share.debt = (before + airtime).min(medium.left_of(PAID_WITHIN, share.wants).max(before));
         let charged = share.debt.saturating_sub(before);
         debug_assert!(charged <= airtime && share.debt >= before);
         share.charged |= !charged.is_zero();
@@ -481,7 +490,11 @@ impl Law {
 
     /// Charges a station for airtime.
     pub fn charge(&mut self, now: Instant, port: usize, airtime: Duration) {
-        let share = &mut self.shares[port];
+        let Self { shares, medium, .. } = self;
+        let share = &mut shares[port];
+        if !share.wants && share.debt <= medium.turn {
+            medium.uses(airtime);
+        }
         if now.since(share.active) <= ACTIVE {
             share.deficit = share.deficit.saturating_sub(nanos(airtime));
         }
@@ -526,8 +539,9 @@ impl Law {
 
     /// Counts the stations with packets.
     fn count(&mut self, now: Instant) {
-        let listed = self.categories.iter().map(|category| category.turns.len()).max().unwrap_or(0) as u64;
-        self.medium.count(now, listed * ONE);
+        let most = |of: fn(&Category) -> u64| self.categories.iter().map(of).max().unwrap_or(0) * ONE;
+        let listed = most(|category| category.turns.len() as u64);
+        self.medium.count(now, [listed, most(|category| category.wanting)]);
     }
 }
 
@@ -541,6 +555,11 @@ impl Share {
             category.first.push_back(port);
         }
         debug_assert_eq!(category.turns.iter().filter(|&&other| other == port).count(), 1, "listed once");
+    }
+
+    /// Notes whether it wants more than it has, in the number of those that do.
+    fn set_wants(&mut self, wants: bool, wanting: &mut u64) {
+        *wanting = *wanting + u64::from(wants) - u64::from(std::mem::replace(&mut self.wants, wants));
     }
 
     /// False if so many of its frames have failed one after the other that its station is not there.
@@ -557,7 +576,7 @@ impl Share {
             (self.debt, self.deficit) = (Duration::ZERO, self.deficit.max(nanos(self.pending)));
             return now;
         }
-        (now + medium.time_for(owes)).min(latest.max(now))
+        (now + medium.time_for(owes, self.wants)).min(latest.max(now))
     }
 
     /// Counts what its share of the time since it was last counted is worth.
@@ -574,7 +593,7 @@ impl Share {
             self.deficit = self.deficit.max(self.deficit.saturating_add(earned).min(nanos(medium.turn)));
         }
         debug_assert!(earned >= 0);
-        self.debt = self.debt.saturating_sub(medium.share_of(past));
+        self.debt = self.debt.saturating_sub(medium.left_of(past, self.wants));
     }
 
     /// Cost of a thin packet in airtime.

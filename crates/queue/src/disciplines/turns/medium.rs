@@ -7,8 +7,8 @@ use units::{Duration, Instant};
 pub(super) const ONE: u64 = 1_024;
 /// One, as a chance.
 pub(super) const SURE: u64 = ONE * ONE;
-/// Time over which the number of busy stations is averaged.
-const STATIONS_OVER: Duration = Duration::from_millis(100);
+/// Time over which the number of busy stations is averaged, and what others use.
+const AVERAGED_OVER: Duration = Duration::from_millis(100);
 /// Length of the windows in which the stretch is measured.
 const WINDOW: Duration = Duration::from_millis(20);
 /// Stretch below which, and above which no longer, the medium counts as the access point's own.
@@ -16,6 +16,8 @@ const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
 /// The stretch and the length of a turn before anything was measured.
 const STRETCH: u64 = ONE * 6 / 5;
 pub(super) const TURN: Duration = Duration::from_micros(3_600);
+/// The least part of the air that is left to those that want more.
+const LEFT: u64 = ONE / 8;
 /// The most that the stretch can be.
 const STRETCHED: u64 = 100 * ONE;
 
@@ -25,6 +27,10 @@ pub(super) struct Medium {
     /// Number of stations with packets (n), averaged, in 1024ths, and when they were last counted.
     pub(super) stations: u64,
     counted: Instant,
+    /// Number of them that want more than they have, averaged, in 1024ths.
+    wanting: u64,
+    /// Airtime that the others have used of late, to and from them.
+    used: Duration,
     /// Wall time per estimated airtime while something is in flight (f), in 1024ths: what contention, preambles, other
     /// senders and repeats add.
     pub(super) stretch: u64,
@@ -58,14 +64,17 @@ impl Medium {
         }
     }
 
-    /// Counts the stations with packets, in 1024ths.
-    pub(super) fn count(&mut self, now: Instant, listed: u64) {
-        let Medium { stations, counted, .. } = self;
+    /// Counts the stations with packets and those that want more, in 1024ths.
+    pub(super) fn count(&mut self, now: Instant, [listed, wanting]: [u64; 2]) {
+        let Self { stations, counted, used, .. } = self;
         debug_assert!(*counted <= now, "time does not run back");
-        let past = now.since(*counted).min(STATIONS_OVER).as_nanos();
+        let past = now.since(*counted).min(AVERAGED_OVER).as_nanos();
         *counted = now;
-        let step = listed.abs_diff(*stations).saturating_mul(past) / STATIONS_OVER.as_nanos();
-        *stations = if listed > *stations { *stations + step } else { *stations - step };
+        *used = used.saturating_sub(*used * past / AVERAGED_OVER.as_nanos());
+        for (mean, seen) in [(stations, listed), (&mut self.wanting, wanting)] {
+            let step = seen.abs_diff(*mean).saturating_mul(past) / AVERAGED_OVER.as_nanos();
+            *mean = if seen > *mean { *mean + step } else { *mean - step };
+        }
     }
 
     /// True if it counts as this sender's own, and that is `allowed`.
@@ -74,9 +83,28 @@ impl Medium {
         self.own
     }
 
-    /// Time in which a station's share is worth this airtime.
-    pub(super) fn time_for(&self, airtime: Duration) -> Duration {
-        Duration::from_nanos(airtime.as_nanos().saturating_mul(self.stations.max(ONE)).div_ceil(ONE))
+    /// A station that has what it wants has used this airtime.
+    pub(super) fn uses(&mut self, airtime: Duration) {
+        self.used = (self.used + airtime).min(AVERAGED_OVER);
+    }
+
+    /// Number of stations among which one that `wants` more, or not yet, divides what the others leave, and that part of
+    /// the air, in 1024ths.
+    fn divides(&self, wants: bool) -> (u64, u64) {
+        let used = self.used.as_nanos().saturating_mul(ONE) / AVERAGED_OVER.as_nanos();
+        (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, (ONE - used).max(LEFT))
+    }
+
+    /// What the others leave such a station of this time.
+    pub(super) fn left_of(&self, time: Duration, wants: bool) -> Duration {
+        let (stations, left) = self.divides(wants);
+        Duration::from_nanos(time.as_nanos().saturating_mul(left) / stations)
+    }
+
+    /// Time in which they leave it this airtime.
+    pub(super) fn time_for(&self, airtime: Duration, wants: bool) -> Duration {
+        let (stations, left) = self.divides(wants);
+        Duration::from_nanos(airtime.as_nanos().saturating_mul(stations).div_ceil(left))
     }
 
     /// A station's share of a time.
