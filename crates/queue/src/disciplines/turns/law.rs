@@ -475,6 +475,7 @@ impl Law {
         let Self { shares, medium, .. } = self;
         let share = &mut shares[port];
         share.count(now, medium);
+        medium.hears(airtime);
         let before = share.debt;
         share.debt = (before + airtime).min(medium.left_of(PAID_WITHIN, share.wants).max(before));
         let charged = share.debt.saturating_sub(before);

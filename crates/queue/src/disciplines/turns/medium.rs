@@ -16,8 +16,10 @@ const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
 /// The stretch and the length of a turn before anything was measured.
 const STRETCH: u64 = ONE * 6 / 5;
 pub(super) const TURN: Duration = Duration::from_micros(3_600);
-/// The least part of the air that is left to those that want more.
-const LEFT: u64 = ONE / 8;
+/// Frames with data take at most so much of the time: the rest are contention, preambles and ACKs.
+const DATA: (u64, u64) = (3, 4);
+/// Part of the air that is left at least to stations that want more.
+const LEAST: u64 = 8;
 /// The most that the stretch can be.
 const STRETCHED: u64 = 100 * ONE;
 
@@ -42,11 +44,13 @@ pub(super) struct Medium {
     pub(super) pending: Duration,
     /// Since when, if any is.
     pub(super) since: Instant,
-    /// Wall time and airtime of this window, and averages over the windows before.
+    /// Wall time, own airtime and that of what stations send in this window, and averages over the windows before.
     wall: Duration,
     done: Duration,
+    heard: Duration,
     all_wall: Duration,
     all_done: Duration,
+    all_heard: Duration,
     /// True if the medium counts as this sender's own.
     own: bool,
 }
@@ -88,11 +92,21 @@ impl Medium {
         self.used = (self.used + airtime).min(AVERAGED_OVER);
     }
 
+    /// A station has sent for this time.
+    pub(super) fn hears(&mut self, airtime: Duration) {
+        if !self.pending.is_zero() {
+            self.heard += airtime;
+        }
+    }
+
     /// Number of stations among which one that `wants` more, or not yet, divides what the others leave, and that part of
     /// the air, in 1024ths.
     fn divides(&self, wants: bool) -> (u64, u64) {
-        let used = self.used.as_nanos().saturating_mul(ONE) / AVERAGED_OVER.as_nanos();
-        (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, (ONE - used).max(LEFT))
+        let part = |part: Duration, of: Duration| part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1);
+        // Of less, other networks have the rest.
+        let air = part((self.all_done + self.all_heard) * DATA.1, self.all_wall * DATA.0).clamp(LEAST, ONE);
+        let left = air.saturating_sub(part(self.used, AVERAGED_OVER)).max(air / LEAST);
+        (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, left)
     }
 
     /// What the others leave such a station of this time.
@@ -133,7 +147,8 @@ impl Medium {
             return;
         }
         // The ratio of the sums: a mean of ratios would count a window with little airtime as much as others.
-        for (all, seen) in [(&mut self.all_wall, &mut self.wall), (&mut self.all_done, &mut self.done)] {
+        let Self { wall, done, heard, all_wall, all_done, all_heard, .. } = self;
+        for (all, seen) in [(all_wall, wall), (all_done, done), (all_heard, heard)] {
             *all = (*all * 4 + *seen) / 5;
             *seen = Duration::ZERO;
         }
