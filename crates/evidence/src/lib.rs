@@ -312,22 +312,8 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
 
 /// Returns the day of a time in seconds since 1970, in UTC: `2026-05-09`.
 pub fn day(seconds: u64) -> String {
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let (mut days, mut year) = (seconds / 86_400, 1970);
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", days + 1)
+    let [year, month, day] = units::date(seconds / 86_400);
+    format!("{year}-{month:02}-{day:02}")
 }
 
 #[cfg(test)]
