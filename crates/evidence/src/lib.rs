@@ -29,7 +29,7 @@ use std::path::Path;
 use std::{fs, io};
 
 /// A verdict on record. The fields are the columns of the file, in their order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The claim's id.
     pub id: String,
@@ -260,11 +260,6 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
             id: verdict.id,
             setting: verdict.setting.unwrap_or_default(),
             conventions: scenario.conventions.clone(),
-            headline: false,
-            kind: None,
-            statement: String::new(),
-            source: String::new(),
-            document: None,
             ours: rounded(verdict.measured),
             low: rounded(verdict.low),
             high: rounded(verdict.high),
@@ -273,9 +268,9 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
             window: verdict.holds,
             verdict: verdict.verdict,
             depends_on: verdict.depends_on.join(", "),
-            cause: None,
             date: date.to_owned(),
             command: command(scenario),
+            ..Row::default()
         };
         Some(row.reworded(claim))
     };
