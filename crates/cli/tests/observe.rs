@@ -7,7 +7,7 @@ use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
 use linux::Beside;
 use linux::kernel::now;
 use linux::telemetry::ask;
-use linux::telemetry::serve::{Address, Server, Serves};
+use linux::telemetry::serve::{Address, Listener, Serves};
 use linux::telemetry::status::{State, Status};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -29,7 +29,7 @@ struct Agent {
 impl Agent {
     fn start(folder: &Path) -> Self {
         let address = Address::Path(ask::socket(folder, std::process::id()));
-        let mut server = Server::bind(&address, Serves::Everything).unwrap();
+        let mut server = Listener::open(address, Serves::Everything).unwrap().listen().unwrap();
         let enough = Arc::new(AtomicBool::new(false));
         let thread = std::thread::spawn({
             let enough = Arc::clone(&enough);

@@ -118,11 +118,6 @@ impl Scheme for Adth {
 }
 
 impl Adth {
-    /// `phi`, the correction factor of the estimated queue length.
-    pub const fn phi(&self) -> f64 {
-        self.phi
-    }
-
     /// `Lest`: the number of packets ahead of a new one with which it leaves the node exactly at the target delay.
     fn estimate(&self, seen: &Interval) -> f64 {
         let bytes_sent = seen.sent.bytes.count() as f64;

@@ -362,7 +362,8 @@ fn wishes(set: &[&str]) -> Wishes {
     Wishes { set, base_only: true, ..Wishes::default() }
 }
 
-fn since_start(at: Instant) -> Duration {
+/// Returns the time from the beginning of the network's time to an instant.
+pub(crate) fn since_start(at: Instant) -> Duration {
     Duration::from_nanos(at.as_nanos())
 }
 

@@ -29,7 +29,7 @@ use std::path::Path;
 use std::{fs, io};
 
 /// A verdict on record. The fields are the columns of the file, in their order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The claim's id.
     pub id: String,
@@ -260,11 +260,6 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
             id: verdict.id,
             setting: verdict.setting.unwrap_or_default(),
             conventions: scenario.conventions.clone(),
-            headline: false,
-            kind: None,
-            statement: String::new(),
-            source: String::new(),
-            document: None,
             ours: rounded(verdict.measured),
             low: rounded(verdict.low),
             high: rounded(verdict.high),
@@ -273,9 +268,9 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
             window: verdict.holds,
             verdict: verdict.verdict,
             depends_on: verdict.depends_on.join(", "),
-            cause: None,
             date: date.to_owned(),
             command: command(scenario),
+            ..Row::default()
         };
         Some(row.reworded(claim))
     };
@@ -312,22 +307,8 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
 
 /// Returns the day of a time in seconds since 1970, in UTC: `2026-05-09`.
 pub fn day(seconds: u64) -> String {
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let (mut days, mut year) = (seconds / 86_400, 1970);
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", days + 1)
+    let [year, month, day] = units::date(seconds / 86_400);
+    format!("{year}-{month:02}-{day:02}")
 }
 
 #[cfg(test)]

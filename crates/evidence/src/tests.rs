@@ -17,13 +17,7 @@ fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
     let claim = &scenario.claims[0];
     let row = Row {
         id: claim.id.clone(),
-        setting: String::new(),
         conventions: conventions.to_owned(),
-        headline: false,
-        kind: None,
-        statement: String::new(),
-        source: String::new(),
-        document: None,
         ours,
         low: ours,
         high: f64::NAN,
@@ -33,10 +27,10 @@ fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
         verdict,
         neighbours: "SWAN, T = 0.1 s: 0.5 holds".to_owned(),
         depends_on: "T".to_owned(),
-        cause: None,
         date: day(1_778_284_800),
         command: command(&scenario),
         hash: scenario.hashes.get(&claim.id).unwrap(),
+        ..Row::default()
     };
     row.reworded(claim)
 }
@@ -163,24 +157,14 @@ fn a_short_run_may_say_less_and_nothing_else() {
         let row = row(CHAIN, "standard", 1.0, recorded);
         let verdict = Verdict {
             id: row.id.clone(),
-            setting: None,
-            says: String::new(),
-            source: String::new(),
-            reported: None,
             holds: row.window.clone(),
             measured: 1.0,
             low: 1.0,
             high: f64::NAN,
             unit: Unit::Seconds,
             seeds: experiment::study::OverSeeds::Mean,
-            at: String::new(),
             verdict: now,
-            headline: false,
-            statement: None,
-            why: None,
-            cause: None,
-            neighbours: Vec::new(),
-            depends_on: Vec::new(),
+            ..Verdict::default()
         };
         let moved = Verdict { measured: 1.1, ..verdict.clone() };
         let found = |verdict: Verdict| contradictions(std::slice::from_ref(&row), &[verdict], "standard", full).len();

@@ -111,29 +111,19 @@ fn value(id: &str, verdicts: &[Verdict]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{OverSeeds, Unit};
+    use crate::study::Unit;
 
     fn verdict(id: &str, setting: Option<&str>, measured: f64, unit: Unit) -> Verdict {
         Verdict {
             id: id.to_owned(),
             setting: setting.map(str::to_owned),
-            says: String::new(),
-            source: String::new(),
-            reported: None,
             holds: "> 0".to_owned(),
             measured,
             low: measured,
             high: measured,
             unit,
-            seeds: OverSeeds::Mean,
-            at: String::new(),
             verdict: Ruling::Holds,
-            headline: false,
-            statement: None,
-            why: None,
-            cause: None,
-            neighbours: Vec::new(),
-            depends_on: Vec::new(),
+            ..Verdict::default()
         }
     }
 

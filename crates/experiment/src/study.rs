@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
 /// A scenario, its runs and the verdicts on its claims. Its file, runs and verdicts are kept apart from the rest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Study {
     /// The experiment's id: `adth-s1a`.
     pub id: String,
@@ -113,7 +113,7 @@ pub struct Axis {
 }
 
 /// A run of one case with one seed, and its results: a line of `results.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The scenario's id.
     pub scenario: String,
@@ -466,7 +466,7 @@ pub enum Statistic {
 
 /// A chart of the report.
 #[allow(clippy::struct_excessive_bools, reason = "each is a key of the scenario")]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {
     /// Title.

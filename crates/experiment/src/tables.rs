@@ -419,7 +419,7 @@ fn rate(bps: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{OverSeeds, Ruling, Unit};
+    use crate::study::{Ruling, Unit};
     use sim::results::{DistanceClass, LeftOut};
 
     #[test]
@@ -527,23 +527,14 @@ mod tests {
         let verdict = Verdict {
             id: "adth-s1a.1".to_owned(),
             says: "no packet arrives after its deadline ".repeat(5),
-            source: String::new(),
             reported: Some(Reported::Words("below 0.1 % in all of its runs".to_owned())),
             holds: "<= 0.001".to_owned(),
             measured: 0.000_5,
-            low: 0.0,
             high: 0.001,
             unit: Unit::Share,
-            seeds: OverSeeds::Mean,
             at: "target = 200 ms".to_owned(),
             verdict: Ruling::NotConfirmed,
-            setting: None,
-            headline: false,
-            statement: None,
-            why: None,
-            cause: None,
-            neighbours: Vec::new(),
-            depends_on: Vec::new(),
+            ..Verdict::default()
         };
         for most in [70, 80, 100] {
             let text = claims(std::slice::from_ref(&verdict), most);

@@ -2,7 +2,6 @@
 
 use experiment::watch::{Timed, Watch};
 use sim::config::Network;
-use sim::results::Outcome;
 use sim::trace::TraceEvent;
 use std::io;
 
@@ -26,37 +25,40 @@ pub(crate) trait Observer {
 /// # Errors
 /// The reason why the network cannot be built.
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
-    let (wall, cpu) = (wall_clock(), thread_time());
-    let mut world = sim::World::new(network, seed)?;
-    while !world.finished() && !watch.stopped() {
-        advance(&mut world, watch);
-    }
-    Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
+    let begun = (wall_clock(), thread_time());
+    to_end(sim::World::new(network, seed)?, watch, begun, |_| Ok(()))
 }
 
-/// Advances the run by a short time, and reports the progress to the watcher.
-fn advance(world: &mut sim::World, watch: &dyn Watch) {
-    let before = world.now();
-    world.advance_a_little();
-    watch.advanced(world.now().since(before));
+/// Runs a world that was `begun` then to its end by short advances, reports the progress to the watcher, and calls `each` after
+/// each. `None` if the watcher stopped it.
+fn to_end<E>(
+    mut world: sim::World,
+    watch: &dyn Watch,
+    (wall, cpu): (std::time::Instant, std::time::Duration),
+    mut each: impl FnMut(&mut sim::World) -> Result<(), E>,
+) -> Result<Option<Timed>, E> {
+    while !world.finished() && !watch.stopped() {
+        let before = world.now();
+        world.advance_a_little();
+        watch.advanced(world.now().since(before));
+        each(&mut world)?;
+    }
+    let timed = |outcome| Timed {
+        outcome,
+        wall_s: wall.elapsed().as_secs_f64(),
+        cpu_s: thread_time().saturating_sub(cpu).as_secs_f64(),
+    };
+    Ok(world.finished().then(|| timed(world.finish())))
 }
 
 /// Runs `world` to its end as [`run`] does, and passes to `observer` all events at the nodes that it watches.
 ///
 /// # Errors
 /// The observer's error.
-pub(crate) fn observed(
-    mut world: sim::World,
-    watch: &dyn Watch,
-    observer: &mut dyn Observer,
-) -> io::Result<Option<Timed>> {
-    let (wall, cpu) = (wall_clock(), thread_time());
-    while !world.finished() && !watch.stopped() {
-        advance(&mut world, watch);
-        observer.see(&world.take_events())?;
-    }
+pub(crate) fn observed(world: sim::World, watch: &dyn Watch, observer: &mut dyn Observer) -> io::Result<Option<Timed>> {
+    let timed = to_end(world, watch, (wall_clock(), thread_time()), |world| observer.see(&world.take_events()))?;
     observer.finish()?;
-    Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
+    Ok(timed)
 }
 
 /// Runs `network` with `seed` to its end. `decide` replaces the controllers of the queues that `steered` chooses (with
@@ -74,25 +76,20 @@ pub fn steered<E: From<sim::BuildError>>(
     watch: &dyn Watch,
     mut decide: impl FnMut(usize, &sim::Asked) -> Result<control::Orders, E>,
 ) -> Result<Option<Timed>, E> {
-    let (wall, cpu) = (wall_clock(), thread_time());
+    let begun = (wall_clock(), thread_time());
     let mut world = sim::World::new(network, seed)?;
     let steered = steered(&world)?;
     for &(place, interval) in &steered {
         world.steer(place, interval)?;
     }
-    while !world.finished() && !watch.stopped() {
-        advance(&mut world, watch);
+    to_end(world, watch, begun, |world| {
         while let Some(asked) = world.asked() {
             let number = steered.iter().position(|&(place, _)| place == asked.place);
             let orders = decide(number.expect("only these are asked about"), &asked)?;
             world.order(&asked, &orders);
         }
-    }
-    Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
-}
-
-fn timed(outcome: Outcome, wall: std::time::Instant, cpu: std::time::Duration) -> Timed {
-    Timed { outcome, wall_s: wall.elapsed().as_secs_f64(), cpu_s: thread_time().saturating_sub(cpu).as_secs_f64() }
+        Ok(())
+    })
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long a run took is told beside its results")]

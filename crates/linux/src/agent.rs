@@ -43,7 +43,9 @@ pub trait Host {
     ///
     /// # Errors
     /// The new settings cannot be read; the message says why, and the agent goes on with the old ones.
-    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
+    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
+        None
+    }
 
     /// Called after each [`reload`](Self::reload): whether what it returned applies now. If not, what was before still
     /// does, here too.

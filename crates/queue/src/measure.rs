@@ -133,7 +133,7 @@ impl Samples {
 }
 
 /// Measurements since the controller's last update.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
     start: Instant,
     counts: Counts,
@@ -147,15 +147,7 @@ pub(crate) struct Measured {
 impl Measured {
     /// Empty measurements of a queue with this backlog and these counts.
     pub(crate) fn new(now: Instant, counts: Counts, backlog: u64) -> Self {
-        Self {
-            start: now,
-            counts,
-            backlog_max: backlog,
-            service: Samples::default(),
-            departure_gap: Samples::default(),
-            sojourn: Samples::default(),
-            nodal: Samples::default(),
-        }
+        Self { start: now, counts, backlog_max: backlog, ..Self::default() }
     }
 
     /// The interval up to `now`, without the measurements of [`ServiceAverage`] and [`Occupancy`].

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Simulated time that the results cover (without the warm-up).
     pub simulated_s: f64,
@@ -327,7 +327,7 @@ pub struct Roam {
 }
 
 /// Results of a node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The node's name.
     pub name: String,
@@ -477,7 +477,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Results of a queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueResult {
     /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
     /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
@@ -526,7 +526,7 @@ pub struct QueueResult {
 }
 
 /// Results of a medium access.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mac {
     /// From the hand-over to the MAC until its ACK or final failure.
     pub service_s: Times,
@@ -585,7 +585,7 @@ pub struct MultiUser {
 }
 
 /// The network as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Sum of the flows' goodputs.
     pub goodput_bps: f64,

@@ -245,7 +245,7 @@ pub enum DsrMessage {
 }
 
 /// A TCP segment. Sequence numbers count from the SYN's, which is 0, and do not wrap.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
     /// Number of the connection among those of its flow, from 0.
     pub connection: u32,

@@ -77,7 +77,7 @@ fn poisson_packets_wait_for_a_wire_as_in_md1() {
         let traffic = format!("kind = \"poisson\", rate = \"{rate}\", packet = \"1000 B\"");
         let outcome = run(&wire("10 Mb/s", &flow("f", "a", "b", &traffic)), 1);
         let queue = queue(&outcome, "a", "wired-to-b");
-        let expected = Mg1::constant_service(rate.as_bps() as f64 / 8000.0, service).expect("a stable queue");
+        let expected = Mg1::new(rate.as_bps() as f64 / 8000.0, service, 0.0).expect("a stable queue");
         let error = queue.sojourn_s.mean / expected.mean_wait_s() - 1.0;
         println!("load {load}: {} against {} ({error:+.4})", queue.sojourn_s.mean, expected.mean_wait_s());
         // As for the same queue with a radio behind it (tests/queueing.rs).

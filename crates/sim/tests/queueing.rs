@@ -25,7 +25,7 @@ fn poisson_packets_at_a_sender_without_backoff_wait_as_in_md1() {
         let outcome = run(&text, 1);
         let found = outcome.nodes[0].queues[0].nodal_delay_s.mean - EXCHANGE_S;
         let arrivals = rate.as_bps() as f64 / 8000.0;
-        let expected = Mg1::constant_service(arrivals, service).expect("a stable queue").mean_wait_s();
+        let expected = Mg1::new(arrivals, service, 0.0).expect("a stable queue").mean_wait_s();
         let error = found / expected - 1.0;
         println!("load {load}: {found} against {expected} ({error:+.4})");
         assert!(error.abs() < 0.02, "load {load}: {error}");

@@ -20,13 +20,6 @@ pub struct Queue {
     pub load: f64,
 }
 
-impl Queue {
-    /// A saturated queue, `rho = 1`.
-    pub const fn saturated(cost: f64) -> Self {
-        Self { cost, load: 1.0 }
-    }
-}
-
 /// `P(b)`: the share of arrivals that an M/M/1/b queue drops, which holds `size` packets with the one in service.
 pub fn drop_probability(load: f64, size: u32) -> f64 {
     // 1 / P(b) = 1 + 1 / (rho P(b-1)) from P(0) = 1 on: the closed form without its division of zero by zero at rho = 1.

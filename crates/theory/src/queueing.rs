@@ -49,15 +49,6 @@ impl Mg1 {
         if load < 1.0 { Ok(Self { arrivals, mean_service_s, service_variance }) } else { Err(Error::Unstable { load }) }
     }
 
-    /// M/D/1: every service takes `service_s`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
-    pub fn constant_service(arrivals: f64, service_s: f64) -> Result<Self, Error> {
-        Self::new(arrivals, service_s, 0.0)
-    }
-
     /// Share of the time in which the server is busy.
     pub fn load(&self) -> f64 {
         self.arrivals * self.mean_service_s
@@ -218,7 +209,7 @@ mod tests {
 
     #[test]
     fn constant_service_waits_half_as_long_as_exponential() {
-        let (exponential, constant) = (Mm1::new(8.0, 10.0).unwrap(), Mg1::constant_service(8.0, 0.1).unwrap());
+        let (exponential, constant) = (Mm1::new(8.0, 10.0).unwrap(), Mg1::new(8.0, 0.1, 0.0).unwrap());
         assert_near(constant.mean_wait_s(), 0.2);
         assert_near(constant.mean_wait_s(), exponential.mean_wait_s() / 2.0);
         assert_near(constant.mean_sojourn_s(), 0.3);
@@ -278,7 +269,7 @@ mod tests {
     #[test]
     fn what_has_no_answer_is_refused() {
         assert_eq!(Mm1::new(10.0, 10.0), Err(Error::Unstable { load: 1.0 }));
-        assert_eq!(Mg1::constant_service(20.0, 0.1), Err(Error::Unstable { load: 2.0 }));
+        assert_eq!(Mg1::new(20.0, 0.1, 0.0), Err(Error::Unstable { load: 2.0 }));
         assert_eq!(Mm1::new(f64::NAN, 10.0), Err(Error::OutOfRange));
         assert_eq!(Mm1::new(1.0, 0.0), Err(Error::OutOfRange));
         assert_eq!(Mg1::new(1.0, 0.1, -1.0), Err(Error::OutOfRange));

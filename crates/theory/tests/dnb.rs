@@ -10,7 +10,7 @@ fn expected_cost(queues: &[Queue], split: &[u32]) -> f64 {
 }
 
 fn by_hop(nodes: u32) -> Vec<Queue> {
-    (1..=nodes).map(|hop| Queue::saturated(f64::from(hop))).collect()
+    (1..=nodes).map(|hop| Queue { cost: f64::from(hop), load: 1.0 }).collect()
 }
 
 fn costs(nodes: u32) -> Vec<f64> {
@@ -35,7 +35,7 @@ fn least_cost(total: u32, queues: &[Queue]) -> f64 {
 fn two_queues_of_costs_1_and_4_get_3_and_7_of_10() {
     // Roots 1 and 2: b + 1 = 12 / 3 and 24 / 3.
     assert_eq!(split(10.0, &[1.0, 4.0]), [3.0, 7.0]);
-    let queues = [1.0, 4.0].map(Queue::saturated);
+    let queues = [1.0, 4.0].map(|cost| Queue { cost, load: 1.0 });
     assert_eq!(split_whole(10, &queues, 0), [3, 7]);
     // 1/4 + 4/8.
     assert!((expected_cost(&queues, &[3, 7]) - 0.75).abs() < 1e-15);

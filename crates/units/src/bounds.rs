@@ -4,19 +4,22 @@
 use crate::text::Text;
 use crate::{Bytes, Duration, Frequency, Length, Rate, Speed};
 use core::fmt;
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
-use serde::ser::{Serialize, Serializer};
 
 /// A value above zero: a quantity, a finite number, or a [`Share`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
 pub struct Positive<T>(T);
 
 /// A number from 0 to 1, both included. `Positive<Share>` leaves out 0.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
 pub struct Share(f64);
 
 /// A value from `LEAST` to `MOST`, both included and counted in its smallest unit: nanoseconds, bytes, or ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
 pub struct Within<T, const LEAST: u64, const MOST: u64 = { u64::MAX }>(T);
 
 /// Types of quantity that can be required to be above zero.
@@ -162,22 +165,10 @@ const fn ones(value: u32) -> u64 {
     value as u64
 }
 
-impl<T: Serialize> Serialize for Positive<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
 impl<'de, T: AboveZero + Deserialize<'de>> Deserialize<'de> for Positive<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = T::deserialize(deserializer)?;
         if value.is_above_zero() { Ok(Self(value)) } else { Err(value.refuse()) }
-    }
-}
-
-impl Serialize for Share {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
     }
 }
 
@@ -196,12 +187,6 @@ impl<'de> Deserialize<'de> for Positive<Share> {
     }
 }
 
-impl<T: Serialize, const LEAST: u64, const MOST: u64> Serialize for Within<T, LEAST, MOST> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
 impl<'de, T: Counted + Deserialize<'de>, const LEAST: u64, const MOST: u64> Deserialize<'de>
     for Within<T, LEAST, MOST>
 {
@@ -216,8 +201,7 @@ impl<'de, T: Counted + Deserialize<'de>, const LEAST: u64, const MOST: u64> Dese
 /// # Errors
 /// Those of reading the quantity; and `"0 s" is zero; expected a duration above zero`.
 pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + AboveZero>(deserializer: D) -> Result<T, D::Error> {
-    let value = T::deserialize(deserializer)?;
-    if value.is_above_zero() { Ok(value) } else { Err(value.refuse()) }
+    Positive::deserialize(deserializer).map(|Positive(value)| value)
 }
 
 impl<T: AboveZero> AboveZero for Option<T> {

@@ -20,5 +20,5 @@ pub use bounds::{AboveZero, Positive, Share, Within, positive};
 pub use energy::Energy;
 pub use parse::ParseError;
 pub use radio::{Decibels, Frequency, Length, Power, Speed};
-pub use time::{Duration, Instant};
+pub use time::{Duration, Instant, date};
 pub use volume::{Bytes, Rate};

@@ -3,6 +3,7 @@
 use core::fmt;
 
 /// Description of a kind of quantity: its name in sentences, its units, its largest value.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// Name with its article: `a duration`.
     pub(crate) name: &'static str,
@@ -16,20 +17,6 @@ pub(crate) struct Kind {
     pub(crate) zero: &'static str,
     /// The largest value as text; empty for quantities kept as floats.
     pub(crate) largest: &'static str,
-}
-
-impl PartialEq for Kind {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for Kind {}
-
-impl fmt::Debug for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
 }
 
 /// The examples, quoted and separated by commas.

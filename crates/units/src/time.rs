@@ -89,6 +89,21 @@ impl core::iter::Sum for Duration {
     }
 }
 
+/// Returns year, month and day in the Gregorian calendar, `days` after 1 January 1970. Days are counted in years that begin
+/// in March, so that the leap day is the last of its year; 400 years have 146,097 days.
+pub const fn date(days: u64) -> [u64; 3] {
+    // From 1 March of the year 0 to 1970.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // Five months from March have 153 days, and so have the next five.
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    [era * 400 + year + later, month, day]
+}
+
 /// A moment, counted in whole nanoseconds from the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);

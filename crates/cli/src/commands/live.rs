@@ -184,10 +184,6 @@ impl Host for Attaching {
             self.log.event(event, false);
         }
     }
-
-    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
-        None
-    }
 }
 
 /// Builds the controller of `settings`; `seed` sets its random numbers.

@@ -125,7 +125,7 @@ fn row(status: &Status) -> Vec<String> {
     let backlog = seen.map_or(0, |seen| seen.backlog.packets);
     let delay =
         seen.filter(|seen| seen.sojourn.n > 0).map_or_else(|| "-".into(), |seen| milliseconds(seen.sojourn.mean));
-    let share = 100.0 * totals.dropped.packets as f64 / totals.arrived.packets.max(1) as f64;
+    let share = 100.0 * totals.counts.dropped.packets as f64 / totals.counts.arrived.packets.max(1) as f64;
     vec![
         plain(device),
         plain(place),
@@ -140,7 +140,7 @@ fn row(status: &Status) -> Vec<String> {
         known(counts && seen.is_some(), backlog.to_string()),
         known(status.measures(Quantity::Sojourn), delay),
         status.target_delay.map_or_else(|| "-".into(), milliseconds),
-        known(counts, format!("{} ({share:.1} %)", totals.dropped.packets)),
+        known(counts, format!("{} ({share:.1} %)", totals.counts.dropped.packets)),
         age(status.at),
     ]
 }
@@ -153,9 +153,9 @@ pub(super) fn classes(status: &Status) -> Option<String> {
         None => "best effort not shaped".into(),
     };
     let class = status.real_time.filter(|_| matches!(status.state, State::Governing))?;
-    let RealTime { last, dropped, .. } = class;
+    let RealTime { last, totals } = class;
     let delay = if last.sojourn.n > 0 { milliseconds(last.sojourn.mean) } else { "no delay known".into() };
-    let (waiting, dropped) = (last.backlog.packets, dropped.packets);
+    let (waiting, dropped) = (last.backlog.packets, totals.dropped.packets);
     Some(format!("{best_effort}; real time: {waiting} wait, {delay}, {dropped} dropped"))
 }
 
@@ -176,6 +176,7 @@ pub(super) mod tests {
     use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
     use linux::Beside;
     use linux::telemetry::events::{AgentEvent, AgentEventKind};
+    use linux::telemetry::status::Counts;
     use units::{Bytes, Rate};
 
     /// Makes the status of a queue that ADTH governs, as it is after its first interval.
@@ -236,9 +237,8 @@ pub(super) mod tests {
         assert_eq!(classes(&status), None);
         let sojourn = Stat { n: 9, mean: Duration::from_micros(240), ..Stat::default() };
         let last = Interval { sojourn, ..Interval::default() };
-        let class =
-            Some(RealTime { last, dropped: Count { packets: 2, bytes: Bytes::new(300) }, ..RealTime::default() });
-        status.real_time = class;
+        let dropped = Count { packets: 2, bytes: Bytes::new(300) };
+        status.real_time = Some(RealTime { last, totals: Counts { dropped, ..Counts::default() } });
         assert_eq!(classes(&status).unwrap(), "best effort not shaped; real time: 0 wait, 0.2 ms, 2 dropped");
         status.rate = Some(Rate::kbps(350));
         let text = text(&[status.clone()], 200);

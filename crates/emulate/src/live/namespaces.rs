@@ -14,7 +14,7 @@ use rustix::process::{
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::{env, fs, io};
 
 /// The environment variable that marks a process within the namespaces, and from which [`visit`](super::visit) takes
@@ -92,8 +92,7 @@ pub fn again(nodes: &[String], host: Option<Host>) -> Result<ExitStatus, Unavail
         .spawn()
         .map_err(failed("start this program again"))?;
     drop(host);
-    let pid = Pid::from_child(&child);
-    let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(failed("watch a process"))?;
+    let ended = watch(&child)?;
     loop {
         let mut fds = [PollFd::new(&ended, PollFlags::IN), PollFd::new(&signals, PollFlags::IN)];
         match poll(&mut fds, None) {
@@ -105,10 +104,15 @@ pub fn again(nodes: &[String], host: Option<Host>) -> Result<ExitStatus, Unavail
         }
         while let Ok(Some(told)) = signals.read() {
             if told != Told::Nothing {
-                let _ = kill_process(pid, Signal::TERM);
+                let _ = kill_process(Pid::from_child(&child), Signal::TERM);
             }
         }
     }
+}
+
+/// Opens a descriptor that is readable once the process has ended.
+pub(super) fn watch(child: &Child) -> Result<OwnedFd, Unavailable> {
+    pidfd_open(Pid::from_child(child), PidfdFlags::empty()).map_err(failed("watch a process"))
 }
 
 /// The exit status that a shell gives a process that ended so.

@@ -1,7 +1,7 @@
 //! A medium in real time: packets of TUN devices go in as they come, and come out when their time has come.
 
 use super::host::Host;
-use super::namespaces::{INSIDE, Inside, status};
+use super::namespaces::{INSIDE, Inside, status, watch};
 use super::node::Node;
 use super::sight::Ready;
 use super::tun::Site;
@@ -13,7 +13,7 @@ use experiment::study::Emulation;
 use linux::agent::signals::{Signals, Told};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
     timerfd_settime,
@@ -184,8 +184,7 @@ impl Loop<'_> {
         mut child: Option<&mut Child>,
         late: &mut dyn FnMut(Duration),
     ) -> Result<Ended, Unavailable> {
-        let watched = child.as_ref().map(|child| pidfd_open(Pid::from_child(child), PidfdFlags::empty())).transpose();
-        let watched = watched.map_err(failed("watch a process"))?;
+        let watched = child.as_deref().map(watch).transpose()?;
         loop {
             self.take_in();
             let before = self.report.emulation.late_packets;
@@ -203,13 +202,8 @@ impl Loop<'_> {
                 Err(Errno::INTR) => continue,
                 polled => polled.map_err(failed("wait for packets"))?,
             };
-            let is_over = watched.is_some() && fds.last().is_some_and(|ended| !ended.revents().is_empty());
-            let is_signal = !fds[0].revents().is_empty();
-            if is_over && let Some(child) = &mut child {
-                return child.wait().map(|ended| Ended::Command(status(ended))).map_err(failed("wait for the command"));
-            }
-            if is_signal && matches!(signals.read(), Ok(Some(Told::End | Told::Reload))) {
-                return Ok(Ended::Interrupted);
+            if let Some(ended) = ended(&fds, signals, child.as_deref_mut())? {
+                return Ok(ended);
             }
         }
     }
@@ -279,12 +273,25 @@ impl Loop<'_> {
     }
 }
 
+/// Tells whether the emulation is over, by a signal (the first of `fds`) or by its command, if there is one (the last).
+pub(super) fn ended(
+    fds: &[PollFd],
+    signals: &Signals,
+    child: Option<&mut Child>,
+) -> Result<Option<Ended>, Unavailable> {
+    let is_ready = |fd: Option<&PollFd>| fd.is_some_and(|fd| !fd.revents().is_empty());
+    if let Some(child) = child.filter(|_| is_ready(fds.last())) {
+        return child.wait().map(|ended| Some(Ended::Command(status(ended)))).map_err(failed("wait for the command"));
+    }
+    let is_told = is_ready(fds.first()) && matches!(signals.read(), Ok(Some(Told::End | Told::Reload)));
+    Ok(is_told.then_some(Ended::Interrupted))
+}
+
 /// Asks a command to end, and ends it if it does not within [`GRACE`].
 pub(super) fn end(child: &mut Child) -> Result<(), Unavailable> {
-    let pid = Pid::from_child(child);
-    let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(failed("watch a process"))?;
+    let ended = watch(child)?;
     for signal in [Signal::TERM, Signal::KILL] {
-        let _ = kill_process(pid, signal);
+        let _ = kill_process(Pid::from_child(child), signal);
         let grace = Timespec::try_from(GRACE).ok();
         let mut fds = [PollFd::new(&ended, PollFlags::IN)];
         if matches!(poll(&mut fds, grace.as_ref()), Ok(1)) {

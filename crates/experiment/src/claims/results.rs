@@ -14,7 +14,7 @@ type Read<'r> = Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>;
 /// is large.
 pub(crate) struct Results<'r> {
     cases: Vec<&'r Case>,
-    seeds: usize,
+    pub(super) seeds: usize,
     runs: &'r [Run],
     read: Read<'r>,
     known: Vec<RefCell<BTreeMap<String, Rc<[f64]>>>>,
@@ -59,10 +59,6 @@ impl<'r> Results<'r> {
 
     pub(super) fn cases(&self) -> &[&'r Case] {
         &self.cases
-    }
-
-    pub(super) fn seeds(&self) -> usize {
-        self.seeds
     }
 
     /// Returns the run of a case with the first seed.

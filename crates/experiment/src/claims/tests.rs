@@ -237,18 +237,7 @@ pub(super) fn runs_of(losses: &[(Case, Vec<f64>)]) -> Vec<Run> {
     let run = |case: &Case, seed: u64, loss: f64| {
         let mut outcome = blank.clone();
         outcome.totals.loss_ratio = loss;
-        Run {
-            scenario: "x".to_owned(),
-            seed,
-            case: case.clone(),
-            set: BTreeMap::new(),
-            version: String::new(),
-            wall_s: 0.0,
-            cpu_s: 0.0,
-            model: None,
-            emulation: None,
-            outcome,
-        }
+        Run { scenario: "x".to_owned(), seed, case: case.clone(), outcome, ..Run::default() }
     };
     let of_case = |(case, losses): &(Case, Vec<f64>)| {
         losses.iter().zip(1..).map(|(loss, seed)| run(case, seed, *loss)).collect::<Vec<_>>()

@@ -23,7 +23,6 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
     let needs_more = extent == Extent::Reduced && (claim.full || (claim.series.is_some() && judged.measured.is_nan()));
     Verdict {
         id: claim.id.clone(),
-        setting: None,
         says: claim.says.clone(),
         source: claim.source.clone(),
         reported: claim.reported.clone(),
@@ -39,8 +38,7 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
         statement: claim.statement,
         why: claim.why.clone(),
         cause: claim.cause,
-        neighbours: Vec::new(),
-        depends_on: Vec::new(),
+        ..Verdict::default()
     }
 }
 
@@ -303,7 +301,7 @@ fn at(
         };
         words.extend(names.get(column).filter(|name| names.len() > 1 && !name.is_empty()).cloned());
     }
-    let seed = seed.filter(|_| results.seeds() > 1).map(|seed| format!("seed {seed}"));
+    let seed = seed.filter(|_| results.seeds > 1).map(|seed| format!("seed {seed}"));
     let parts = [words.join(", "), seed.unwrap_or_default()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }

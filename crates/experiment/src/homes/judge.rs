@@ -1,7 +1,7 @@
 //! Judges schemes by measures that users in random homes notice, as ratios to today's default.
 
 use super::{ARMS, AXIS, Home, ID};
-use crate::study::{Finding, Origin, OverSeeds, Ruling, Run, Spread, Study, Unit, Verdict};
+use crate::study::{Finding, Origin, Ruling, Run, Spread, Study, Verdict};
 use sim::results::{Flow, Outcome};
 use std::collections::BTreeMap;
 
@@ -153,21 +153,14 @@ fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f
         setting: Some(group.to_owned()),
         says,
         source: "our own bound".to_owned(),
-        reported: None,
         holds: format!("{sign} {}", bound.1),
         measured,
         low: measured,
         high: measured,
-        unit: Unit::Number,
-        seeds: OverSeeds::Mean,
-        at: String::new(),
         verdict: if holds { Ruling::Holds } else { Ruling::Differs },
         headline: true,
         statement: Some(Origin::Ours),
-        why: None,
-        cause: None,
-        neighbours: Vec::new(),
-        depends_on: Vec::new(),
+        ..Verdict::default()
     }
 }
 

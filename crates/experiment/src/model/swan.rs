@@ -239,15 +239,9 @@ traffic = { kind = "greedy" }
         outcome.simulated_s = 10.0;
         let hop = |name: &str, delivered, retry_drops| sim::results::Hop {
             name: name.to_owned(),
-            attempts: 0,
-            repeated: 0,
             delivered,
             retry_drops,
-            airtime_s: 0.0,
-            service_mean_s: 0.0,
-            service_max_s: 0.0,
-            sojourn_mean_s: 0.0,
-            sojourn_max_s: 0.0,
+            ..sim::results::Hop::default()
         };
         for node in &mut outcome.nodes {
             let (hops, delay) = match node.name.as_str() {

@@ -165,11 +165,8 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
 /// then, and the seeds.
 pub(super) fn quick<'s>(source: &'s Source, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
-    let DeValue::Table(table) = table.get_ref() else {
-        return Err(source.refuse(table.span(), "`quick` is a table of dotted paths and their values: write `[quick]`"));
-    };
-    let mut leaves = Vec::new();
-    flatten(table, "", &mut leaves);
+    let wrong = "`quick` is a table of dotted paths and their values: write `[quick]`";
+    let leaves = below(source, table, wrong)?;
     let (of_vary, of_network): (Vec<_>, Vec<_>) = leaves.into_iter().partition(|leaf| leaf.path.starts_with("vary."));
     for leaf in of_vary {
         match leaf.path.trim_start_matches("vary.") {
@@ -290,22 +287,19 @@ fn labelled_choice<'s>(source: &'s Source, whole: &Value<'s>, table: &DeTable<'s
     let Some(text) = label.get_ref().as_str() else {
         return Err(source.refuse(label.span(), "a label is a string"));
     };
-    let set = member("set")?;
-    let DeValue::Table(set) = set.get_ref() else {
-        return Err(source.refuse(set.span(), "`set` is a table of dotted paths and their values"));
-    };
-    let mut leaves = Vec::new();
-    flatten(set, "", &mut leaves);
-    let changes = changes(source, leaves);
-    let mut conditions = Vec::new();
-    if let Some(only) = table.get("only") {
-        let DeValue::Table(only) = only.get_ref() else {
-            return Err(source.refuse(only.span(), "`only` is a table of axes and their labels"));
-        };
-        flatten(only, "", &mut conditions);
-    }
+    let changes = changes(source, below(source, member("set")?, "`set` is a table of dotted paths and their values")?);
+    let only = table.get("only").map(|only| below(source, only, "`only` is a table of axes and their labels"));
+    let conditions = only.transpose()?.unwrap_or_default();
     let only: Result<Vec<_>, _> = conditions.iter().map(|leaf| Named::read(source, leaf, &leaf.path)).collect();
     Ok(Choice { label: text.to_owned(), only: only?, changes, span: whole.span() })
+}
+
+/// Returns the values in a table and below; `wrong`: what to say if the value is none.
+fn below<'t, 's>(source: &Source, table: &'t Value<'s>, wrong: &str) -> Result<Vec<Leaf<'t, 's>>, Refusal> {
+    let DeValue::Table(found) = table.get_ref() else { return Err(source.refuse(table.span(), wrong)) };
+    let mut leaves = Vec::new();
+    flatten(found, "", &mut leaves);
+    Ok(leaves)
 }
 
 fn changes<'s>(source: &'s Source, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>> {

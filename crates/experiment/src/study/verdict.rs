@@ -32,7 +32,7 @@ pub struct Neighbour {
 }
 
 /// The verdict on a claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The claim's id.
     pub id: String,
@@ -128,7 +128,7 @@ pub struct Beside {
 }
 
 /// The unit of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Unit {
     /// Seconds.
     #[serde(rename = "s")]
@@ -146,6 +146,7 @@ pub enum Unit {
     #[serde(rename = "share")]
     Share,
     /// None, or an unknown one.
+    #[default]
     #[serde(rename = "1")]
     Number,
 }
@@ -156,7 +157,7 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 }
 
 /// The ruling on a claim, or the reason why there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ruling {
     /// The measured value lies in the window.
@@ -170,6 +171,7 @@ pub enum Ruling {
     /// It was not ruled on: seeds that a short run left out could change the result.
     TooFewSeeds,
     /// Its 95 % interval contains the border of the window.
+    #[default]
     NotConfirmed,
     /// The interval does not lie in the window.
     Differs,

@@ -146,15 +146,10 @@ impl Measured {
         let (sent, received, late) = (sum(|flow| flow.sent), sum(|flow| flow.received), sum(|flow| flow.late));
         let totals = Totals {
             goodput_bps: self.flows.iter().map(|flow| flow.goodput_bps).sum(),
-            jain_index: 0.0,
             loss_ratio: 1.0 - ratio(received, sent),
             deadline_miss_ratio: ratio(late, received),
             data_yield: ratio(received - late, sent),
-            channel_busy_ratio: 0.0,
-            wasted_transmission_ratio: 0.0,
-            routing_packets: None,
-            routing_overhead: None,
-            cells: Vec::new(),
+            ..Totals::default()
         };
         let flow = |flow: MeasuredFlow| Flow {
             name: flow.name,
@@ -172,28 +167,8 @@ impl Measured {
         };
         let flows = self.flows.into_iter().map(flow).collect();
         let nodes = self.nodes.into_iter().map(MeasuredNode::node).collect();
-        let outcome = Outcome {
-            simulated_s: self.seconds,
-            events: 0,
-            warnings: Vec::new(),
-            flows,
-            nodes,
-            totals,
-            series: None,
-            distributions: None,
-        };
-        Run {
-            scenario: self.scenario,
-            seed: self.seed,
-            case: self.case,
-            set: BTreeMap::new(),
-            version: String::new(),
-            wall_s: 0.0,
-            cpu_s: 0.0,
-            model: None,
-            emulation: None,
-            outcome,
-        }
+        let outcome = Outcome { simulated_s: self.seconds, flows, nodes, totals, ..Outcome::default() };
+        Run { scenario: self.scenario, seed: self.seed, case: self.case, outcome, ..Run::default() }
     }
 }
 
@@ -205,52 +180,18 @@ impl MeasuredNode {
     fn node(self) -> Node {
         let queue = QueueResult {
             name: "be".into(),
-            scheduler: String::new(),
             controller: self.controller,
             arrived_packets: self.arrived,
             sent_packets: self.sent,
             dropped_packets: self.dropped,
-            marked_packets: None,
             limit_packets: Some(Level { mean: self.limit_mean, ..Level::default() }),
-            limit_bytes: None,
             backlog_packets: Level { max: self.backlog_max, ..Level::default() },
-            empty_ratio: 0.0,
             sojourn_s: times(self.sojourn_mean_s, 0.0),
-            service_s: None,
-            nodal_delay_s: Times::default(),
             target_delay_s: self.target_s,
-            target_miss_ratio: 0.0,
-            utilisation_ratio: None,
+            ..QueueResult::default()
         };
-        let mac = Mac {
-            service_s: times(self.service_mean_s, 0.0),
-            attempts: 0,
-            rts_attempts: 0,
-            collisions: 0,
-            delivered: 0,
-            retry_drops: 0,
-            duplicates: 0,
-            mpdus: None,
-            lost_mpdus: None,
-            block_ack_requests: None,
-            requests: None,
-            grants: None,
-            multi_user: None,
-            triggered: None,
-            airtime_s: 0.0,
-            busy_ratio: 0.0,
-            collision_probability: 0.0,
-        };
-        Node {
-            name: self.name,
-            queues: vec![queue],
-            mac,
-            hops: Vec::new(),
-            roams: Vec::new(),
-            routing: None,
-            overflows: None,
-            energy: None,
-        }
+        let mac = Mac { service_s: times(self.service_mean_s, 0.0), ..Mac::default() };
+        Node { name: self.name, queues: vec![queue], mac, ..Node::default() }
     }
 }
 

@@ -246,17 +246,12 @@ mod tests {
 
     fn segment(flags: u8) -> Segment {
         Segment {
-            connection: 0,
             sequence: (1 << 32) + 7,
-            payload: Bytes::new(0),
             most: Bytes::new(1000),
             ack: Some(3),
             window: 4_096_000,
-            sacks: Vec::new(),
-            sack_permitted: false,
-            stamp: None,
-            report: None,
             flags,
+            ..Segment::default()
         }
     }
 

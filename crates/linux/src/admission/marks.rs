@@ -5,7 +5,6 @@ use crate::admission::message::Flow;
 use crate::error::Error;
 use crate::kernel::descriptor_of;
 use crate::kernel::socket::{LOAD, LOAD_BYTE, PACKET_TYPE, RETURN, attach_filter, jump, statement};
-use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType, recv, socket_with};
@@ -56,10 +55,6 @@ impl Marks {
         };
         let refused = Error::refused::<Errno>("receive packets that arrive marked", "CAP_NET_RAW");
         Ok(Self { socket: open().map_err(refused)?, rests: None })
-    }
-
-    pub(crate) const fn interest(&self) -> EventFlags {
-        if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
     }
 
     /// Returns the flows of which a marked packet has come since the last call, then rests for [`PAUSE`].

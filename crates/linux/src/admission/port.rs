@@ -12,8 +12,8 @@ use crate::kernel::descriptor_of;
 use crate::kernel::named::{Name, Unnamed};
 use crate::kernel::routes::{self, NextHop};
 use crate::kernel::socket::{
-    LOAD, LOAD_BYTE, LOAD_HALF, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump,
-    statement,
+    LOAD, LOAD_BYTE, LOAD_HALF, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, interest,
+    jump, rest, statement,
 };
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fs::Mode;
@@ -142,7 +142,7 @@ impl Port {
         ];
         attach_filter(&socket, &program)?;
         bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, self.settings.port.get()))?;
-        epoll::add(&self.epoll, &socket, EventData::new_u64(0), self.interest())?;
+        epoll::add(&self.epoll, &socket, EventData::new_u64(0), interest(self.rests))?;
         Ok(socket)
     }
 
@@ -163,7 +163,8 @@ impl Port {
                     self.send(&posted);
                 }
             }
-            self.rest(any.then(|| next_turn(now)));
+            let sockets = self.interfaces.iter().map(|open| open.socket.as_fd()).chain([self.programs.as_fd()]);
+            rest(&mut self.rests, any.then(|| next_turn(now)), &self.epoll, sockets);
         }
         self.look(now);
     }
@@ -173,7 +174,7 @@ impl Port {
         let Some(marks) = &mut self.marks else { return };
         let was_resting = marks.rests.is_some();
         let flows = marks.look(now);
-        let (rests, interest) = (marks.rests.is_some(), marks.interest());
+        let (rests, interest) = (marks.rests.is_some(), interest(marks.rests));
         if rests != was_resting {
             // If this fails, the agent only wakes up once too often.
             let _ = epoll::modify(&self.epoll, marks, EventData::new_u64(0), interest);
@@ -183,22 +184,6 @@ impl Port {
                 self.send(&posted);
             }
         }
-    }
-
-    /// Pauses reading until then: the kernel keeps what its buffers have room for.
-    fn rest(&mut self, until: Option<Instant>) {
-        let before = std::mem::replace(&mut self.rests, until);
-        if before.is_some() == until.is_some() {
-            return;
-        }
-        let interest = self.interest();
-        for socket in self.interfaces.iter().map(|open| open.socket.as_fd()).chain([self.programs.as_fd()]) {
-            let _ = epoll::modify(&self.epoll, socket, EventData::new_u64(0), interest);
-        }
-    }
-
-    const fn interest(&self) -> EventFlags {
-        if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
     }
 
     /// Reads the messages of a turn: no more of one socket than of another.

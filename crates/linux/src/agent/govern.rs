@@ -210,7 +210,7 @@ impl Agent {
     pub(super) fn listen(&mut self, host: &mut dyn Host) {
         let mut done: Vec<(String, &str, Result<AgentEventKind, Error>)> = Vec::new();
         for listener in std::mem::take(&mut self.listeners) {
-            let address = listener.address().to_string();
+            let address = listener.address.to_string();
             let listened = match listener.listen().map_err(|refused| *refused) {
                 Ok(server) => self.wakes.add(&server, Source::Clients).map(|()| {
                     self.servers.push(server);
@@ -325,7 +325,7 @@ impl Agent {
                 self.links.refresh()?;
                 self.listen(host);
                 for at in 0..self.governors.len() {
-                    self.check(at, host, Governor::follow)?;
+                    self.check(at, crate::kernel::now(), host, Governor::follow)?;
                 }
                 self.spread(host);
             }
@@ -383,7 +383,7 @@ impl Agent {
             }
             // A lost queue counts, too.
             let mut done = Done::Something;
-            self.check_at(at, now, host, |governor, round| governor.work(round).map(|it| done = it))?;
+            self.check(at, now, host, |governor, round| governor.work(round).map(|it| done = it))?;
             match done {
                 Done::Enough => return Ok(done),
                 Done::Something => most = done,
@@ -397,7 +397,7 @@ impl Agent {
                     self.roll_back(&error.to_string(), host);
                 }
             } else {
-                self.check(at, host, Governor::take_up)?;
+                self.check(at, crate::kernel::now(), host, Governor::take_up)?;
             }
         }
         Ok(most)
@@ -435,15 +435,6 @@ impl Agent {
 
     /// Calls a governor, which loses its queue if the call fails.
     fn check(
-        &mut self,
-        at: usize,
-        host: &mut dyn Host,
-        what: impl FnOnce(&mut Governor, &mut Round) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.check_at(at, now(), host, what)
-    }
-
-    fn check_at(
         &mut self,
         at: usize,
         now: Instant,

@@ -86,10 +86,6 @@ impl Host for Heard {
     }
 
     fn happened(&mut self, _: &AgentEvent) {}
-
-    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
-        None
-    }
 }
 
 impl<'s> Live<'s> {

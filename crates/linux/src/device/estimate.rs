@@ -24,7 +24,7 @@ pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
 ];
 
 /// State of a queue between two intervals.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Estimator {
     measures: Measures,
     /// Bytes of link header in each packet, which intervals do not count.
@@ -54,12 +54,7 @@ impl Estimator {
             last: (now, first),
             base: (now, first),
             backlog_max: first.backlog_packets,
-            sojourn: Samples::default(),
-            gap: Samples::default(),
-            waiting: 0,
-            serving: 0,
-            idle: 0,
-            service_nanos: None,
+            ..Self::default()
         }
     }
 

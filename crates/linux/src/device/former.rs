@@ -32,7 +32,7 @@ impl Obstacle {
 }
 
 /// The former queue of a place, and ours.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Former {
     /// Name of the interface, for messages.
@@ -106,23 +106,16 @@ impl Former {
             parent,
             qdisc: own.map(saved),
             ours,
-            segments: None,
             zero_length: link.tx_queue_length == 0,
-            phy: None,
-            knobs: None,
+            ..Self::default()
         };
         Ok((former, obstacle))
     }
 
-    /// For the limit of a phy's queues: no discipline is replaced.
-    pub(crate) fn of_phy(link: &Link, number: u32, limit: u32) -> Self {
+    /// For the limit of a phy's queues and settings of its scheduler: no discipline is replaced.
+    pub(crate) fn of_phy(link: &Link, number: u32, limit: u32, knobs: Option<FormerKnobs>) -> Self {
         let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
-        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, zero_length: false, phy, knobs: None }
-    }
-
-    /// Adds settings of the phy's scheduler.
-    pub(crate) fn with_knobs(self, knobs: Option<FormerKnobs>) -> Self {
-        Self { knobs, ..self }
+        Self { device, index, parent: ROOT, phy, knobs, ..Self::default() }
     }
 
     /// Returns the number of the phy whose queues are governed, if no discipline is.

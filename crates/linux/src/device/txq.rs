@@ -90,7 +90,7 @@ impl Queues {
             Ok(claimed) => claimed,
             Err(error) => return state.forget().and(Err(error)),
         };
-        let former = Former::of_phy(&link, phy.number, limit).with_knobs(knobs(&mut wireless, &phy)?);
+        let former = Former::of_phy(&link, phy.number, limit, knobs(&mut wireless, &phy)?);
         state.keep(&former)?;
         Ok(Self { wireless, route, link, phy, limit, former, state: Some(state), _lock: lock })
     }

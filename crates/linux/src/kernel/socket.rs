@@ -2,10 +2,12 @@
 //! a socket receives, and its interface.
 
 use nix::libc;
+use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_ip_tos, set_ip_ttl, set_socket_recv_buffer_size};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use units::Instant;
 
 /// A statement of classic BPF (`linux/filter.h`).
 pub(crate) use libc::sock_filter as Statement;
@@ -88,4 +90,23 @@ pub(crate) fn bind_to_interface(socket: impl AsFd, name: &str) -> Result<(), Err
 
 fn result(done: libc::c_int) -> Result<(), Errno> {
     if done == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+}
+
+/// Returns the events of a socket that matter: none while it rests, that is until an instant.
+pub(crate) const fn interest(rests: Option<Instant>) -> EventFlags {
+    if rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
+}
+
+/// Pauses reading these sockets until then: the kernel keeps what its buffers have room for.
+pub(crate) fn rest<'s>(
+    rests: &mut Option<Instant>,
+    until: Option<Instant>,
+    epoll: &OwnedFd,
+    sockets: impl Iterator<Item = BorrowedFd<'s>>,
+) {
+    if std::mem::replace(rests, until).is_some() != until.is_some() {
+        for socket in sockets {
+            let _ = epoll::modify(epoll, socket, EventData::new_u64(0), interest(until));
+        }
+    }
 }

@@ -7,10 +7,11 @@ use crate::admission::pace::{Pace, Standing, TURN, next_turn};
 use crate::error::Error;
 use crate::kernel::descriptor_of;
 use crate::kernel::socket::{
-    LOAD_BYTE, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
+    LOAD_BYTE, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, interest, jump, rest,
+    statement,
 };
 use control::{Heard, Neighbours, Note, Random};
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::epoll::{self, EventData};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_ip_add_membership_with_ifindex, set_ip_multicast_loop, set_ip_multicast_ttl};
 use rustix::net::{RecvFlags, SendFlags, bind, recvfrom, sendto};
@@ -99,7 +100,7 @@ impl Port {
         set_ip_add_membership_with_ifindex(&socket, &GROUP, &Ipv4Addr::UNSPECIFIED, index)?;
         // Messages to this machine alone are not heard.
         bind(&socket, &SocketAddrV4::new(GROUP, PORT))?;
-        epoll::add(&self.epoll, &socket, EventData::new_u64(0), self.interest())?;
+        epoll::add(&self.epoll, &socket, EventData::new_u64(0), interest(self.rests))?;
         Ok(socket)
     }
 
@@ -144,23 +145,8 @@ impl Port {
                 }
             }
         }
-        self.rest(any.then(|| next_turn(now)));
-    }
-
-    /// Pauses reading until then: the kernel keeps what its buffers have room for.
-    fn rest(&mut self, until: Option<Instant>) {
-        let before = std::mem::replace(&mut self.rests, until);
-        if before.is_some() == until.is_some() {
-            return;
-        }
-        let interest = self.interest();
-        for open in &self.interfaces {
-            let _ = epoll::modify(&self.epoll, &open.socket, EventData::new_u64(0), interest);
-        }
-    }
-
-    const fn interest(&self) -> EventFlags {
-        if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
+        let sockets = self.interfaces.iter().map(|open| open.socket.as_fd());
+        rest(&mut self.rests, any.then(|| next_turn(now)), &self.epoll, sockets);
     }
 
     /// Returns the newest note of each neighbour at the interface with this number; empty if it is not named.

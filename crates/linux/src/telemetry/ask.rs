@@ -165,7 +165,7 @@ impl Watching {
 mod tests {
     use super::*;
     use crate::kernel::now;
-    use crate::telemetry::serve::{Address, Server, Serves, WATCH_EVERY};
+    use crate::telemetry::serve::{Address, Listener, Serves, WATCH_EVERY};
     use crate::telemetry::status::tests::busy;
     use std::os::unix::net::{UnixDatagram, UnixListener};
 
@@ -173,7 +173,7 @@ mod tests {
     fn an_agent_is_found_and_asked() {
         let folder = tempfile::tempdir().unwrap();
         let path = socket(folder.path(), 7);
-        let mut server = Server::bind(&Address::Path(path.clone()), Serves::Everything).unwrap();
+        let mut server = Listener::open(Address::Path(path.clone()), Serves::Everything).unwrap().listen().unwrap();
         drop(UnixListener::bind(folder.path().join("metrics.sock")).unwrap());
         drop(UnixListener::bind(socket(folder.path(), 6)).unwrap());
         assert_eq!(sockets(folder.path()).unwrap(), [socket(folder.path(), 6), path.clone()]);
@@ -217,7 +217,7 @@ mod tests {
     fn the_newest_of_several_lines_is_told_and_an_end_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = socket(folder.path(), 7);
-        let mut server = Server::bind(&Address::Path(path.clone()), Serves::Everything).unwrap();
+        let mut server = Listener::open(Address::Path(path.clone()), Serves::Everything).unwrap().listen().unwrap();
         let mut watching = Watching::begin(&path).unwrap().unwrap();
         assert_eq!(watching.newest().unwrap(), None);
         let (mut now, mut status) = (now(), busy());

@@ -78,20 +78,10 @@ pub fn clock() -> u64 {
     seconds.unwrap_or_default().saturating_mul(1_000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
 }
 
-/// Converts to the Gregorian calendar. Days are counted in years that begin in March, so that the leap day is the last
-/// of its year; 400 years have 146,097 days.
+/// Converts to the Gregorian calendar.
 fn utc(millis: u64) -> String {
     const DAY: u64 = 86_400_000;
-    // From 1 March of the year 0 to 1970.
-    let days = millis / DAY + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    // Five months from March have 153 days, and so have the next five.
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = era * 400 + year + later;
+    let [year, month, day] = units::date(millis / DAY);
     let (seconds, millis) = (millis % DAY / 1_000, millis % 1_000);
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")

@@ -76,22 +76,22 @@ pub const ALL: &[Metric] = &[
         status.last.filter(|_| live(status)).map(|seen| seen.length.as_secs_f64())
     }),
     counter("sluice_queue_arrived_packets_total", "Packets that arrived, whether kept or not.", |status| {
-        packets(status, status.totals.arrived)
+        packets(status, status.totals.counts.arrived)
     }),
     counter("sluice_queue_arrived_bytes_total", "Bytes of the packets that arrived.", |status| {
-        bytes(status, status.totals.arrived)
+        bytes(status, status.totals.counts.arrived)
     }),
     counter("sluice_queue_sent_packets_total", "Packets that left for the driver.", |status| {
-        packets(status, status.totals.sent)
+        packets(status, status.totals.counts.sent)
     }),
     counter("sluice_queue_sent_bytes_total", "Bytes of the packets that left for the driver.", |status| {
-        bytes(status, status.totals.sent)
+        bytes(status, status.totals.counts.sent)
     }),
     counter("sluice_queue_dropped_packets_total", "Packets that the queue discarded.", |status| {
-        packets(status, status.totals.dropped)
+        packets(status, status.totals.counts.dropped)
     }),
     counter("sluice_queue_dropped_bytes_total", "Bytes of the packets that the queue discarded.", |status| {
-        bytes(status, status.totals.dropped)
+        bytes(status, status.totals.counts.dropped)
     }),
     gauge("sluice_queue_real_time_backlog_packets", "Packets of real time waiting, if they have a queue.", |status| {
         real_time(status).map(|class| class.last.backlog.packets as f64)
@@ -100,16 +100,16 @@ pub const ALL: &[Metric] = &[
         mean(real_time(status)?.last.sojourn)
     }),
     counter("sluice_queue_real_time_arrived_packets_total", "Packets of real time that arrived.", |status| {
-        status.real_time.map(|class| class.arrived.packets as f64)
+        status.real_time.map(|class| class.totals.arrived.packets as f64)
     }),
     counter("sluice_queue_real_time_sent_packets_total", "Packets of real time that left.", |status| {
-        status.real_time.map(|class| class.sent.packets as f64)
+        status.real_time.map(|class| class.totals.sent.packets as f64)
     }),
     counter("sluice_queue_real_time_sent_bytes_total", "Bytes of the packets of real time that left.", |status| {
-        status.real_time.map(|class| class.sent.bytes.count() as f64)
+        status.real_time.map(|class| class.totals.sent.bytes.count() as f64)
     }),
     counter("sluice_queue_real_time_dropped_packets_total", "Packets of real time that were discarded.", |status| {
-        status.real_time.map(|class| class.dropped.packets as f64)
+        status.real_time.map(|class| class.totals.dropped.packets as f64)
     }),
     counter("sluice_queue_limit_changes_total", "How often the limit changed.", |status| {
         Some(status.totals.limit_changes as f64)

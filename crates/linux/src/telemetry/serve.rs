@@ -42,7 +42,8 @@ const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WG
 /// nobody is in the way.
 #[derive(Debug)]
 pub struct Listener {
-    address: Address,
+    /// The address at which it is to listen.
+    pub address: Address,
     serves: Serves,
     socket: Socket,
 }
@@ -106,11 +107,6 @@ impl Listener {
         }
     }
 
-    /// Returns the address at which it is to listen.
-    pub fn address(&self) -> &Address {
-        &self.address
-    }
-
     /// Listens. A socket file has mode 0660, and replaces one that a killed process left. After a failure it can be
     /// tried again.
     ///
@@ -151,14 +147,6 @@ fn failed(address: &Address, errno: Errno) -> Error {
 }
 
 impl Server {
-    /// Makes a socket and listens, as [`Listener`].
-    ///
-    /// # Errors
-    /// As of [`Listener::open`] and [`Listener::listen`].
-    pub fn bind(address: &Address, serves: Serves) -> Result<Self, Error> {
-        Listener::open(address.clone(), serves)?.listen().map_err(|refused| refused.1)
-    }
-
     /// Does what can be done without waiting: accepts clients, reads requests, sends answers. `now` is
     /// [`now`](crate::kernel::now).
     pub fn ready(&mut self, now: Instant, statuses: &[Status]) {

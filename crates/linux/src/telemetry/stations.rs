@@ -202,7 +202,7 @@ fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
 /// Reads the phy whose folder in debugfs this is.
 fn phy_aql(folder: &Path) -> Told<PhyAql> {
     let file = |name| folder.join(name);
-    let number = |name| text(&file(name)).and_then(|text| read_number(&text).ok_or_else(|| strange(&file(name))));
+    let number = |name| text(&file(name)).and_then(|text| text.trim().parse().map_err(|_| strange(&file(name))));
     let pending = text(&file("aql_pending"))?;
     let pending = read_pending(&pending).ok_or_else(|| strange(&file("aql_pending")))?;
     let threshold = micros(number("aql_threshold")?);
@@ -230,10 +230,6 @@ fn entries(folder: &Path) -> Told<Vec<PathBuf>> {
 
 fn micros(n: u32) -> Duration {
     Duration::from_micros(n.into())
-}
-
-fn read_number(text: &str) -> Option<u32> {
-    text.trim().parse().ok()
 }
 
 /// Parses the total in `aql_pending` of a phy, after a line for each access category and one for multicast if the kernel

@@ -48,16 +48,13 @@ pub struct Status {
 }
 
 /// The real-time queue: its newest interval, and sums since the agent began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealTime {
     /// The newest interval.
+    #[serde(with = "json::interval")]
     pub last: Interval,
-    /// Packets that arrived, whether kept or not.
-    pub arrived: Count,
-    /// Packets that left for the driver.
-    pub sent: Count,
-    /// Packets discarded by the queue.
-    pub dropped: Count,
+    /// Its packets.
+    pub totals: Counts,
 }
 
 /// State of governing. In JSON the key `state`, and `why` beside it.
@@ -134,15 +131,32 @@ impl Quantity {
     }
 }
 
-/// Sums over intervals. They only grow, and saturate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+/// Packets of intervals. The sums only grow, and saturate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "json::CountFields", from = "json::CountFields")]
+pub struct Counts {
     /// Packets that arrived, whether kept or not.
     pub arrived: Count,
     /// Packets that left for the driver.
     pub sent: Count,
     /// Packets discarded by the queue.
     pub dropped: Count,
+}
+
+impl Counts {
+    fn add(&mut self, seen: &Interval) {
+        add(&mut self.arrived, seen.arrived);
+        add(&mut self.sent, seen.sent);
+        add(&mut self.dropped, seen.dropped);
+    }
+}
+
+/// Sums over intervals. They only grow, and saturate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// The packets.
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Number of changes of the limit.
     pub limit_changes: u64,
     /// Number of restarts, after the interface was gone or another program had replaced the queue.
@@ -189,16 +203,11 @@ impl Status {
 
     /// Counts the packets of an interval that no controller saw; it is not shown.
     pub fn pass_over(&mut self, seen: &Interval, beside: &Beside) {
-        let totals = &mut self.totals;
-        add(&mut totals.arrived, seen.arrived);
-        add(&mut totals.sent, seen.sent);
-        add(&mut totals.dropped, seen.dropped);
+        self.totals.counts.add(seen);
         self.real_time = beside.class.map(|last| {
-            let mut sums = self.real_time.unwrap_or_default();
-            add(&mut sums.arrived, last.arrived);
-            add(&mut sums.sent, last.sent);
-            add(&mut sums.dropped, last.dropped);
-            RealTime { last, ..sums }
+            let mut totals = self.real_time.unwrap_or_default().totals;
+            totals.add(&last);
+            RealTime { last, totals }
         });
     }
 
@@ -315,11 +324,11 @@ pub(crate) mod tests {
         let (beside, orders) = (Beside::default(), Orders::from(Limit::Packets(10)));
         status.advance(Duration::from_millis(200), &seen, &beside, &orders);
         let packets = |count: Count| count.packets;
-        let Totals { arrived, sent, dropped, limit_changes, .. } = status.totals;
+        let Totals { counts: Counts { arrived, sent, dropped }, limit_changes, .. } = status.totals;
         assert_eq!((packets(arrived), packets(sent), packets(dropped), limit_changes), (60, 40, 8, 1));
-        status.totals.sent.packets = u64::MAX;
+        status.totals.counts.sent.packets = u64::MAX;
         status.advance(Duration::from_millis(300), &seen, &beside, &Limit::Packets(11).into());
-        assert_eq!((status.totals.sent.packets, status.totals.limit_changes), (u64::MAX, 2));
+        assert_eq!((status.totals.counts.sent.packets, status.totals.limit_changes), (u64::MAX, 2));
     }
 
     #[test]

@@ -57,9 +57,13 @@ fn settings_that_are_read_again_cost_no_packet_that_waits() {
         let after = status();
         let Limit::Packets(packets) = after.limit else { panic!("{after:?}") };
         assert!((limit - 5..=limit).contains(&packets), "{after:?}");
-        let sent = after.totals.sent.packets - before.totals.sent.packets;
-        assert_eq!(after.totals.dropped.packets, 0, "{after:?}");
-        assert_eq!(after.totals.arrived.packets, after.totals.sent.packets + backlog(&after), "{after:?}");
+        let sent = after.totals.counts.sent.packets - before.totals.counts.sent.packets;
+        assert_eq!(after.totals.counts.dropped.packets, 0, "{after:?}");
+        assert_eq!(
+            after.totals.counts.arrived.packets,
+            after.totals.counts.sent.packets + backlog(&after),
+            "{after:?}"
+        );
         assert!(sent <= 10 && backlog(&after) + sent >= backlog(&before), "{before:?} {after:?}");
         assert_eq!((after.totals.restarts, queue("sl0") == handle), (0, true), "{}", queue("sl0"));
         before = after;
@@ -90,7 +94,7 @@ fn a_queue_that_a_killed_agent_left_is_taken_over_with_all_that_waits() {
     let next = Program::attached(command, "sl0");
     pause_until(now() + SEEN);
     let after = status();
-    assert_eq!((queue("sl0"), after.totals.dropped.packets), (handle, 0), "{after:?}");
+    assert_eq!((queue("sl0"), after.totals.counts.dropped.packets), (handle, 0), "{after:?}");
     assert!(backlog(&after) + 12 >= full, "{full} before, {after:?}");
     next.signal("TERM");
     assert_eq!(next.end(), Some(0), "{}", said());

@@ -16,11 +16,6 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// A file that holds `content`.
-    pub fn new(path: impl Into<String>, content: &[u8]) -> Self {
-        Self { path: path.into(), content: Some(content.into()) }
-    }
-
     /// The path, as the scenario has it.
     pub fn path(&self) -> &str {
         &self.path

@@ -226,16 +226,6 @@ impl<E: Copy> EventQueue<E> {
     pub fn next_time(&self) -> Instant {
         self.next
     }
-
-    /// Number of pending events.
-    pub fn len(&self) -> usize {
-        self.today.len() + self.days.iter().map(Vec::len).sum::<usize>() + self.later.len()
-    }
-
-    /// True if no event is pending.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// The day of a moment.
@@ -279,7 +269,8 @@ mod tests {
                     let (time, index) = expected.remove(0);
                     now = time;
                     prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(time), index)));
-                    prop_assert_eq!(queue.len(), expected.len());
+                    let pending = queue.days.iter().map(Vec::len).sum::<usize>();
+                    prop_assert_eq!(queue.today.len() + pending + queue.later.len(), expected.len());
                 } else if at_once {
                     queue.push(at, index);
                 } else {
@@ -294,7 +285,7 @@ mod tests {
                 prop_assert_eq!(queue.next_time(), Instant::from_nanos(time));
                 prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(time), index)));
             }
-            prop_assert!(queue.is_empty() && queue.next_time() == Instant::NEVER);
+            prop_assert!(queue.pop().is_none() && queue.next_time() == Instant::NEVER);
         }
     }
 

@@ -13,18 +13,6 @@ pub struct Movements {
     pub(crate) nodes: Vec<(String, Movement)>,
 }
 
-impl Movements {
-    /// Number of nodes that the file moves.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// True if the file moves no node.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Movement {
     pub(crate) start: Position,

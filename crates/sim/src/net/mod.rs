@@ -10,3 +10,16 @@ pub(crate) use packet::{
     Load, MOST_PAYLOAD, MOST_SEGMENT, MTU, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes, serial,
 };
 pub(crate) use routing::{RouteError, Routes};
+
+/// Nodes reachable from one, by the neighbours of each.
+#[cfg(test)]
+fn reachable(links: &[Vec<u32>], from: u32) -> Vec<bool> {
+    let mut found = vec![false; links.len()];
+    let mut todo = vec![from];
+    while let Some(node) = todo.pop() {
+        if !std::mem::replace(&mut found[node as usize], true) {
+            todo.extend(&links[node as usize]);
+        }
+    }
+    found
+}

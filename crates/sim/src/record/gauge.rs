@@ -135,14 +135,12 @@ impl Gauge {
             phy_rate: totals.mean_rate_since(&told),
             frames: totals.frames - told.frames,
             mpdus: totals.mpdus - told.mpdus,
-            aggregate_max: Bytes::default(),
-            aggregate_mpdus_max: 0,
             late: std::mem::take(&mut meter.late),
             real_time: totals.real_time.all - told.real_time.all,
             // No packet says yet that its flow is new.
             real_time_new: totals.real_time.new - told.real_time.new,
             hops: std::mem::take(&mut meter.hops),
-            levels: Default::default(),
+            ..Radio::default()
         })
     }
 }

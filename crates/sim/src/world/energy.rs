@@ -21,7 +21,7 @@ const KINDS: usize = 4;
 const LOW: usize = 3;
 
 /// Power of a node in each state, and the time spent there. Only nodes whose energy is counted have one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct EnergyAccount {
     draw: Draw,
     /// Sending time since the start of the run, by kind of frame; a frame counts whole when it begins.
@@ -43,7 +43,7 @@ pub(crate) struct EnergyAccount {
 }
 
 /// Powers in watts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Draw {
     transmit: [f64; KINDS],
     receive: f64,
@@ -100,15 +100,9 @@ impl EnergyAccount {
         };
         Self {
             draw,
-            sending: [Duration::ZERO; KINDS],
-            sent_by: Instant::ZERO,
-            last: 0,
-            held: 0,
-            idle_then: Duration::ZERO,
-            awake: Duration::ZERO,
             levels: described.low.is_some().then(Levels::default),
             sleep: (sleeps && draw.doze.is_some()).then(Sleep::default),
-            before: Spent::default(),
+            ..Self::default()
         }
     }
 

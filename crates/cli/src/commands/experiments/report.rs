@@ -1,11 +1,11 @@
 //! `sluice report`.
 
-use super::targets;
 use crate::console::print;
 use crate::failure::Failure;
 use experiment::report::{self, Simulator};
 use experiment::study::Study;
 use lab::charts::{self, NoLibrary};
+use lab::files::sentence;
 use lab::store::{self, Store, write_whole};
 use std::path::{Path, PathBuf};
 
@@ -35,11 +35,8 @@ fn studies(folder: &Path) -> Result<Vec<Study>, Failure> {
         return Ok(vec![Store::load(folder)?]);
     }
     if !folder.is_dir() {
-        return Err(if folder.exists() {
-            wrong("is a file, not a folder of results")
-        } else {
-            targets::missing(folder)
-        });
+        let no_file = || Failure::wrong(sentence(folder));
+        return Err(if folder.exists() { wrong("is a file, not a folder of results") } else { no_file() });
     }
     let folders = store::folders(folder);
     if folders.is_empty() {

@@ -55,7 +55,7 @@ pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
             }
             Ok(by_id(id, &home)?)
         }
-        _ if matches!(target.try_exists(), Ok(false)) => Err(missing(target)),
+        _ if matches!(target.try_exists(), Ok(false)) => Err(Failure::wrong(sentence(target))),
         _ => Ok(target.to_owned()),
     }
 }
@@ -77,11 +77,6 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
             let folder = home.join(word);
             if folder.is_dir() { Ok(under(&folder)?) } else { Ok(vec![by_id(word, &home)?]) }
         }
-        _ => Err(missing(target)),
+        _ => Err(Failure::wrong(sentence(target))),
     }
-}
-
-/// Creates the failure for a missing file; it suggests the nearest existing one.
-pub(super) fn missing(path: &Path) -> Failure {
-    Failure::wrong(sentence(path))
 }

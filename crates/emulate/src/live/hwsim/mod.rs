@@ -4,15 +4,15 @@
 mod frame;
 mod netlink;
 
-use super::pace::{Ended, NotRun, clock, end};
+use super::namespaces::watch;
+use super::pace::{Ended, NotRun, clock, end, ended};
 use super::unavailable::{Unavailable, failed};
-use crate::medium::Medium;
+use crate::medium::{Medium, since_start};
 use frame::{Address, Header};
-use linux::agent::signals::{Signals, Told};
+use linux::agent::signals::Signals;
 use netlink::{Driver, Frame};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::time::{ClockId, Timespec};
 use sim::radio::Format;
 use sim::{Arrival, Datagram, Status, Way, World};
@@ -84,8 +84,7 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
 
 impl Radios<'_> {
     fn turn(&mut self, signals: &Signals, mut child: Option<&mut Child>) -> Result<Ended, Unavailable> {
-        let watched = child.as_ref().map(|child| pidfd_open(Pid::from_child(child), PidfdFlags::empty())).transpose();
-        let watched = watched.map_err(failed("watch a process"))?;
+        let watched = child.as_deref().map(watch).transpose()?;
         loop {
             self.advance().map_err(failed("talk to the driver of simulated radios"))?;
             if self.world().finished() {
@@ -100,21 +99,12 @@ impl Radios<'_> {
             let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
             fds.push(PollFd::new(&self.driver.socket, PollFlags::IN));
             fds.extend(watched.iter().map(|ended| PollFd::new(ended, PollFlags::IN)));
-            let found = match poll(&mut fds, Some(&wait)) {
+            match poll(&mut fds, Some(&wait)) {
                 Err(Errno::INTR) => continue,
                 polled => polled.map_err(failed("wait for frames"))?,
             };
-            if found == 0 {
-                continue;
-            }
-            let is_over = watched.is_some() && fds.last().is_some_and(|ended| !ended.revents().is_empty());
-            let is_signal = !fds[0].revents().is_empty();
-            if is_over && let Some(child) = &mut child {
-                let status = child.wait().map(super::namespaces::status).map_err(failed("wait for the command"))?;
-                return Ok(Ended::Command(status));
-            }
-            if is_signal && matches!(signals.read(), Ok(Some(Told::End | Told::Reload))) {
-                return Ok(Ended::Interrupted);
+            if let Some(ended) = ended(&fds, signals, child.as_deref_mut())? {
+                return Ok(ended);
             }
         }
     }
@@ -225,8 +215,4 @@ impl Radios<'_> {
             None => Err(frame),
         }
     }
-}
-
-fn since_start(at: Instant) -> Duration {
-    Duration::from_nanos(at.as_nanos())
 }

@@ -126,15 +126,11 @@ impl Driver {
         Ok(())
     }
 
-    fn receive(&mut self) -> Result<usize, Errno> {
-        rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT).map(|(length, _)| length)
-    }
-
     /// Takes the next frame; none if there is none now.
     pub(super) fn next(&mut self, now: Duration) -> io::Result<Option<Frame>> {
         loop {
-            let length = match self.receive() {
-                Ok(length) => length,
+            let length = match rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT) {
+                Ok((length, _)) => length,
                 Err(Errno::AGAIN) => return Ok(None),
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(error.into()),

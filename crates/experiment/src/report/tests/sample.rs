@@ -1,11 +1,9 @@
 //! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
-use crate::study::{
-    Answer, Axis, Chart, Compare, Labels, OverSeeds, Reported, Ruling, Run, Spacing, Study, Unit, Verdict,
-};
+use crate::study::{Axis, Chart, Labels, Reported, Ruling, Run, Spacing, Study, Unit, Verdict};
 use sim::results::{
-    Distributions, Flow, FlowDistribution, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, QueueResult, Series,
-    Times, Totals, shares,
+    Distributions, Flow, FlowDistribution, FlowSeries, Mac, Node, NodeSeries, Outcome, QueueResult, Series, Times,
+    Totals, shares,
 };
 use std::collections::BTreeMap;
 
@@ -115,16 +113,8 @@ fn claims() -> Vec<Verdict> {
         low,
         high,
         unit,
-        seeds: OverSeeds::Mean,
-        at: String::new(),
         verdict,
-        setting: None,
-        headline: false,
-        statement: None,
-        why: None,
-        cause: None,
-        neighbours: Vec::new(),
-        depends_on: Vec::new(),
+        ..Verdict::default()
     };
     vec![
         verdict(
@@ -211,19 +201,12 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         about: "Made-up numbers in the shapes of real ones.\n\nThe load rises at 25 s and falls at 50 s and 75 s."
             .to_owned(),
         file: format!("my scenarios/{id}.toml"),
-        text: String::new(),
         alone: format!("id = \"{id}\"\ntitle = \"{id}\"\nduration = \"100 s\"\n\n[radio]\nstandard = \"802.11b\"\n"),
         version: "0.2.0".to_owned(),
         command: format!("sluice reproduce 'my scenarios/{id}.toml' --quick"),
         axes: axes.to_vec(),
         seeds: SEEDS.to_vec(),
-        runs: Vec::new(),
-        claims: Vec::new(),
-        charts: Vec::new(),
-        tables: Vec::new(),
-        findings: Vec::new(),
-        spreads: Vec::new(),
-        answer: Answer::default(),
+        ..Study::default()
     }
 }
 
@@ -243,24 +226,11 @@ fn both(mut a: BTreeMap<String, Labels>, b: BTreeMap<String, Labels>) -> BTreeMa
 
 fn chart(title: &str, x: &str, y: &[&str], y_title: &str) -> Chart {
     Chart {
-        first: false,
-        x_title: None,
-        front: None,
         title: title.to_owned(),
-        about: String::new(),
         x: x.to_owned(),
         y: y.iter().map(|&key| key.to_owned()).collect(),
         y_title: y_title.to_owned(),
-        cases: BTreeMap::new(),
-        panels: None,
-        colour: None,
-        deadline: false,
-        target: false,
-        log: false,
-        x_scale: Spacing::Linear,
-        together: None,
-        against: BTreeMap::new(),
-        compare: Compare::Difference,
+        ..Chart::default()
     }
 }
 
@@ -321,16 +291,13 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
         flows: vec![flow(0), flow(1)],
         nodes: (0..3).map(|n| node(n, bound.map(|_| target))).collect(),
         totals: Totals {
-            routing_packets: None,
-            routing_overhead: None,
             goodput_bps: 2.56e6,
             jain_index: 0.99,
             loss_ratio: 0.05 + 0.01 * noise(seed, 9),
             channel_busy_ratio: 0.9,
-            deadline_miss_ratio: 0.0,
             data_yield: 0.95,
             wasted_transmission_ratio: 0.1,
-            cells: Vec::new(),
+            ..Totals::default()
         },
         series: with_series.then_some(series),
         distributions: Some(Distributions {
@@ -395,47 +362,22 @@ fn node(n: usize, target: Option<f64>) -> Node {
         arrived_packets: 16_875,
         sent_packets: 16_000,
         dropped_packets: 875,
-        marked_packets: None,
-        limit_packets: None,
-        limit_bytes: None,
-        backlog_packets: Level::default(),
         empty_ratio: 1.0,
-        sojourn_s: Times::default(),
-        service_s: None,
-        nodal_delay_s: Times::default(),
         target_delay_s: target,
-        target_miss_ratio: 0.0,
-        utilisation_ratio: None,
+        ..QueueResult::default()
     };
     let mac = Mac {
-        service_s: Times::default(),
         attempts: 20_000,
-        rts_attempts: 0,
         collisions: 900,
         delivered: 19_000,
         retry_drops: 3,
         duplicates: 1,
-        mpdus: None,
-        lost_mpdus: None,
-        block_ack_requests: None,
-        requests: None,
-        grants: None,
-        multi_user: None,
-        triggered: None,
         airtime_s: 30.0,
         busy_ratio: 0.8,
         collision_probability: 0.045,
+        ..Mac::default()
     };
-    Node {
-        name: format!("n{n}"),
-        queues: vec![queue],
-        mac,
-        hops: Vec::new(),
-        roams: Vec::new(),
-        routing: None,
-        overflows: None,
-        energy: None,
-    }
+    Node { name: format!("n{n}"), queues: vec![queue], mac, ..Node::default() }
 }
 
 /// Returns the fill of the queues, from 0 to 1, at step `k`.

@@ -224,7 +224,7 @@ impl Device for Governed {
 
     fn own(&self) -> Option<Own> {
         let target_delay = self.order.turns()?.target.get();
-        Some(Own { limit: self.slot.hard(), every: EVERY, target_delay })
+        Some(Own { limit: self.slot.hard, every: EVERY, target_delay })
     }
 
     fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {

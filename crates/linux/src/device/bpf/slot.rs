@@ -17,7 +17,7 @@ use units::{Bytes, Instant};
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
-    hard: Limit,
+    pub(super) hard: Limit,
     settings: Settings,
     settings_map: MapHandle,
     measured_map: MapHandle,
@@ -55,10 +55,6 @@ impl Slot {
         let slot = Slot { number, hard, settings, settings_map, measured_map, reading, real_time, second, beside };
         slot.write()?;
         Ok(slot)
-    }
-
-    pub(super) fn hard(&self) -> Limit {
-        self.hard
     }
 
     pub(super) fn number(&self) -> u32 {

@@ -8,6 +8,11 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use units::Duration;
 
+/// Makes a socket and listens.
+fn bind(address: &Address, serves: Serves) -> Result<Server, Error> {
+    Listener::open(address.clone(), serves)?.listen().map_err(|refused| refused.1)
+}
+
 /// A server driven by hand, on a clock of the test's own.
 struct Driven {
     server: Server,
@@ -19,7 +24,7 @@ struct Driven {
 impl Driven {
     fn new(answered: Serves) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::bind(&Address::Path(folder.path().join("s")), answered).unwrap();
+        let server = bind(&Address::Path(folder.path().join("s")), answered).unwrap();
         Self { server, now: now(), statuses: vec![busy()], folder }
     }
 
@@ -249,11 +254,11 @@ fn clients_that_go_at_any_moment_leave_nothing() {
 fn the_socket_is_for_owner_and_group_and_goes_with_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.sock");
-    let server = Server::bind(&Address::Path(path.clone()), Serves::Everything).unwrap();
+    let server = bind(&Address::Path(path.clone()), Serves::Everything).unwrap();
     let found = path.metadata().unwrap();
     assert!(found.file_type().is_socket());
     assert_eq!(found.permissions().mode() & 0o777, 0o660);
-    let second = Server::bind(&Address::Path(path.clone()), Serves::Everything).unwrap_err().to_string();
+    let second = bind(&Address::Path(path.clone()), Serves::Everything).unwrap_err().to_string();
     assert!(second.starts_with("another agent listens at "), "{second}");
     drop(server);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -265,23 +270,23 @@ fn a_socket_that_was_left_is_replaced_and_any_other_file_is_not() {
     let path = folder.path().join("agent.sock");
     let address = Address::Path(path.clone());
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    let server = Server::bind(&address, Serves::Everything).unwrap();
+    let server = bind(&address, Serves::Everything).unwrap();
     std::fs::remove_file(&path).unwrap();
-    let next = Server::bind(&address, Serves::Everything).unwrap();
+    let next = bind(&address, Serves::Everything).unwrap();
     drop(server);
     assert!(path.exists(), "a server takes only its own socket away");
     drop(next);
     std::fs::write(&path, "precious").unwrap();
-    let message = Server::bind(&address, Serves::Everything).unwrap_err().to_string();
+    let message = bind(&address, Serves::Everything).unwrap_err().to_string();
     assert!(message.ends_with("exists and is not a socket"), "{message}");
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     let long = Address::Path(folder.path().join("x".repeat(200)));
-    assert!(Server::bind(&long, Serves::Everything).is_err());
+    assert!(bind(&long, Serves::Everything).is_err());
 }
 
 #[test]
 fn metrics_are_served_on_loopback_and_on_no_address_that_others_reach() {
-    let mut server = Server::bind(&"127.0.0.1:0".parse().unwrap(), Serves::Metrics).unwrap();
+    let mut server = bind(&"127.0.0.1:0".parse().unwrap(), Serves::Metrics).unwrap();
     let port = SocketAddr::try_from(rustix::net::getsockname(&server.listener).unwrap()).unwrap().port();
     let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
     client.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();

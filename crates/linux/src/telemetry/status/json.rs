@@ -1,6 +1,6 @@
 //! JSON of a status: numbers in SI units, each with its unit in its key, by the names of simulated results.
 
-use super::{Quantity, RealTime, State, Status, Totals};
+use super::{Counts, Quantity, RealTime, State, Status, Totals};
 use crate::telemetry::events::AgentEvent;
 use control::{Count, Interval, Limit, Stat};
 use serde::{Deserialize, Serialize};
@@ -26,24 +26,17 @@ pub(super) struct QueueFields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rate_bps: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    real_time: Option<ClassFields>,
+    real_time: Option<RealTime>,
     at_s: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Last>,
-    totals: Sums,
+    totals: Totals,
     events: VecDeque<AgentEvent>,
-}
-
-/// Writes the real-time queue.
-#[derive(Serialize, Deserialize)]
-struct ClassFields {
-    last: Last,
-    totals: Counts,
 }
 
 /// Writes what arrived, was sent and dropped.
 #[derive(Serialize, Deserialize)]
-struct Counts {
+pub(super) struct CountFields {
     arrived_packets: u64,
     arrived_bytes: u64,
     sent_packets: u64,
@@ -65,7 +58,7 @@ enum InItsUnit {
 struct Last {
     length_s: f64,
     #[serde(flatten)]
-    counts: Counts,
+    counts: CountFields,
     backlog_packets: u64,
     backlog_bytes: u64,
     backlog_max_packets: u64,
@@ -83,6 +76,20 @@ struct Last {
     busy_s: f64,
 }
 
+/// Writes an interval, and reads it back.
+pub(super) mod interval {
+    use super::{Deserialize as _, Interval, Last, Serialize as _};
+    use serde::{Deserializer, Serializer};
+
+    pub(in super::super) fn serialize<S: Serializer>(seen: &Interval, serializer: S) -> Result<S::Ok, S::Error> {
+        Last::from(*seen).serialize(serializer)
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Interval, D::Error> {
+        Last::deserialize(deserializer).map(Interval::from)
+    }
+}
+
 /// Writes statistics of `n` samples, in seconds.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Spans {
@@ -90,14 +97,6 @@ struct Spans {
     mean: f64,
     max: f64,
     last: f64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Sums {
-    #[serde(flatten)]
-    counts: Counts,
-    limit_changes: u64,
-    restarts: u64,
 }
 
 impl From<Status> for QueueFields {
@@ -109,9 +108,9 @@ impl From<Status> for QueueFields {
             Limit::Bytes(bytes) => InItsUnit::Bytes(bytes.count()),
         };
         let target_delay_s = target_delay.map(Duration::as_secs_f64);
-        let (rate_bps, real_time) = (status.rate.map(Rate::as_bps), status.real_time.map(ClassFields::from));
-        let (at_s, last, totals) = (status.at.as_secs_f64(), status.last.map(Last::from), status.totals.into());
-        let events = status.events;
+        let rate_bps = status.rate.map(Rate::as_bps);
+        let (at_s, last) = (status.at.as_secs_f64(), status.last.map(Last::from));
+        let Status { real_time, totals, events, .. } = status;
         Self {
             device,
             place,
@@ -140,9 +139,9 @@ impl From<QueueFields> for Status {
             InItsUnit::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes)),
         };
         let target_delay = target_delay_s.map(Duration::from_secs_f64);
-        let (rate, real_time) = (queue.rate_bps.map(Rate::bps), queue.real_time.map(RealTime::from));
+        let rate = queue.rate_bps.map(Rate::bps);
         let (at, last) = (Duration::from_secs_f64(queue.at_s), queue.last.map(Interval::from));
-        let (totals, events) = (queue.totals.into(), queue.events);
+        let QueueFields { real_time, totals, events, .. } = queue;
         Self {
             device,
             place,
@@ -162,21 +161,8 @@ impl From<QueueFields> for Status {
     }
 }
 
-impl From<RealTime> for ClassFields {
-    fn from(RealTime { last, arrived, sent, dropped }: RealTime) -> Self {
-        Self { last: last.into(), totals: [arrived, sent, dropped].into() }
-    }
-}
-
-impl From<ClassFields> for RealTime {
-    fn from(ClassFields { last, totals }: ClassFields) -> Self {
-        let [arrived, sent, dropped] = totals.into();
-        Self { last: last.into(), arrived, sent, dropped }
-    }
-}
-
-impl From<[Count; 3]> for Counts {
-    fn from([arrived, sent, dropped]: [Count; 3]) -> Self {
+impl From<Counts> for CountFields {
+    fn from(Counts { arrived, sent, dropped }: Counts) -> Self {
         Self {
             arrived_packets: arrived.packets,
             arrived_bytes: arrived.bytes.count(),
@@ -188,13 +174,13 @@ impl From<[Count; 3]> for Counts {
     }
 }
 
-impl From<Counts> for [Count; 3] {
-    fn from(counts: Counts) -> Self {
-        [
-            count(counts.arrived_packets, counts.arrived_bytes),
-            count(counts.sent_packets, counts.sent_bytes),
-            count(counts.dropped_packets, counts.dropped_bytes),
-        ]
+impl From<CountFields> for Counts {
+    fn from(counts: CountFields) -> Self {
+        Self {
+            arrived: count(counts.arrived_packets, counts.arrived_bytes),
+            sent: count(counts.sent_packets, counts.sent_bytes),
+            dropped: count(counts.dropped_packets, counts.dropped_bytes),
+        }
     }
 }
 
@@ -202,7 +188,7 @@ impl From<Interval> for Last {
     fn from(seen: Interval) -> Self {
         Self {
             length_s: seen.length.as_secs_f64(),
-            counts: [seen.arrived, seen.sent, seen.dropped].into(),
+            counts: Counts { arrived: seen.arrived, sent: seen.sent, dropped: seen.dropped }.into(),
             backlog_packets: seen.backlog.packets,
             backlog_bytes: seen.backlog.bytes.count(),
             backlog_max_packets: seen.backlog_max,
@@ -219,7 +205,7 @@ impl From<Interval> for Last {
 
 impl From<Last> for Interval {
     fn from(last: Last) -> Self {
-        let [arrived, sent, dropped] = last.counts.into();
+        let Counts { arrived, sent, dropped } = last.counts.into();
         Self {
             length: Duration::from_secs_f64(last.length_s),
             arrived,
@@ -248,19 +234,6 @@ impl Spans {
         let Some(Self { n, mean, max, last }) = spans else { return Stat::default() };
         let [mean, max, last] = [mean, max, last].map(Duration::from_secs_f64);
         Stat { n, mean, max, last }
-    }
-}
-
-impl From<Totals> for Sums {
-    fn from(Totals { arrived, sent, dropped, limit_changes, restarts }: Totals) -> Self {
-        Self { counts: [arrived, sent, dropped].into(), limit_changes, restarts }
-    }
-}
-
-impl From<Sums> for Totals {
-    fn from(Sums { counts, limit_changes, restarts }: Sums) -> Self {
-        let [arrived, sent, dropped] = counts.into();
-        Self { arrived, sent, dropped, limit_changes, restarts }
     }
 }
 

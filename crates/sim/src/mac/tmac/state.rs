@@ -4,7 +4,7 @@ use super::keys::{Key, Table, Tells};
 use units::{Duration, Instant};
 
 /// Parameters of the rules, the same at every station.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TmacRules {
     /// True if requests and grants precede data; otherwise only heard keys are used.
     pub(crate) requests: bool,
@@ -24,7 +24,7 @@ pub(crate) struct TmacRules {
     pub(crate) neighbours: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct TmacState {
     pub(in crate::mac) rules: TmacRules,
     /// Key of the oldest packet of the node, as the host last said.
@@ -47,18 +47,7 @@ pub(crate) struct TmacState {
 impl TmacState {
     /// A station that has nothing to send and has heard nobody.
     pub(in crate::mac) fn new(rules: TmacRules) -> Self {
-        Self {
-            rules,
-            own: None,
-            tells: Tells::default(),
-            table: Table::default(),
-            asked: Vec::new(),
-            grants: 0,
-            granted_by_receiver: false,
-            refused: 0,
-            hold: Instant::ZERO,
-            deferring: None,
-        }
+        Self { rules, ..Self::default() }
     }
 
     /// Index of a neighbour in its last request.

@@ -6,8 +6,9 @@ use super::{Block, Recovery, Report, Sacks, Segment, Settings};
 use std::mem::take;
 use units::Instant;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Listen,
     SynReceived,
     Established,
@@ -15,7 +16,7 @@ enum State {
 
 /// The receiving end of a connection. Its application takes octets as they come in order, so that the whole buffer is
 /// always offered from the next octet on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Receiver {
     settings: Settings,
     state: State,
@@ -54,26 +55,7 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// A receiver that waits for a connection.
     pub(crate) fn new(settings: &Settings) -> Self {
-        Self {
-            settings: *settings,
-            state: State::Listen,
-            nxt: 0,
-            held: Ranges::default(),
-            recent: [None; Sacks::MOST],
-            arrived: 0,
-            twice: None,
-            fin: None,
-            due: false,
-            unacknowledged: 0,
-            acknowledged: 0,
-            timer: Instant::NEVER,
-            backoff: Backoff::default(),
-            echo: None,
-            ecn: false,
-            echoes: false,
-            marked: 0,
-            report: None,
-        }
+        Self { settings: *settings, timer: Instant::NEVER, ..Self::default() }
     }
 
     /// Takes a segment from the sender, and whether the network marked it (CE). Returns the number of octets that are

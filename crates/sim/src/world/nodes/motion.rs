@@ -137,11 +137,11 @@ fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Opti
         Form::Fcd => None,
     };
     let places = numbers.unwrap_or_else(|| (0..sites.len()).filter(|&site| sites[site].position.is_none()).collect());
-    if places.len() < movements.len() {
+    if places.len() < movements.nodes.len() {
         let message = format!(
             "`{}` moves {} nodes, and the scenario has {} without a position",
             file.path(),
-            movements.len(),
+            movements.nodes.len(),
             places.len()
         );
         return Err(refuse(message));

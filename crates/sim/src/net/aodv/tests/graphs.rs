@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{ErrorsTo, RepairBy, RepairWithin, ReplyWait};
+use crate::net::reachable;
 use proptest::prelude::*;
 
 /// A graph, steps that change it, and the number of messages in 256 that are lost.
@@ -70,18 +71,6 @@ fn connected() -> impl Strategy<Value = Drawn> {
     })
 }
 
-/// Nodes reachable from one.
-fn reachable(net: &Net, from: u32) -> Vec<bool> {
-    let mut found = vec![false; net.nodes.len()];
-    let mut todo = vec![from];
-    while let Some(node) = todo.pop() {
-        if !std::mem::replace(&mut found[node as usize], true) {
-            todo.extend(&net.links[node as usize]);
-        }
-    }
-    found
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
@@ -112,7 +101,7 @@ proptest! {
             if a != b {
                 let packet = net.send(a, b);
                 net.run(Duration::from_secs(40));
-                let expected = reachable(&net, a)[b as usize];
+                let expected = reachable(&net.links, a)[b as usize];
                 prop_assert_eq!(matches!(net.data[packet].fate, Fate::Arrived { .. }), expected, "{} to {}", a, b);
             }
         }

@@ -2,6 +2,7 @@
 
 use super::super::settings::{NearRequest, RouteCache};
 use super::*;
+use crate::net::reachable;
 use proptest::prelude::*;
 
 /// A graph, steps that change it, and rules.
@@ -45,18 +46,6 @@ fn rules(options: [bool; 8]) -> Settings {
     }
 }
 
-/// Nodes reachable from one.
-fn reachable(net: &Net, from: u32) -> Vec<bool> {
-    let mut found = vec![false; net.nodes.len()];
-    let mut todo = vec![from];
-    while let Some(node) = todo.pop() {
-        if !std::mem::replace(&mut found[node as usize], true) {
-            todo.extend(&net.links[node as usize]);
-        }
-    }
-    found
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
@@ -85,7 +74,7 @@ proptest! {
             if a != b {
                 let packet = net.send(a, b);
                 net.run(Duration::from_secs(35));
-                prop_assert_eq!(net.arrived(packet), reachable(&net, a)[b as usize], "{} to {}", a, b);
+                prop_assert_eq!(net.arrived(packet), reachable(&net.links, a)[b as usize], "{} to {}", a, b);
             }
         }
     }
