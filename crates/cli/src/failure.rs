@@ -116,7 +116,7 @@ impl From<SweepError> for Failure {
 impl From<linux::Error> for Failure {
     fn from(error: linux::Error) -> Self {
         match &error {
-            // A folder that cannot be written to, as everywhere; no other call finds such a file system.
+            // A folder that cannot be written to, as everywhere.
             linux::Error::Kernel { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
                 Self::wrong(error.to_string())
             }

@@ -225,7 +225,7 @@ fn what_cannot_be_set_is_said() {
     shell("umount /sys/kernel/debug");
     says("airtime queue limits (AQL) stay as they are: mac80211 shows no file aql_txq_limit");
     shell("mount -t debugfs -o ro debugfs /sys/kernel/debug");
-    assert_eq!(run("attach wlan0 --backend knobs"), Some(3));
+    assert_eq!(run("attach wlan0 --backend knobs"), Some(2));
     assert!(said().contains("cannot write /sys/kernel/debug/ieee80211/phy"), "{}", said());
     assert_eq!(limit(), 8_192);
     shell("mount -o remount,rw /sys/kernel/debug");

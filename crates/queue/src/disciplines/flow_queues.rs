@@ -50,8 +50,6 @@ pub(crate) struct FlowQueues<P, L: FlowLaw> {
     pub(super) law: L,
     drop_batch: u32,
     purges: bool,
-    /// When the last packet came.
-    now: Instant,
     flows: Flows<P, L::State>,
     /// Packets already scheduled because the host looked ahead, or that go first.
     passed: VecDeque<Waiting<P>>,
@@ -68,7 +66,6 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
             law: L::new(params, setup.seed),
             drop_batch,
             purges: setup.purge != Some(Purge::None),
-            now: Instant::ZERO,
             flows: Flows::new(flows, quantum, setup.seed),
             passed: VecDeque::new(),
         })
@@ -77,8 +74,6 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
     /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, which includes
     /// it.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
-        debug_assert!(self.now <= cx.now, "time does not run back");
-        self.now = cx.now;
         let len = packet.len().count();
         let index = self.flows.hash(&packet);
         if !cx.account.fits_alone(len) {
@@ -149,7 +144,7 @@ impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
     /// Drops packets from the head of the longest queue, with the packet that is `arriving`: half of them, but no more than
     /// a batch. False if it has none.
     fn shed(&mut self, arriving: Option<(usize, u64)>, cx: &mut Context<impl FnMut(P)>) -> bool {
-        let Self { flows, drop_batch, law, now, .. } = self;
+        let Self { flows, drop_batch, law, .. } = self;
         let Some(fattest) = flows.fattest(arriving) else { return false };
         let (Flow { queue, state, .. }, pool) = flows.flow_and_pool(fattest);
         let gone = queue.packets.div_ceil(2).min(*drop_batch);
@@ -158,7 +153,7 @@ impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
         }
         debug_assert!(gone * 2 <= queue.packets + gone + 1, "at most half");
         if gone > 0 {
-            law.overflowed(state, *now, gone);
+            law.overflowed(state, cx.now, gone);
         }
         gone > 0
     }
