@@ -157,3 +157,51 @@ impl Medium {
         debug_assert!(self.wall.is_zero() && self.done.is_zero());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A medium of which own frames and those of stations have these parts of a window, in percent.
+    fn medium(own: u64, stations: u64) -> Medium {
+        let mut medium = Medium { pending: Duration::from_millis(own), ..Medium::new() };
+        for window in 0..60 {
+            medium.since = at(100 * window);
+            medium.hears(Duration::from_millis(stations));
+            medium.completed(at(100 * window + 100), Duration::from_millis(own));
+        }
+        medium
+    }
+
+    #[test]
+    fn those_that_want_more_divide_what_the_others_leave() {
+        let second = Duration::from_secs(1);
+        let mut medium = medium(50, 25);
+        let parts = |medium: &Medium, wants| {
+            let part = medium.left_of(second, wants);
+            assert!(medium.time_for(part, wants).as_nanos().abs_diff(second.as_nanos()) < 100);
+            (part.as_secs_f64() * 100.0).round()
+        };
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [100.0, 100.0], "nobody else wants any");
+        medium.count(at(6_000), [0, 0]);
+        medium.count(at(6_100), [5 * ONE, 3 * ONE]);
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [25.0, 33.0]);
+        medium.uses(Duration::from_millis(40));
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [15.0, 20.0], "the others have 40 %");
+        medium.uses(second);
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [3.0, 4.0], "an eighth stays");
+        medium.count(at(6_150), [5 * ONE, 3 * ONE]);
+        assert_eq!(parts(&medium, true), 17.0, "half of it is forgotten after half of the time");
+    }
+
+    #[test]
+    fn what_other_networks_take_is_not_left() {
+        let second = Duration::from_secs(1);
+        let left = |own, stations| (medium(own, stations).left_of(second, true).as_secs_f64() * 100.0).round();
+        assert_eq!([left(60, 15), left(20, 10), left(1, 29)], [100.0, 40.0, 40.0]);
+    }
+}
