@@ -36,7 +36,7 @@ static ALWAYS_INLINE __u32 port_of_frame(__u32 slot, const struct sk_buff *skb)
 	__u64 receiver = receiver_of(bytes_at(skb->data));
 	__u32 station = station_of(slot, receiver);
 
-	return station * LANES + (station && receiver == TO_GROUPS ? BEST_EFFORT_LANE : lane_of(skb));
+	return station * LANES + (receiver == TO_GROUPS && station ? BEST_EFFORT_LANE : lane_of(skb));
 }
 
 /* Returns the airtime of a packet for a port. */
