@@ -166,6 +166,11 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
+    /// Of a second, rounded.
+    fn percent(part: Duration) -> u64 {
+        (part + Duration::from_millis(5)).as_nanos() / 10_000_000
+    }
+
     /// A medium of which own frames and those of stations have these parts of a window, in percent.
     fn medium(own: u64, stations: u64) -> Medium {
         let mut medium = Medium { pending: Duration::from_millis(own), ..Medium::new() };
@@ -184,24 +189,24 @@ mod tests {
         let parts = |medium: &Medium, wants| {
             let part = medium.left_of(second, wants);
             assert!(medium.time_for(part, wants).as_nanos().abs_diff(second.as_nanos()) < 100);
-            (part.as_secs_f64() * 100.0).round()
+            percent(part)
         };
-        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [100.0, 100.0], "nobody else wants any");
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [100, 100], "nobody else wants any");
         medium.count(at(6_000), [0, 0]);
         medium.count(at(6_100), [5 * ONE, 3 * ONE]);
-        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [25.0, 33.0]);
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [25, 33]);
         medium.uses(Duration::from_millis(40));
-        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [15.0, 20.0], "the others have 40 %");
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [15, 20], "the others have 40 %");
         medium.uses(second);
-        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [3.0, 4.0], "an eighth stays");
+        assert_eq!([false, true].map(|wants| parts(&medium, wants)), [3, 4], "an eighth stays");
         medium.count(at(6_150), [5 * ONE, 3 * ONE]);
-        assert_eq!(parts(&medium, true), 17.0, "half of it is forgotten after half of the time");
+        assert_eq!(parts(&medium, true), 17, "half of it is forgotten after half of the time");
     }
 
     #[test]
     fn what_other_networks_take_is_not_left() {
         let second = Duration::from_secs(1);
-        let left = |own, stations| (medium(own, stations).left_of(second, true).as_secs_f64() * 100.0).round();
-        assert_eq!([left(60, 15), left(20, 10), left(1, 29)], [100.0, 40.0, 40.0]);
+        let left = |own, stations| percent(medium(own, stations).left_of(second, true));
+        assert_eq!([left(60, 15), left(20, 10), left(1, 29)], [100, 40, 40]);
     }
 }
