@@ -125,9 +125,10 @@ def main():
         check("no interface is named" in said, said)
         own = '[interface.nosuch0]\nrecord = "/var/log/sluice/a.jsonl"\nqueue = { controller = "adth", adth.target_delay = "70 ms" }\n'
         configuration.write_text(configuration.read_text() + own)
-        # As the unit's LogsDirectory makes it.
-        tree.run("mkdir /var/log/sluice; timeout --preserve-status -s TERM 3 sluice agent --config /etc/sluice/agent.toml")
-        check(list((tree.place / "var/log/sluice").iterdir()), "it records nothing")
+        # The folder as the unit's LogsDirectory makes it, with a recording of an interface that was there.
+        tree.run("mkdir /var/log/sluice; touch /var/log/sluice/a.jsonl")
+        said = tree.run("timeout --preserve-status -s TERM 9 sluice agent --config /etc/sluice/agent.toml 2>&1")
+        check("nosuch0 waiting: no interface" in said, said)
     with step("an upgrade keeps what the user wrote"):
         tree.run("dpkg --force-confdef --force-confold -i /tmp/newer.deb")
         check('"70 ms"' in configuration.read_text(), "the configuration is the package's again")
