@@ -16,7 +16,7 @@ const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
 /// The stretch and the length of a turn before anything was measured.
 const STRETCH: u64 = ONE * 6 / 5;
 pub(super) const TURN: Duration = Duration::from_micros(3_600);
-/// Frames with data take at most so much of the time: the rest are contention, preambles and ACKs.
+/// The largest part of the time that frames with data take; contention, preambles and ACKs take the rest.
 const DATA: (u64, u64) = (3, 4);
 /// Part of the air that is left at least to stations that want more.
 const LEAST: u64 = 8;
@@ -87,7 +87,7 @@ impl Medium {
         self.own
     }
 
-    /// A station that has what it wants has used this airtime.
+    /// Counts airtime of a station that wants no more than it has.
     pub(super) fn uses(&mut self, airtime: Duration) {
         self.used = (self.used + airtime).min(AVERAGED_OVER);
     }
@@ -103,9 +103,9 @@ impl Medium {
     /// the air, in 1024ths.
     fn divides(&self, wants: bool) -> (u64, u64) {
         let part = |part: Duration, of: Duration| part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1);
-        // Of less, other networks have the rest.
-        let air = part((self.all_done + self.all_heard) * DATA.1, self.all_wall * DATA.0).clamp(LEAST, ONE);
-        let left = air.saturating_sub(part(self.used, AVERAGED_OVER)).max(air / LEAST);
+        // If they take less, other networks have the rest.
+        let air = part((self.all_done + self.all_heard) * DATA.1, self.all_wall * DATA.0).min(ONE);
+        let left = air.saturating_sub(part(self.used, AVERAGED_OVER)).max(air / LEAST).max(1);
         (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, left)
     }
 
@@ -171,7 +171,7 @@ mod tests {
         (part + Duration::from_millis(5)).as_nanos() / 10_000_000
     }
 
-    /// A medium of which own frames and those of stations have these parts of a window, in percent.
+    /// A medium on which own frames and frames of stations take these parts of the time, in percent.
     fn medium(own: u64, stations: u64) -> Medium {
         let mut medium = Medium { pending: Duration::from_millis(own), ..Medium::new() };
         for window in 0..60 {

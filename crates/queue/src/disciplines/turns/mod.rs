@@ -4,9 +4,11 @@
 //! Under an access point's scheduler its [`Law`] says what is thin and how much may wait. On its own a queue is that of
 //! one station, and measures how long a byte takes.
 
+mod host;
 mod law;
 mod medium;
-pub use law::{Law, Pace, Ports, Rule, Turn};
+pub use host::{Pace, Ports, Rule, Turn};
+pub use law::Law;
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
