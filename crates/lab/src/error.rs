@@ -1,6 +1,6 @@
 //! Errors, with the reason in words for users.
 
-use experiment::scenario::or_meant;
+use experiment::scenario::or_one_of;
 use std::io;
 use std::path::Path;
 use thiserror::Error;
@@ -20,9 +20,9 @@ impl Error {
         Self::Write { what: path.display().to_string(), error }
     }
 
-    /// Returns the error that there is no such node, flow or event, with the nearest name.
-    pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
-        Self::Wrong(format!("there is no {what} `{name}`{}", or_meant(name, known)))
+    /// Returns the error that there is no such node, flow or event, with the nearest name or all.
+    pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Self {
+        Self::Wrong(format!("there is no {what} `{name}`{}", or_one_of(name, known)))
     }
 }
 

@@ -242,6 +242,18 @@ fn what_a_station_may_have_waiting_is_what_it_sends_in_the_target_of_own_air() {
     assert_eq!(law.pace(Instant::ZERO + us(100), 0, LONG).most.count(), 3_000, "it takes 40 ms for a packet");
 }
 
+#[test]
+fn what_is_for_all_may_have_waiting_what_half_of_the_air_sends() {
+    let mut law = law(us(100_000), 9).with_groups(8);
+    let mut host = Host::busy(&mut law, &[200; 9]);
+    for step in 0..1_000 {
+        answered(&mut law, &mut host, Instant::ZERO + us(step * 1_000));
+    }
+    let [one, all] = [7, 8].map(|port| law.pace(Instant::ZERO + us(1_000_000), port, LONG).most.count());
+    // A half to a ninth.
+    assert!((10 * all).abs_diff(45 * one) < one / 10, "{one} {all}");
+}
+
 /// The bound of a station beside strangers is the one that it has without them: what they send makes nothing late.
 #[test]
 fn strangers_on_the_air_take_no_packets_of_a_station() {
@@ -420,7 +432,8 @@ fn answered(law: &mut Law, host: &mut Host, now: Instant) -> Vec<usize> {
 
 #[test]
 fn what_a_station_has_sent_keeps_its_packets_back_for_a_second_at_most() {
-    for stations in [2, 4] {
+    // The first station sleeps for this part of each 100 ms.
+    for (stations, asleep) in [(2, 0), (4, 0), (4, 80)] {
         let mut law = law(us(50_000), stations);
         let mut host = Host::busy(&mut law, &vec![200; stations]);
         // A second, in which the number of busy stations is known, and an upload that nothing slows down for four more.
@@ -430,13 +443,18 @@ fn what_a_station_has_sent_keeps_its_packets_back_for_a_second_at_most() {
             if step > 1_000 {
                 law.received(now, 0, us(900));
             }
+            host.waiting[0] = if step % 100 < asleep { 0 } else { 1_000_000 };
+            if asleep > 0 && step % 100 == asleep {
+                law.joins_again(0, false);
+            }
             if answered(&mut law, &mut host, now).contains(&0) {
                 longest = longest.max(us(step * 1_000).saturating_sub(last));
                 last = us(step * 1_000);
             }
         }
-        let goes_on = us(5_000_000).saturating_sub(last) <= us(1_010_000);
-        assert!(goes_on && (us(990_000)..=us(1_010_000)).contains(&longest), "{stations} stations: {longest}");
+        let goes_on = us(5_000_000).saturating_sub(last) <= us(1_010_000 + asleep * 1_000);
+        let within = us(990_000)..=us(1_010_000 + asleep * 1_000);
+        assert!(goes_on && within.contains(&longest), "{stations} stations, {asleep} ms: {longest}");
     }
 }
 

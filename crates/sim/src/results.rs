@@ -119,7 +119,7 @@ pub struct Flow {
     pub deadline_s: Option<f64>,
     /// Received later than the deadline / received. Zero without a deadline.
     pub deadline_miss_ratio: f64,
-    /// Largest one-way delay / deadline. Zero without a deadline.
+    /// Largest one-way delay / deadline, above 1 if a packet was late. Zero without a deadline.
     pub deadline_use_ratio: f64,
     /// Received within the deadline / those sent that are not on their way; with `record.in_flight_lost` / sent.
     pub data_yield: f64,

@@ -76,6 +76,12 @@ pub fn or_meant<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Str
     nearest(name, known).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }
 
+/// As [`or_meant`], but lists the names if none is near.
+pub fn or_one_of<'n>(name: &str, known: impl IntoIterator<Item = &'n str> + Clone) -> String {
+    let meant = or_meant(name, known.clone());
+    if meant.is_empty() { format!("; {}", expected("one of", known)) } else { meant }
+}
+
 /// Formats "expected one of `a`, `b`" with at most 24 names.
 pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     let mut names: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();

@@ -32,5 +32,5 @@ pub use digest::{Hashes, fingerprint};
 #[cfg(test)]
 pub(crate) use file::Beside;
 pub use file::{Files, opened, parse, parse_parts};
-pub use hints::{nearest, or_meant, told};
+pub use hints::{nearest, or_meant, or_one_of, told};
 pub use refusal::Refusal;

@@ -29,8 +29,6 @@ const BEST_EFFORT: u8 = 2;
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(super) law: Law,
-    /// Ports of stations; those behind them are for broadcasts.
-    stations: usize,
     /// True at an access point, which charges stations for what they send.
     charges_received: bool,
     /// Length of the longest of each port's last packets, in bytes.
@@ -92,10 +90,10 @@ impl Turns {
         let ports = layout.radio_ports();
         Self {
             law: Law::new(settings.target_delay, ports, layout.lanes)
+                .with_groups(layout.stations.len() * layout.lanes)
                 .with_bulk_delay(settings.bulk_delay)
                 .with_ecn(settings.ecn)
                 .without(settings.without),
-            stations: layout.stations.len() * layout.lanes,
             charges_received,
             longest: vec![0; ports],
             codel: (settings.without == Some(Rule::Bound)).then(|| fq_codel::Params {
@@ -211,10 +209,6 @@ impl Turns {
             self.law.answered(port.place());
         }
         self.law.completed(now, port.place(), estimated);
-        if port.place() >= self.stations {
-            // The MAC reports no airtime of broadcasts. Each station is charged a part; together they are charged half.
-            self.law.charge(now, port.place(), self.law.share_of(estimated));
-        }
     }
 
     /// Charges a station for a frame to it, or at an access point from it.

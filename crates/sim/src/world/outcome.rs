@@ -55,7 +55,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     }
     let nodes = world.nodes.numbers().map(|number| node(&world, number, covered)).collect();
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
-    let sum: f64 = goodputs.clone().sum();
+    let sum = total(goodputs.clone());
     let squares: f64 = goodputs.map(|goodput| goodput * goodput).sum();
     let sum_of = |of: fn(&FlowRecord) -> u64| told().map(|flow| of(&flow.record)).sum::<u64>();
     let sent = sum_of(|record| record.sent);
@@ -94,9 +94,14 @@ fn cells(world: &World, flows: &[results::Flow]) -> Vec<CellTotals> {
     let cell = |at: NodeId| {
         let told = world.flows.numbers().filter(|&flow| world.flows[flow].role.is_described()).zip(flows);
         let own = told.filter(|&(flow, _)| routes.hops(flow).iter().any(|&(from, to)| [from, to].contains(&at.into())));
-        CellTotals { name: world.nodes[at].name.clone(), goodput_bps: own.map(|(_, flow)| flow.goodput_bps).sum() }
+        CellTotals { name: world.nodes[at].name.clone(), goodput_bps: total(own.map(|(_, flow)| flow.goodput_bps)) }
     };
     access_points.into_iter().map(cell).collect()
+}
+
+/// Returns a sum that is 0 without values: `sum` begins with -0.
+fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
 }
 
 /// Returns the fates of the packets of each described flow.

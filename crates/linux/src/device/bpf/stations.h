@@ -8,17 +8,20 @@ struct stations_of_queue {
 };
 MAP(stations, ARRAY, MOST_QUEUES, struct stations_of_queue);
 
-static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 number)
+static ALWAYS_INLINE const struct stations_of_queue *stations_of(__u32 slot)
 {
-	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
+	return bpf_map_lookup_elem(&stations, &slot);
+}
 
-	return all ? &all->at[bounded(number, STATIONS)] : 0;
+static ALWAYS_INLINE const struct sluice_station *station_at(const struct stations_of_queue *known, __u32 port)
+{
+	return &known->at[bounded(port / LANES, STATIONS)];
 }
 
 /* Returns the number of the station with an address; zero: it is not named. */
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
-	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
+	const struct stations_of_queue *all = stations_of(slot);
 	__u32 first;
 
 	if (!all)
@@ -40,11 +43,11 @@ static ALWAYS_INLINE __u32 port_of_frame(__u32 slot, const struct sk_buff *skb)
 }
 
 /* Returns the airtime of a packet for a port. */
-static ALWAYS_INLINE __u64 airtime_of(__u32 slot, __u32 port, __u64 len)
+static ALWAYS_INLINE __u64 airtime_of(const struct stations_of_queue *known, __u32 port, __u64 len)
 {
-	const struct sluice_station *station = station_at(slot, port / LANES);
+	const struct sluice_station *station = station_at(known, port);
 
-	return station ? station->per_packet + station->per_byte * len / 1000 : 0;
+	return station->per_packet + station->per_byte * len / 1000;
 }
 
 /* Whether no turn may begin in a category because of these other queues of the radio: it has one turn of them in
@@ -98,7 +101,8 @@ VERIFIED_APART __u32 search_turn(__u32 slot, __u32 of, __u64 now)
 }
 
 /* The port of a category from which the next packet is released, if one may be. */
-static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of, __u64 now)
+static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, const struct stations_of_queue *known, __u32 of,
+				     __u64 now)
 {
 	struct law *law = &all->law;
 	struct category *category = &law->categories[of % LANES];
@@ -127,9 +131,7 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 		port = search_turn(q.slot, of, now);
 	if (port == NO_PORT)
 		return NO_PORT;
-	station = station_at(q.slot, port / LANES);
-	if (!station)
-		return NO_PORT;
+	station = station_at(known, port);
 	turn = station->turn;
 	if (unlikely(q.set->bulk_delay)) {
 		__u64 longest = turn_for(&law->medium, q.set->bulk_delay);
@@ -147,8 +149,8 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 }
 
 /* A packet of a port leaves, if one waits. Returns its place, and that below if it is released by credit. */
-static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 at, __u64 now,
-						int by_credit, struct flight **flight)
+static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, const struct stations_of_queue *known,
+						__u32 at, __u64 now, int by_credit, struct flight **flight)
 {
 	struct port *port = port_at(&all->law, at);
 	int thin = port->thin != 0;
@@ -164,7 +166,7 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 		meter_leaves(&all->meter, q.set->target_delay, now, next->len, q.is->backlog_packets > 0);
 		return next;
 	}
-	airtime = airtime_of(q.slot, at, next->len);
+	airtime = airtime_of(known, at, next->len);
 	released(&all->law, port, now, at, next->len, airtime, thin);
 	if (*flight) {
 		(*flight)->port = at;

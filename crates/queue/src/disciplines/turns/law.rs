@@ -10,12 +10,10 @@
 
 use super::Mark;
 use super::host::{Pace, Ports, Rule, Turn};
-use super::medium::{Medium, ONE, SURE, TURN};
+use super::medium::{Medium, ONE, OVERHEAD, SURE, TURN};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
-/// Cost of a thin packet's frame in addition to the packet's own airtime: access, preambles, ACK.
-pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
 /// Two full packets, in bytes: two turns are never less.
 pub(super) const KEPT: u64 = 3_000;
 /// Time after a flow's last packet after which the next may be thin however many stations or flows are busy: calls send
@@ -32,6 +30,8 @@ const FAILS: u64 = SURE / 33;
 const PATIENT: u64 = 10;
 /// Rounds in which a deficit grows by a turn: a port that has used less than others is out of debt before them.
 const STEPS: u64 = 16;
+/// What stands for the number of stations with which groups share the air.
+const OF_GROUPS: u64 = 2 * ONE;
 /// Part of a turn below which what a station has in flight is little.
 const LITTLE: u64 = 4;
 
@@ -43,6 +43,8 @@ pub struct Law {
     ecn: bool,
     without: Option<Rule>,
     lanes: usize,
+    /// The first port of groups, whose packets are for all stations.
+    groups: usize,
     shares: Vec<Share>,
     categories: Vec<Category>,
     medium: Medium,
@@ -112,6 +114,7 @@ impl Law {
             ecn: false,
             without: None,
             lanes,
+            groups: ports,
             shares: vec![share; ports],
             categories: vec![Category::default(); lanes],
             medium: Medium::new(),
@@ -122,6 +125,13 @@ impl Law {
     #[must_use]
     pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
         Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
+    }
+
+    /// The law whose ports from this one on are of groups. Each station is charged a part of their airtime; together they are
+    /// charged half.
+    #[must_use]
+    pub fn with_groups(self, first: usize) -> Self {
+        Self { groups: first, ..self }
     }
 
     /// The law that marks packets where more than a turn waits.
@@ -143,7 +153,7 @@ impl Law {
 
     /// Bounds for a packet of this number of bytes that arrives at a port.
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
-        let Self { target, bulk, ecn, without, shares, medium, .. } = self;
+        let Self { target, bulk, ecn, without, groups, shares, medium, .. } = self;
         let has = |rule| *without != Some(rule);
         let share = &mut shares[port];
         share.count(now, medium);
@@ -153,9 +163,10 @@ impl Law {
         let air = if has(Rule::OwnAir) { *target } else { medium.air_of(*target) };
         let air = bulk.map_or(air, |bulk| air.min(medium.air_of(bulk)));
         let wall = medium.wall_of(air, ONE);
-        // So many bytes of this station are sent in it, if all busy stations have turns.
+        // So many bytes of this station are sent in it, if all busy stations have turns. Groups may have half of the air.
         let per_byte = share.per_byte.max(1);
-        let each = per_byte.saturating_mul(medium.stations.max(ONE)) / ONE;
+        let sharing = if port < *groups { medium.stations } else { medium.stations.min(OF_GROUPS) };
+        let each = per_byte.saturating_mul(sharing.max(ONE)) / ONE;
         let sent = air.as_nanos().saturating_mul(1_000) / each.max(1);
         // Two turns, or as many as a round of this length leaves.
         let turns = if has(Rule::TwoTurns) { medium.turn * 2 } else { medium.turn };
@@ -274,18 +285,20 @@ impl Law {
                 let share = &mut shares[port];
                 let waits = ports.waits(port);
                 share.count(now, medium);
-                if !waits {
-                    share.since = now;
-                }
-                let paid_at = share.pays_until(now, medium);
-                let owed = nanos(share.pending).saturating_sub(share.deficit);
-                // What it has in flight may have to be sent again: until then it pays with the others.
-                if !waits && (owed <= 0 || share.pending.is_zero()) {
+                let owed = |share: &Share| nanos(share.pending).saturating_sub(share.deficit);
+                // What it has in flight may have to be sent again: until then it pays with the others. One that sleeps has
+                // waited since it fell asleep, too.
+                if !waits && (owed(share) <= 0 || share.pending.is_zero()) {
                     share.listed = false;
                     share.set_wants(false, wanting);
                     turns.pop_front();
                     continue;
                 }
+                if !waits {
+                    share.since = now;
+                }
+                let paid_at = share.pays_until(now, medium);
+                let owed = owed(share);
                 if paid_at > now {
                     share.set_wants(true, wanting);
                     if waits && held.is_none_or(|(_, at)| paid_at < at) {
@@ -368,6 +381,11 @@ impl Law {
             debug_assert!(*pending >= estimated, "it was counted in");
             *pending = pending.saturating_sub(estimated);
         }
+        if port >= self.groups {
+            // The MAC reports no airtime of broadcasts.
+            self.medium.takes(estimated);
+            self.charge(now, port, self.medium.share_of(estimated));
+        }
     }
 
     /// The station of a port has answered a frame.
@@ -399,6 +417,7 @@ impl Law {
                 *pending = pending.saturating_sub(share.pending);
             }
         }
+        medium.takes(airtime);
         self.charge(now, port, airtime);
     }
 
@@ -411,7 +430,7 @@ impl Law {
         let Self { shares, medium, .. } = self;
         let share = &mut shares[port];
         share.count(now, medium);
-        medium.hears(airtime);
+        medium.takes(airtime);
         let before = share.debt;
         share.debt = (before + airtime).min(medium.left_of(PAID_WITHIN, share.wants).max(before));
         let charged = share.debt.saturating_sub(before);
@@ -446,11 +465,6 @@ impl Law {
     /// Length of a turn, averaged.
     pub fn turn(&self) -> Duration {
         self.medium.turn
-    }
-
-    /// Part of a time that one of the busy stations has.
-    pub fn share_of(&self, time: Duration) -> Duration {
-        self.medium.share_of(time)
     }
 
     /// Airtime estimated for all released packets that are not finished.

@@ -16,8 +16,10 @@ const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
 /// The stretch and the length of a turn before anything was measured.
 const STRETCH: u64 = ONE * 6 / 5;
 pub(super) const TURN: Duration = Duration::from_micros(3_600);
-/// The largest part of the time that frames with data take; contention, preambles and ACKs take the rest.
-const DATA: (u64, u64) = (3, 4);
+/// Time of a frame in addition to its airtime: access, preambles, ACK.
+pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
+/// The largest part of the time that frames take, with that; collisions and longer contention take the rest.
+const FRAMES: (u64, u64) = (3, 4);
 /// Part of the air that is left at least to stations that want more.
 const LEAST: u64 = 8;
 /// The most that the stretch can be.
@@ -44,13 +46,14 @@ pub(super) struct Medium {
     pub(super) pending: Duration,
     /// Since when, if any is.
     pub(super) since: Instant,
-    /// Wall time, own airtime and that of what stations send in this window, and averages over the windows before.
+    /// Wall time, own estimated airtime, and what frames to and from stations take in this window, and averages over the
+    /// windows before.
     wall: Duration,
     done: Duration,
-    heard: Duration,
+    taken: Duration,
     all_wall: Duration,
     all_done: Duration,
-    all_heard: Duration,
+    all_taken: Duration,
     /// True if the medium counts as this sender's own.
     own: bool,
 }
@@ -64,6 +67,7 @@ impl Medium {
             fails: SURE / 10,
             all_wall: WINDOW,
             all_done: WINDOW * ONE / STRETCH,
+            all_taken: WINDOW,
             ..Self::default()
         }
     }
@@ -92,10 +96,10 @@ impl Medium {
         self.used = (self.used + airtime).min(AVERAGED_OVER);
     }
 
-    /// A station has sent for this time.
-    pub(super) fn hears(&mut self, airtime: Duration) {
+    /// A frame to or from a station was on the air for this time.
+    pub(super) fn takes(&mut self, airtime: Duration) {
         if !self.pending.is_zero() {
-            self.heard += airtime;
+            self.taken += airtime + OVERHEAD;
         }
     }
 
@@ -104,7 +108,7 @@ impl Medium {
     fn divides(&self, wants: bool) -> (u64, u64) {
         let part = |part: Duration, of: Duration| part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1);
         // If they take less, other networks have the rest.
-        let air = part((self.all_done + self.all_heard) * DATA.1, self.all_wall * DATA.0).min(ONE);
+        let air = part(self.all_taken * FRAMES.1, self.all_wall * FRAMES.0).min(ONE);
         let left = air.saturating_sub(part(self.used, AVERAGED_OVER)).max(air / LEAST).max(1);
         (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, left)
     }
@@ -147,8 +151,8 @@ impl Medium {
             return;
         }
         // The ratio of the sums: a mean of ratios would count a window with little airtime as much as others.
-        let Self { wall, done, heard, all_wall, all_done, all_heard, .. } = self;
-        for (all, seen) in [(all_wall, wall), (all_done, done), (all_heard, heard)] {
+        let Self { wall, done, taken, all_wall, all_done, all_taken, .. } = self;
+        for (all, seen) in [(all_wall, wall), (all_done, done), (all_taken, taken)] {
             *all = (*all * 4 + *seen) / 5;
             *seen = Duration::ZERO;
         }
@@ -176,7 +180,8 @@ mod tests {
         let mut medium = Medium { pending: Duration::from_millis(own), ..Medium::new() };
         for window in 0..60 {
             medium.since = at(100 * window);
-            medium.hears(Duration::from_millis(stations));
+            medium.takes(Duration::from_millis(own));
+            medium.takes(Duration::from_millis(stations));
             medium.completed(at(100 * window + 100), Duration::from_millis(own));
         }
         medium
@@ -207,6 +212,6 @@ mod tests {
     fn what_other_networks_take_is_not_left() {
         let second = Duration::from_secs(1);
         let left = |own, stations| percent(medium(own, stations).left_of(second, true));
-        assert_eq!([left(60, 15), left(20, 10), left(1, 29)], [100, 40, 40]);
+        assert_eq!([left(60, 15), left(20, 10), left(1, 29)], [100, 41, 41]);
     }
 }
