@@ -151,11 +151,11 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
     for (words, why) in [
         (
             "run link.toml --record-intervals x",
-            "intervals are recorded of one queue: choose with --node and --queue among",
+            "intervals can be recorded of one queue only: choose it with --node and --queue from",
         ),
         ("run link.toml --record-intervals x --node a --queue be", "--queue among a wired-to-b"),
         ("scenario-from link.toml", "line 2 is not an interval of a recording"),
-        ("scenario-from none", "cannot read none: no such file, and no Wi-Fi interface of this machine"),
+        ("scenario-from none", "cannot read none: neither a file nor a Wi-Fi interface of this machine has this name"),
         ("scenario-from lo", "cannot read lo: no such file"),
         ("replay link.jsonl --controller adht", "adht"),
     ] {

@@ -25,7 +25,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         for claim in &named.scenario.claims {
             if let Some(other) = owners.insert(&claim.id, named) {
                 let (one, two) = (&other.scenario.file, &named.scenario.file);
-                found.push(format!("{}: {one} and {two} both have this claim", claim.id));
+                found.push(format!("{}: both {one} and {two} contain this claim", claim.id));
             }
         }
     }
@@ -37,7 +37,9 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     for named in scenarios {
         for (key, by) in &named.scenario.chosen_by {
             let unknown = by.iter().filter(|id| !owners.contains_key(id.as_str()));
-            found.extend(unknown.map(|id| format!("{}: `chosen_by` of `{key}`: no claim {id}", named.scenario.file)));
+            found.extend(
+                unknown.map(|id| format!("{}: `chosen_by` of `{key}` names no claim: {id}", named.scenario.file)),
+            );
         }
     }
     for (document, rows) in records {
@@ -49,7 +51,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 found.push(format!("{}: twice on record", row.id));
             }
             if owners.get(row.id.as_str()).is_none_or(|named| named.document != *document) {
-                found.push(format!("{}: on record for {document}, but no scenario of it has this claim", row.id));
+                found.push(format!("{}: recorded for {document}, but no scenario of it has this claim", row.id));
             }
         }
     }
@@ -69,16 +71,19 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 let ruled = std::iter::once(named).chain(others).find(ruled_with);
                 let hash = ruled.and_then(|named| named.scenario.hashes.get(&claim.id));
                 if hash.as_deref() != Some(&row.hash) {
-                    found.push(format!("{}: stale; run `{}` and record it", claim.id, row.command));
+                    found.push(format!(
+                        "{}: changed since it was recorded: run `{}` and record it",
+                        claim.id, row.command
+                    ));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
-                    found.push(format!("{}: its words have changed; `sluice claims --record`", claim.id));
+                    found.push(format!("{}: the text of the claim has changed; `sluice claims --record`", claim.id));
                 }
             }
             found.extend(no_evidence(&named.scenario, claim, &own));
             let fails = own.iter().any(|row| row.verdict.fails());
             if fails && (claim.why.is_none() || claim.cause.is_none()) {
-                found.push(format!("{}: does not hold, and has no `why` or no `cause`", claim.id));
+                found.push(format!("{}: the claim does not hold, and lacks `why` or `cause`", claim.id));
             }
         }
     }
@@ -96,18 +101,18 @@ fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String
     if claim.statement.is_none() {
         let chosen = scenario.chosen_by.iter().filter(|(_, by)| by.contains(&claim.id));
         found.extend(chosen.map(|(key, _)| {
-            format!("{}: `{key}` was chosen to match it (`chosen_by`): it needs `statement = \"ours\"`", claim.id)
+            format!("{}: `{key}` was chosen to make it hold (`chosen_by`): it needs `statement = \"ours\"`", claim.id)
         }));
         if claims::is_open(claim) && !rows.iter().all(|row| matches!(row.verdict, Ruling::Better | Ruling::Differs)) {
             found.push(format!(
-                "{}: the document prints a number, and `{}` is open on one side: give it two ends",
+                "{}: the document gives a number, but `{}` has one bound only: give both bounds",
                 claim.id, claim.holds
             ));
         }
     }
     let mut words = claim.says.split(|letter: char| !letter.is_alphabetic());
     if claim.better.is_some() && words.any(|word| COSTS.contains(&word)) {
-        found.push(format!("{}: a statement about a cost has no `better` side", claim.id));
+        found.push(format!("{}: the claim is about a cost, so leave `better` out", claim.id));
     }
     found
 }
@@ -134,8 +139,9 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
                 format!("{name}: {ours}, {}; on record {recorded}, {}", number(verdict.measured), number(row.ours));
             return (verdict.verdict != row.verdict || moved).then_some(told);
         }
-        let told =
-            format!("{name}: {ours} in a short run, {recorded} on record: give it `full = true` or longer short runs");
+        let told = format!(
+            "{name}: {ours} in a short run, but {recorded} on record: give it `full = true` or a longer short run"
+        );
         (!weaker(verdict.verdict, row.verdict)).then_some(told)
     };
     verdicts.iter().filter_map(against).collect()

@@ -69,7 +69,8 @@ pub fn untried(all: &[Unstated]) -> Vec<String> {
     let told = |one: &Unstated| {
         let (document, file, key) = (&one.document, &one.file, &one.key);
         format!(
-            "{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say `{RANGE}` and why not"
+            "{document}/{file}: the document does not state `{key}`: vary it from a tenth to ten times the value, or \
+             say in `{RANGE}` why not"
         )
     };
     bare.map(told).collect()

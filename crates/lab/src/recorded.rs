@@ -42,12 +42,13 @@ pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     if recording.len() > MOST {
         let intervals = recording.len();
         return Err(format!(
-            "it has {intervals} intervals, and a scenario at most {MOST}: cut it, as with `head -n {MOST}`"
+            "it has {intervals} intervals, and a scenario can have at most {MOST}: shorten it, for example by `head \
+             -n {MOST}`"
         ));
     }
     let order = recording.windows(2).position(|pair| pair[1].at <= pair[0].at);
     if let Some(before) = order {
-        return Err(format!("interval {} does not end after the one before it", before + 2));
+        return Err(format!("interval {} does not end later than the one before it", before + 2));
     }
     let (payload, cut) = payload(recording)?;
     let (link, load) = (link(recording, payload)?, load(recording, payload));
@@ -266,7 +267,7 @@ mod tests {
             (&[][..], "holds no interval"),
             (&[decision(1, 0, 0, stat(9))], "no packet arrived"),
             (&[decision(1, 9, 100, stat(0))], "the link's speed"),
-            (&back, "interval 2 does not end after"),
+            (&back, "interval 2 does not end later"),
         ] {
             assert!(scenario(recorded, "x").unwrap_err().contains(why), "{why}");
         }

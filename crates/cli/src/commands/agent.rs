@@ -120,7 +120,7 @@ impl Serving<'_> {
 
     /// Reports which tables are wrong; the others apply.
     fn leave_out(&mut self, wrong: &[String]) {
-        let words = wrong.iter().map(|why| format!("{why}; this interface is left out"));
+        let words = wrong.iter().map(|why| format!("{why}; the agent ignores this table"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));
     }
 

@@ -49,7 +49,10 @@ impl Recordings {
             let shared = others.find(|(_, open)| open.file.is_same(&file)).map(|(other, _)| other.to_owned());
             new.0.insert(device.to_owned(), Recording { path: path.to_owned(), file, is_made });
             if let Some(other) = shared {
-                return Err(format!("{other} and {device} have the same recording, {}", path.display()));
+                return Err(format!(
+                    "{other} and {device} name the same file for their recordings: {}",
+                    path.display()
+                ));
             }
         }
         Ok(new)
@@ -167,7 +170,7 @@ mod tests {
         let mut running = Recordings::default();
         for both in [config(&[("v0", &one), ("v1", &one)]), config(&[("v0", &one), ("v1", &link)])] {
             let refused = running.opened(&both).unwrap_err();
-            assert!(refused.contains("v0 and v1 have the same recording"), "{refused}");
+            assert!(refused.contains("v0 and v1 name the same file for their recordings"), "{refused}");
         }
         let first = config(&[("v0", &one)]);
         let opened = running.opened(&first).unwrap();

@@ -52,7 +52,7 @@ impl Condition {
                 other => other,
             };
             if of_low != unit {
-                return Err(format!("`{text}` has two units that are not alike"));
+                return Err(format!("the bounds of `{text}` have different units"));
             }
             if low > high {
                 return Err(format!("`{text}` never holds: {low} lies above {high}"));

@@ -23,9 +23,10 @@ impl Simulator {
         let made = page.split_once("name=\"generator\" content=\"Sluice ").and_then(|(_, rest)| rest.split_once('"'));
         match made {
             Some((VERSION, _)) => Ok(Self { page, set, quick }),
-            Some((version, _)) => {
-                Err(format!("it is of Sluice {version}, this is {VERSION}; `make page` builds another"))
-            }
+            Some((version, _)) => Err(format!(
+                "it is of Sluice {version}, and this is version {VERSION}; `make page` builds a matching \
+                one"
+            )),
             None => Err("it is not the page that simulates, which `make page` builds".to_owned()),
         }
     }

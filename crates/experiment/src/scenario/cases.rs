@@ -189,7 +189,7 @@ impl Scenario {
             };
             let open: Vec<&str> = self.axes.iter().filter(open).map(|axis| axis.name.as_str()).collect();
             return Err(format!(
-                "--case: {} cases have these labels; say which by {}",
+                "--case: {} cases have these labels; choose one by {}",
                 self.cases.len(),
                 open.join(", ")
             ));

@@ -28,8 +28,8 @@ impl Scenario {
         let name = &case.network.node.iter().find(|node| is_scheduled(node))?.name;
         (!keys.is_empty()).then(|| {
             format!(
-                "{}: does not reach what `{name}` sends by radio, which its own `queues` hold; with `--set \
-                 node.{name}.queues=one` it does",
+                "{}: has no effect on packets that `{name}` sends by radio, because they wait in its own `queues`; \
+                `--set node.{name}.queues=one` changes this",
                 keys.join(", ")
             )
         })

@@ -74,7 +74,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
             }
             [way @ ("tx" | "rx"), "bitrate:", rest @ ..] => {
                 let Some(station) = all.get_mut(of).and_then(|it| it.stations.last_mut()) else {
-                    return Err(refuse("a bitrate comes after the line `Station ADDRESS`".to_owned()));
+                    return Err(refuse("a bitrate must come after the line `Station ADDRESS`".to_owned()));
                 };
                 let bitrate = bitrate(rest).map_err(refuse)?;
                 if *way == "tx" && bitrate.is_none() {

@@ -250,7 +250,7 @@ impl Governor {
             let name = &self.status.controller;
             self.tell(
                 AgentEventKind::Measured,
-                format!("{name} begins from {limit}: what the link sends in {WORTH}"),
+                format!("{name} starts with a limit of {limit}, as much as the link sends in {WORTH}"),
                 round.host,
             );
         }
@@ -495,7 +495,10 @@ fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);
     is_blind.then(|| {
-        format!("{name} begins with {first}; once packets wait, it restarts from what the link sends in {WORTH}")
+        format!(
+            "{name} starts with a limit of {first}; once packets wait, it restarts from as many as the link sends \
+                 in {WORTH}"
+        )
     })
 }
 

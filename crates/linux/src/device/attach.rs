@@ -79,7 +79,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
                 Ok(device) => Ok(Attached { device, remarks }),
                 Err(error) if has_classes(wish) => Err(error),
                 Err(error) => {
-                    let not_own = Some(format!("not by our own BPF discipline: {error}"));
+                    let not_own = Some(format!("not in Sluice's own BPF discipline: {error}"));
                     let is_txq = is_root && txq::holds(&wish.place.device)?;
                     if is_txq { txq(wish, start, not_own) } else { fifo(not_own) }
                 }

@@ -46,8 +46,7 @@ impl Driver {
             }
             Holder::Driver => {
                 let found = format!(
-                    "{called}, Wi-Fi whose packets do not pass mac80211, as its MAC is in the device: it pushes back as \
-                     Ethernet does"
+                    "{called}, Wi-Fi with the MAC in the device, without mac80211: it pushes back as Ethernet does"
                 );
                 return (Self::PushesBack, found);
             }

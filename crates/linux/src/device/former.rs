@@ -288,7 +288,10 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
         return Ok(Some(Obstacle::Lost(format!("the filters of {} would be lost", shown(Some(qdisc))))));
     }
     Ok(shapes(qdisc).then(|| {
-        let why = format!("{} limits the rate of the link, which nothing else would do meanwhile", shown(Some(qdisc)));
+        let why = format!(
+            "{} limits the rate of the link, and nothing would limit it while Sluice's queue is there",
+            shown(Some(qdisc))
+        );
         Obstacle::Shapes(why)
     }))
 }

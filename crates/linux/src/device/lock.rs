@@ -81,20 +81,20 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
-        Err(Errno::LOOP) => return refuse("is a symbolic link: it is not our state"),
+        Err(Errno::LOOP) => return refuse("is a symbolic link, so it cannot be Sluice's state"),
         // A pipe without a reader, or a socket.
-        Err(Errno::NXIO) => return refuse("is not a plain file: it is not our state"),
+        Err(Errno::NXIO) => return refuse("is not a plain file, so it cannot be Sluice's state"),
         file => file.map_err(|errno| failed(path, errno.into()))?,
     };
     let stat = fstat(&file).map_err(|errno| failed(path, errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return refuse("is not a plain file: it is not our state");
+        return refuse("is not a plain file, so it cannot be Sluice's state");
     }
     if stat.st_uid != geteuid().as_raw() {
-        return refuse("belongs to another user: it is not our state");
+        return refuse("belongs to another user, so it cannot be Sluice's state");
     }
     if stat.st_nlink > 1 {
-        return refuse("has another name: it is not our state");
+        return refuse("has another name, so it cannot be Sluice's state");
     }
     // Whoever may read a file may lock it, and could prevent the restoring.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;

@@ -44,5 +44,5 @@ pub struct RateStep {
 /// Exactly two names: serde would pass over a third one.
 fn ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[String; 2], D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
-    names.try_into().map_err(|_| D::Error::custom("expected two nodes, as [\"server\", \"ap\"]"))
+    names.try_into().map_err(|_| D::Error::custom("expected two nodes, such as [\"server\", \"ap\"]"))
 }

@@ -297,9 +297,10 @@ fn capture_warning(world: &World) -> Option<String> {
     let share = 100.0 * ratio(noticed.iter().map(|(margins, _)| margins.near).sum(), verdicts);
     let names: Vec<&str> = noticed.iter().map(|(_, node)| node.name.as_str()).collect();
     Some(format!(
-        "radio.capture_threshold: {share:.0} % of the verdicts on frames at {} depend on less than 1 dB: in the closest \
-         the frame is {:.2} dB above the interference and the threshold is {:.2} dB; half a decibel of distance would change \
-         the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
+        "radio.capture_threshold: {share:.0} % of the overlapping frames at {} were received or lost by less than 1 \
+         dB: in the closest case the frame is {:.2} dB above the interference and the threshold is {:.2} dB; a node \
+         half a decibel further away would change the outcome (`radio.errors.model = \"nist\"` decides such frames by \
+                                                                                       chance)",
         listed(&names),
         decibels(nearest),
         decibels(capture),

@@ -37,7 +37,7 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
 
 /// Prints a scenario with all that it inherits, as one file.
 fn expand(targets: &[PathBuf]) -> Result<(), Failure> {
-    let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario: name one")) };
+    let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario only: name exactly one")) };
     let file = targets::one(target)?;
     let scenario = files::load(&file, &Wishes::default())?;
     print(&scenario.alone)

@@ -25,7 +25,7 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     }
     if !args.source.exists() {
         return Err(Failure::wrong(format!(
-            "cannot read {name}: no such file, and no Wi-Fi interface of this machine"
+            "cannot read {name}: neither a file nor a Wi-Fi interface of this machine has this name"
         )));
     }
     let recording = read(&args.source)?;

@@ -98,13 +98,13 @@ fn own(folder: &Path) -> Result<bool, Error> {
             return Ok(false);
         }
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-            return refuse("is not a folder: no queue discipline is kept there");
+            return refuse("is not a folder, so the queue discipline cannot be kept there");
         }
         if !is_own {
-            return refuse("belongs to another user: no queue discipline is kept there");
+            return refuse("belongs to another user, so the queue discipline cannot be kept there");
         }
         if is_open {
-            return refuse("may be written by others: no queue discipline is kept there");
+            return refuse("can be written by other users, so the queue discipline cannot be kept there");
         }
     }
     Ok(true)
@@ -208,7 +208,7 @@ mod tests {
         std::fs::create_dir(&folder).unwrap();
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
         let refused = own(&folder).unwrap_err().to_string();
-        assert!(refused.contains("may be written by others"), "{refused}");
+        assert!(refused.contains("can be written by other users"), "{refused}");
         remove_dir(&folder).unwrap();
         // Whom the folder above does not obey.
         chown(above.path(), Some(4_242), None).unwrap();

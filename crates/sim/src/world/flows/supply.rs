@@ -155,7 +155,7 @@ impl<'n> Traffic<'n> {
         }
         for (key, time) in [("on", on), ("off", off), ("reading", reading), ("every", every)] {
             if time.is_some_and(|time| time < SHORTEST_TIME) {
-                return self.refuse(key, format!("a mean time is at least {SHORTEST_TIME}"));
+                return self.refuse(key, format!("a mean time must be at least {SHORTEST_TIME}"));
             }
         }
         Ok(())
@@ -191,7 +191,7 @@ impl<'n> Traffic<'n> {
             let message = if overhead.count() == 0 {
                 "a packet carries at least 1 B of payload".to_owned()
             } else {
-                format!("of {shortest} the headers of {overhead} leave no payload")
+                format!("a packet of {shortest} has no room for payload after {overhead} of headers")
             };
             return self.refuse("packet", message);
         }
@@ -339,8 +339,8 @@ impl<'n> Traffic<'n> {
             let new = match (step.rate, step.scale) {
                 (Some(new), None) => new,
                 (None, Some(scale)) if scale >= 0.0 && scale.is_finite() => rate.scaled(scale),
-                (None, Some(_)) => return refuse("a `scale` is zero or more"),
-                _ => return refuse("a step has a `rate` or a `scale`"),
+                (None, Some(_)) => return refuse("a `scale` must be zero or more"),
+                _ => return refuse("a step needs either a `rate` or a `scale`"),
             };
             let start = Instant::ZERO + step.time + jitter;
             if segments.last().is_some_and(|last| start <= last.start) {

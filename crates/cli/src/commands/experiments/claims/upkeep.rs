@@ -103,7 +103,7 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
 /// present words of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
-        return Err(Failure::wrong("the record is written where ./scenarios is"));
+        return Err(Failure::wrong("run this in the folder that contains ./scenarios: the record is written there"));
     }
     let old = records()?;
     let scenarios = scenarios()?;
