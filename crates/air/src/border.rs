@@ -69,7 +69,7 @@ pub(crate) unsafe fn texts<'t, const N: usize>(given: [(*const c_char, &str); N]
     Ok(texts)
 }
 
-/// The bytes of a caller; NULL may stand for none.
+/// Bytes from a caller; NULL is allowed if there are none.
 ///
 /// # Safety
 /// `bytes` is NULL, or has `length` bytes that stay as they are during the call.
@@ -95,7 +95,7 @@ pub(crate) unsafe fn place<'p, T>(place: *mut T) -> Result<&'p mut MaybeUninit<T
     if !place.is_aligned() {
         return Err("the place for the delivery is not aligned".to_owned());
     }
-    // SAFETY: it is aligned, and the caller's promise; what is there need not be a value.
+    // SAFETY: the pointer is aligned, and valid by the caller's promise; the memory need not be initialised.
     unsafe { place.cast::<MaybeUninit<T>>().as_mut() }.ok_or_else(|| "the place for the delivery is NULL".to_owned())
 }
 

@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Bytes that are queued.
 const MOST: usize = 256 << 10;
-/// Bytes that a pipe which has room takes without waiting.
+/// Bytes that a pipe with room accepts without waiting.
 const AT_ONCE: usize = 4_096;
 /// Number and length of the last waits for a reader.
 const LAST_WAITS: usize = 10;

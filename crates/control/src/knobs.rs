@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(8_192), "they wait only since a moment");
         // 4000 packets a second, 200 in 50 ms: two rounds of one station are shorter.
         assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(200));
-        // A second in which nobody sends tells nothing of the link.
+        // A second without transmissions says nothing about the link.
         assert_eq!(knobs.update(Duration::from_secs(1), [Station::default()]), Limit::Packets(200));
         assert_eq!(knobs.update(EVERY, [busy(1)]), Limit::Packets(200));
     }

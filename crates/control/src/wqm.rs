@@ -9,7 +9,7 @@
 //! - `F(N)`, the share of the channel: the time that others leave, at least `1/N` as under CSMA; see [`Shares`].
 //! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
 //! - The size is never below an aggregate at the current rate, nor below two packets, and never above what drains
-//!   within the largest time without others. It grows only if it is what limits the queue.
+//!   within the largest time without others. The size grows only if it limits the queue.
 //! - `R` is the mean PHY rate of the data frames sent, averaged over periods. Losses are not subtracted: radios do not
 //!   report them.
 //! - The size is reset if the rate has changed by more than a factor of two, and after a time without packets.

@@ -91,11 +91,11 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     found
 }
 
-/// Words of statements about what a scheme costs.
+/// Words that mark statements about a scheme's cost.
 const COSTS: [&str; 5] = ["cost", "costs", "drop", "penalty", "price"];
 
-/// Returns what keeps a claim of the document from being evidence: a value that was chosen to match it, a window that is
-/// open beyond its number, a better side of what is itself a cost.
+/// Returns why a document's claim is no evidence: a value was chosen to match it, its window has one bound for a
+/// printed number, or it has a better side although it is about a cost.
 fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String> {
     let mut found = Vec::new();
     if claim.statement.is_none() {

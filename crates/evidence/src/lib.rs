@@ -138,7 +138,7 @@ pub fn write(rows: &[Row]) -> String {
 impl Row {
     fn cells(&self) -> Vec<String> {
         let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Vec::new() };
-        // JSON's own numbers know no infinity.
+        // JSON numbers cannot be infinite.
         let measured = |name: &str| match name {
             "ours" => self.ours,
             "low" => self.low,

@@ -415,8 +415,8 @@ mod tests {
         assert!(scenario_of(idle).unwrap_err().contains("while stations download"));
     }
 
-    /// Data at more than the lowest rate tell a station of an older standard, by the band; without a channel 2.4 GHz is not
-    /// assumed.
+    /// Data above the lowest rate identify a station of an older standard, by the band; without a channel 2.4 GHz is
+    /// not assumed.
     #[test]
     fn stations_before_802_11n_have_the_rate_of_their_data() {
         let old = |number: u8, rate: &str| {
@@ -517,7 +517,7 @@ mod tests {
         assert!(scenario_of("Not connected.\n").unwrap_err().contains("no interface"));
     }
 
-    /// Drivers tell combinations that 802.11ac lacks, and makers' own indices.
+    /// Drivers report combinations that 802.11ac lacks, and indices of their makers.
     #[test]
     fn every_mode_of_802_11ac_becomes_one_that_a_scenario_has() {
         for (width, streams, mcs) in [20, 40, 80, 160]

@@ -1,7 +1,7 @@
 //! The predictions that `docs/theory.md` draws as lines: `cargo run --release -p sluice-theory --example curves`.
 //!
 //! One value a line, separated by tabs: figure, series, x, measure, value. `docs/theory/plots.py` reads them and runs
-//! the same networks in the simulator; what is fixed here stands in the scenarios that it names.
+//! the same networks in the simulator; values fixed here are in the scenarios that it names.
 
 #[path = "../tests/draws/mod.rs"]
 mod draws;

@@ -62,8 +62,8 @@ impl Recordings {
         self.0.get(device).is_some_and(|open| open.path == path)
     }
 
-    /// Starts the recordings that `config` adds, ends those that it no longer names, and continues the others. What a
-    /// file held before gets a name with a number. Returns what failed.
+    /// Starts the recordings that `config` adds, ends those that it no longer names, and continues the others. The
+    /// file's former contents get a name with a number. Returns what failed.
     pub(super) fn begin(&mut self, config: &Config, new: Self) -> Vec<String> {
         self.0.retain(|device, open| named(config).any(|wanted| wanted == (device.as_str(), open.path.as_path())));
         let mut failed = Vec::new();

@@ -61,8 +61,8 @@ pub struct Message {
     pub destination: IpAddr,
     /// The flow's port at its destination; zero if it is not known.
     pub port: u16,
-    /// The flow, by a random number of its source's choice, the same in all of its messages: who does not know it can
-    /// ask no flow to regulate.
+    /// Random number of the flow, chosen by its source and the same in all of its messages: only hosts that know it can
+    /// ask the flow to regulate.
     pub flow: u64,
     /// Rate that the flow needs, in network-layer bytes; zero when it has ended, and in requests to regulate.
     pub rate: Rate,

@@ -118,7 +118,7 @@ impl Agent {
         let wakes = Wakes::new(signals, &links)?;
         let looks = Looks::open()?;
         let new = |wish| Governor::new(wish, seed()?, now);
-        // Whoever governs one interface means the one of that name.
+        // A user who governs one interface means the one of that name.
         let is_one = patience == Patience::End;
         let spread = if is_one { wishes.clone() } else { patterns::spread(&wishes, &links, &looks)? };
         let governors: Result<Vec<Governor>, Error> = spread.into_iter().map(new).collect();
@@ -177,7 +177,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Makes all sockets. No failure ends governing: whoever holds a port, or takes all of its kind, must not get that.
+    /// Makes all sockets. No failure ends governing: an attacker who holds a port, or all ports, must not achieve that.
     fn open(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) {
         for (address, serves) in listen {
             match Listener::open(address, serves) {

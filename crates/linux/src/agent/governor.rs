@@ -66,7 +66,7 @@ struct Governing {
     next_look: Instant,
     /// Whether the agent slept during the present interval.
     slept: bool,
-    /// Whether the controller leaves the link idle; `None` once that was told.
+    /// Whether the controller leaves the link idle; `None` once that was reported.
     idling: Option<Idling>,
 }
 
@@ -451,7 +451,8 @@ impl Governor {
     }
 }
 
-/// Judges, every [`JUDGED`] until that was told once, whether the controller's limit leaves the link idle; returns how.
+/// Judges, every [`JUDGED`] until that was reported once, whether the controller's limit leaves the link idle; returns
+/// how.
 fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<String> {
     let idling = told.as_mut()?;
     idling.add(seen, orders.rate);

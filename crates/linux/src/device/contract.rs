@@ -27,14 +27,14 @@ pub trait Device {
     /// The interface is gone, or its queue is no longer the one that was installed.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
 
-    /// Returns what was measured beside the queue, in the interval that [`take_interval`](Self::take_interval) ended
+    /// Returns what was measured outside the queue, in the interval that [`take_interval`](Self::take_interval) ended
     /// last.
     fn beside(&self) -> Beside {
         Beside::default()
     }
 
-    /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call; `None` if there
-    /// is no such queue.
+    /// Returns the measurements of the real-time queue, and those from outside the queue, since the last call; `None`
+    /// if there is no such queue.
     ///
     /// # Errors
     /// As [`take_interval`](Self::take_interval).

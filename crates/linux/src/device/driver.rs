@@ -10,8 +10,8 @@ use std::fs;
 use std::path::Path;
 
 /// Kinds of interfaces whose drivers take every packet at once. The kernel gives such an interface no queue; if
-/// somebody has put one there, only the kind is left to go by. TUN, which has a queue by default, is among them,
-/// because in most kernels its driver drops packets instead of stopping.
+/// somebody has put one there, only the kind of interface can be used. TUN, which has a queue by default, is among
+/// them, because in most kernels its driver drops packets instead of stopping.
 const TAKE_ALL: [&str; 13] =
     ["batadv", "bond", "bridge", "dsa", "dummy", "macvlan", "team", "tun", "veth", "vlan", "vrf", "vxlan", "wireguard"];
 /// `ARPHRD_LOOPBACK` (`linux/if_arp.h`).

@@ -70,7 +70,7 @@ struct FormerPhy {
     limit: u32,
 }
 
-/// Settings of a phy's scheduler: former ones and ours. What is neither belongs to another program and stays.
+/// Settings of a phy's scheduler: former ones and ours. A queue that is neither belongs to another program and stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormerKnobs {
@@ -169,7 +169,7 @@ impl Former {
 
     /// Restores the former queue, and checks that it equals what it was. A discipline that is not ours is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
-        // What disappeared with its interface needs nothing.
+        // A queue that disappeared with its interface is not restored.
         let unless_gone = |set| if matches!(set, Err(Error::Gone { .. })) { Ok(()) } else { set };
         let mut restored = self.restore_queue(route);
         if self.zero_length && restored.is_ok() {
@@ -221,8 +221,8 @@ impl Former {
     }
 }
 
-/// A phy that is gone needs nothing, nor does a setting that another program has changed since. One that cannot be
-/// restored does not keep the others from it.
+/// Nothing is restored on a phy that is gone, nor is a setting that another program has changed since. One that cannot
+/// be restored does not keep the others from it.
 fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(), Error> {
     let mut wireless = match Wireless::open() {
         Err(Error::Unsupported(Unsupported::NoWifi)) => return Ok(()),
@@ -243,7 +243,7 @@ fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Re
 }
 
 impl FormerKnobs {
-    /// Returns what the settings are to be once ours, of those that are there `now`, are restored.
+    /// Returns the settings to restore: those of ours that are still there `now` get their former values.
     fn restored(&self, now: &AqlSettings) -> AqlSettings {
         let Self { before, ours, .. } = self;
         let mut restored = *now;

@@ -42,8 +42,8 @@ pub struct Knobs {
 }
 
 impl Knobs {
-    /// Takes up the scheduler of an interface's phy, and returns remarks on what of it cannot be set. Waiting packets are
-    /// kept. First restores what a killed agent left.
+    /// Takes up the scheduler of an interface's phy, and returns remarks on settings that cannot be changed. Waiting
+    /// packets are kept. First restores what a killed agent left.
     ///
     /// # Errors
     /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege is
@@ -71,7 +71,7 @@ impl Knobs {
         let law = Law::new(target.unwrap_or(TARGET), bulk, queues.limit);
         let (interfaces, next, before, stations) = (Vec::new(), Instant::ZERO, BTreeMap::new(), Vec::new());
         let mut knobs = Self { queues, law, estimator, interfaces, next, before, stations };
-        // What was counted before is none of ours.
+        // Counts from before the start are not ours.
         knobs.look(start.at)?;
         knobs.estimator.take();
         Ok((knobs, remarks))
@@ -86,7 +86,8 @@ impl Knobs {
     }
 }
 
-/// Returns what of the scheduler of an interface's phy cannot be set; `None` if mac80211 holds none of its packets.
+/// Returns the settings of the scheduler of an interface's phy that cannot be changed; `None` if mac80211 holds none of
+/// its packets.
 ///
 /// # Errors
 /// There is no such interface.

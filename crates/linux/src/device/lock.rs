@@ -1,5 +1,5 @@
-//! Files whose locks keep agents apart. Whoever has the lock removes the file before he gives the lock up; who waited for
-//! it finds that the file no longer has the name, and tries again.
+//! Files whose locks keep agents apart. The owner of the lock removes the file before it releases the lock; a process
+//! that waited finds that the file no longer has the name, and tries again.
 
 use crate::error::{Error, Taken};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};

@@ -28,7 +28,7 @@ pub(super) struct Interface {
     pub(super) hardware: u16,
     pub(super) qdisc: String,
     pub(super) tx_queues: u32,
-    /// Of its driver: what nothing is decided by.
+    /// Data of its driver on which no decision depends.
     module: Option<String>,
 }
 

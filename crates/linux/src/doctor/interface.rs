@@ -56,7 +56,7 @@ pub(super) fn findings(
             };
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
-        // Never advise to give up what a user made.
+        // Never advise to remove a queue that a user made.
         Some(why) => Finding::bad("former queue", why, "as above: leave it as it is"),
     });
     if parent == ROOT

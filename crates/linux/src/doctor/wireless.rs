@@ -54,8 +54,9 @@ pub(super) fn findings(
     Ok((found, looks.pop()))
 }
 
-/// Returns what goes past mac80211's queues and those above, which nothing can govern. `wed`: whether mt76 lets
-/// the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections, for root.
+/// Returns the traffic that bypasses mac80211's queues and those above, so that nothing can govern it. `wed`: whether
+/// mt76 lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections,
+/// for root.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     const FIX: &str =
         "where delay matters: flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
@@ -71,7 +72,7 @@ fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
 }
 
-/// The channel, and what the stations on it have.
+/// The channel, and the standards and rates of its stations.
 fn network(stations: &Stations) -> Finding {
     const TOPIC: &str = "network";
     match stations.network() {

@@ -99,7 +99,7 @@ impl Drop for Unnamed {
 impl Drop for Name {
     fn drop(&mut self) {
         if stat(&self.path).is_ok_and(|found| found.st_ino == self.inode) {
-            // The next socket replaces what is left.
+            // The next socket replaces the file that is left.
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -68,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// Requests what is told by one message, the first that can be read.
+    /// Requests an answer of one message, the first that can be read.
     pub(crate) fn one<T>(
         &mut self,
         request: Request,

@@ -46,7 +46,7 @@ pub struct Mac {
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
     pub hardware_queue_per: HardwareQueuePer,
-    /// With `node.channel`: what a busy secondary channel does to a frame.
+    /// With `node.channel`: effect of a busy secondary channel on a frame.
     pub bandwidth: Bandwidth,
     /// 802.11ax: power in 20 MHz below which other cells' frames are ignored (spatial reuse): -82 to -62 dBm.
     pub obss_pd: Option<Power>,
@@ -61,7 +61,7 @@ pub struct Mac {
     pub marks: Marks,
 }
 
-/// What a busy secondary channel does to a frame.
+/// Effect of a busy secondary channel on a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bandwidth {

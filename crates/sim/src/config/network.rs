@@ -143,7 +143,7 @@ pub struct Record {
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
-    /// Packets that are on their way at the end count as lost, pings whose reply is lost do not, as in documents that
-    /// define loss as 1 - received / sent.
+    /// Packets in flight at the end count as lost, pings whose reply is lost do not, as in documents that define loss
+    /// as 1 - received / sent.
     pub in_flight_lost: bool,
 }

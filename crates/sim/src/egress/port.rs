@@ -52,7 +52,7 @@ impl Port {
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record, idling, steered: None }
     }
 
-    /// True if a packet of this length fits without another making way.
+    /// True if a packet of this length fits without dropping another.
     pub(crate) fn has_room(&self, length: Bytes) -> bool {
         let backlog = self.queue.backlog();
         match self.queue.limit() {

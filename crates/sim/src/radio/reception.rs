@@ -68,7 +68,7 @@ impl Bound {
     }
 }
 
-/// Bounds of a mode: of the PHY header's field, and of the rest. Nearly all frames are certain by them.
+/// Bounds of a mode: of the PHY header's field, and of the rest. They decide nearly all frames with certainty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     header: Bound,

@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(played(every_10_ms(0, 20, 5).chain(every_10_ms(22, 40, 5)), 395), (0, 0.0));
         // It is over at 190 + 55 ms.
         assert_eq!(played(every_10_ms(0, 20, 5), 1_245), (1, 1.0));
-        // What ends as described does not stall afterwards.
+        // A stream that ends as described does not stall afterwards.
         assert_eq!(played(every_10_ms(0, 250, 5), 4_000), (0, 0.0));
         assert_eq!(played([], 1_000), (0, 0.0));
     }

@@ -169,7 +169,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Returns what the arguments name, or all documents.
+/// Returns the targets that the arguments name, or all documents.
 fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<'r>>, Failure> {
     let document =
         |(name, rows): (&'r String, &'r Vec<Row>)| Chosen { name, what: What::Document, rows: rows.iter().collect() };

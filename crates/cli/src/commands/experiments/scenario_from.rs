@@ -10,7 +10,7 @@ use lab::{interface, recorded};
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let name = args.source.display();
     let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("{name} makes no scenario: {why}"));
-    // What cannot be read as text is refused as a recording.
+    // Input that is not text is refused as a recording.
     let text = std::fs::read_to_string(&args.source).unwrap_or_default();
     if interface::is_interface(&text) {
         let seen = interface::read(&text, args.interface.as_deref()).map_err(|why| unusable(&why))?;

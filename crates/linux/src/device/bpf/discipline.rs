@@ -52,7 +52,7 @@ impl Discipline {
         let places = places(most)?;
         let loaded = || Self::find(folder);
         if !folder.join(LINK).exists() {
-            // What is missing is looked for only after a refusal: to read the kernel's types takes long.
+            // The missing feature is looked for only after a refusal, because reading the kernel's types takes long.
             let object = prepared(places).and_then(OpenObject::load);
             let object =
                 object.map_err(|error| Self::is_possible().err().unwrap_or_else(|| refused("load", &error)))?;

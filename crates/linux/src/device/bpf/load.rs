@@ -157,7 +157,7 @@ fn failed(folder: &Path, source: io::Error) -> Error {
     Error::refused(&what, "the folder's user")(source)
 }
 
-/// Removes the kind, as far as it exists. The link goes first: without it nobody takes the rest for whole.
+/// Removes the kind, as far as it exists. The link goes first: without it no agent takes the rest for complete.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)

@@ -136,8 +136,8 @@ impl Slot {
         Ok(interval)
     }
 
-    /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call of this function;
-    /// `None` if there is no such queue. Maxima are those since the last call of either.
+    /// Returns the measurements of the real-time queue, and those from outside the queue, since the last call of this
+    /// function; `None` if there is no such queue. Maxima are those since the last call of either.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -150,7 +150,7 @@ impl Slot {
         Ok(Some((real_time.interval(now, &seen, self.settings.epoch), beside)))
     }
 
-    /// Returns what was measured beside the queue in that interval.
+    /// Returns what was measured outside the queue in that interval.
     pub fn beside(&self) -> Beside {
         self.beside
     }

@@ -1,4 +1,5 @@
-//! Stations of several generations in one network: what each can send and receive. Two of them use what both have.
+//! Stations of several generations in one network: what each can send and receive. Two stations use the formats that
+//! both have.
 
 use super::sites::Site;
 use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role, Standard};
