@@ -28,8 +28,7 @@ const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 
 /// A scenario's network that takes packets at its real nodes and gives them back where they arrive.
 ///
-/// Times are those since the start of the run. The same scenario, seed and pushes give the same deliveries to the last
-/// bit.
+/// Times count from the start of the run. The same scenario, seed and pushes give the same deliveries to the last bit.
 ///
 /// ```
 /// use emulate::Medium;

@@ -37,9 +37,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     for named in scenarios {
         for (key, by) in &named.scenario.chosen_by {
             let unknown = by.iter().filter(|id| !owners.contains_key(id.as_str()));
-            found.extend(
-                unknown.map(|id| format!("{}: `chosen_by` of `{key}` names no claim: {id}", named.scenario.file)),
-            );
+            found.extend(unknown.map(|id| format!("{}: `chosen_by` of `{key}`: no claim {id}", named.scenario.file)));
         }
     }
     for (document, rows) in records {
@@ -71,10 +69,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 let ruled = std::iter::once(named).chain(others).find(ruled_with);
                 let hash = ruled.and_then(|named| named.scenario.hashes.get(&claim.id));
                 if hash.as_deref() != Some(&row.hash) {
-                    found.push(format!(
-                        "{}: changed since it was recorded: run `{}` and record it",
-                        claim.id, row.command
-                    ));
+                    found.push(format!("{}: out of date; run `{}` and record it", claim.id, row.command));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
                     found.push(format!("{}: the text of the claim has changed; `sluice claims --record`", claim.id));
@@ -139,9 +134,8 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
                 format!("{name}: {ours}, {}; on record {recorded}, {}", number(verdict.measured), number(row.ours));
             return (verdict.verdict != row.verdict || moved).then_some(told);
         }
-        let told = format!(
-            "{name}: {ours} in a short run, but {recorded} on record: give it `full = true` or a longer short run"
-        );
+        let told =
+            format!("{name}: {ours} in a short run, {recorded} on record: give it `full = true` or longer short runs");
         (!weaker(verdict.verdict, row.verdict)).then_some(told)
     };
     verdicts.iter().filter_map(against).collect()

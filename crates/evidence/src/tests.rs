@@ -91,7 +91,7 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     one(&text, &[row(&text, "ns-2", 1.0, Ruling::Holds)], "not on record");
     one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "no scenario of it has this claim");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
-    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "since it was recorded: run `sluice reproduce chain`");
+    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "out of date; run `sluice reproduce chain`");
     one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "have changed");
     one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "lacks `why` or `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");

@@ -69,8 +69,7 @@ pub fn untried(all: &[Unstated]) -> Vec<String> {
     let told = |one: &Unstated| {
         let (document, file, key) = (&one.document, &one.file, &one.key);
         format!(
-            "{document}/{file}: the document does not state `{key}`: vary it from a tenth to ten times the value, or \
-             say in `{RANGE}` why not"
+            "{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say in `{RANGE}` why not"
         )
     };
     bare.map(told).collect()

@@ -1,4 +1,4 @@
-//! Scenarios and configurations in files. For a path that does not exist it gives the part that does, and the names
+//! Scenarios and configurations in files. For a path that does not exist it gives the existing part and the names
 //! there.
 
 use experiment::scenario::{Files, Refusal, Scenario, Wishes, nearest, opened, parse};

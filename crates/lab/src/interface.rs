@@ -35,7 +35,7 @@ pub struct Bitrate {
 }
 
 impl Bitrate {
-    /// A mode; of 802.11n the MCS counts the streams. Modes above those of a generation, such as 4096-QAM, count as its
+    /// A mode; of 802.11n the MCS counts the streams. Modes above a generation's, such as 4096-QAM, count as its
     /// highest.
     ///
     /// # Errors
@@ -415,8 +415,8 @@ mod tests {
         assert!(scenario_of(idle).unwrap_err().contains("while stations download"));
     }
 
-    /// Data above the lowest rate identify a station of an older standard, by the band; without a channel 2.4 GHz is
-    /// not assumed.
+    /// Data above the lowest rate identify a station of an older standard, by the band; none is assumed without a
+    /// channel.
     #[test]
     fn stations_before_802_11n_have_the_rate_of_their_data() {
         let old = |number: u8, rate: &str| {

@@ -185,7 +185,7 @@ fn keys_that_make_no_sense_beside_a_driver_are_refused() {
     assert!(refusal(&limited).contains("with `queues = \"driver\"`"), "{}", refusal(&limited));
     let flow = "[[flow]]\nname = \"f\"\nfrom = \"ap\"\nto = \"near\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     let sends = format!("{text}{flow}");
-    assert!(refusal(&sends).contains("has `queues = \"driver\"`: its kernel generates"), "{}", refusal(&sends));
+    assert!(refusal(&sends).contains("`ap` has `queues = \"driver\"`: its kernel"), "{}", refusal(&sends));
     let sleeps = text.replacen("access_point = \"ap\"", "access_point = \"ap\"\npower_save = {}", 1);
     assert!(refusal(&sleeps).contains("decides when it sleeps"), "{}", refusal(&sleeps));
 }

@@ -214,12 +214,7 @@ fn draws_that_cannot_be_made_are_refused() {
             "traffic.packet",
             "at least 2000 B",
         ),
-        (
-            "",
-            cbr("rate = \"1 Mb/s\", packet = \"46 B\", overhead = \"46 B\""),
-            "traffic.packet",
-            "has no room for payload",
-        ),
+        ("", cbr("rate = \"1 Mb/s\", packet = \"46 B\", overhead = \"46 B\""), "traffic.packet", "room for payload"),
         (
             "",
             cbr("rate = { from = \"2 Mb/s\", to = \"1 Mb/s\" }, packet = \"1 kB\""),

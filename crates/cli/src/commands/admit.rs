@@ -88,8 +88,6 @@ fn words_of(news: News, args: &args::Admit) -> Option<String> {
             "no answer: no agent of this machine listens in {}; does its configuration have [admission]?",
             args.state.display()
         )),
-        News::Unreached { sockets } => {
-            Some(format!("{sockets} sockets of the command keep their former traffic class"))
-        }
+        News::Unreached { sockets } => Some(format!("{sockets} sockets of the command keep their traffic class")),
     }
 }

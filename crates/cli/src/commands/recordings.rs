@@ -1,5 +1,4 @@
-//! Recordings of an agent: the former content of a file is never lost, whether the agent restarts or its settings are
-//! refused.
+//! Recordings of an agent: a file's former content is never lost, if the agent restarts or its settings are refused.
 
 use super::decisions::line;
 use crate::failure::Failure;
@@ -49,10 +48,7 @@ impl Recordings {
             let shared = others.find(|(_, open)| open.file.is_same(&file)).map(|(other, _)| other.to_owned());
             new.0.insert(device.to_owned(), Recording { path: path.to_owned(), file, is_made });
             if let Some(other) = shared {
-                return Err(format!(
-                    "{other} and {device} name the same file for their recordings: {}",
-                    path.display()
-                ));
+                return Err(format!("{other} and {device} share one recording file: {}", path.display()));
             }
         }
         Ok(new)
@@ -170,7 +166,7 @@ mod tests {
         let mut running = Recordings::default();
         for both in [config(&[("v0", &one), ("v1", &one)]), config(&[("v0", &one), ("v1", &link)])] {
             let refused = running.opened(&both).unwrap_err();
-            assert!(refused.contains("v0 and v1 name the same file for their recordings"), "{refused}");
+            assert!(refused.contains("v0 and v1 share one recording file"), "{refused}");
         }
         let first = config(&[("v0", &one)]);
         let opened = running.opened(&first).unwrap();

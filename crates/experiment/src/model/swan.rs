@@ -85,8 +85,7 @@ fn exchanges<'o>(
     let refuse = |message: String| Err(Fault { key: "swan", message });
     if network.access() != Access::Dcf || network.mac.rate_control.algorithm != RateAlgorithm::default() {
         return refuse(
-            "the models cover only the DCF with a fixed rate: use neither `mac.access = \"edca\"` nor rate control"
-                .to_owned(),
+            "the models need the DCF with a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
         );
     }
     let mut found: BTreeMap<Way, Exchange> = BTreeMap::new();

@@ -338,7 +338,7 @@ impl Maker<'_> {
                 1 => format!("Seed {}", ranges(&seeds)),
                 count => format!("Quantiles averaged over {count} seeds"),
             };
-            notes.push(format!("Each point shows which share of the values lies {side} it. {over}."));
+            notes.push(format!("Each point gives the share of the values {side} it. {over}."));
         } else if self.scale.is_some() {
             if seeds.len() > 1 {
                 notes.push(format!("Means over {} with 95 % intervals.", count(seeds.len(), "seed")));

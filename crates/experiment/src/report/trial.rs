@@ -23,10 +23,9 @@ impl Simulator {
         let made = page.split_once("name=\"generator\" content=\"Sluice ").and_then(|(_, rest)| rest.split_once('"'));
         match made {
             Some((VERSION, _)) => Ok(Self { page, set, quick }),
-            Some((version, _)) => Err(format!(
-                "it is of Sluice {version}, and this is version {VERSION}; `make page` builds a matching \
-                one"
-            )),
+            Some((version, _)) => {
+                Err(format!("it is of Sluice {version}, not {VERSION}; `make page` builds a new one"))
+            }
             None => Err("it is not the page that simulates, which `make page` builds".to_owned()),
         }
     }

@@ -90,11 +90,9 @@ pub struct Wishes {
     pub seeds: Option<usize>,
     /// With the keys of the table `quick`, for a shorter run.
     pub quick: bool,
-    /// Only the network as it stands in the file is run and checked, so that keys that `[vary]` sets may be set from
-    /// outside too.
+    /// Only the network as the file describes it is run and checked, so that keys of `[vary]` may be set from outside.
     pub base_only: bool,
-    /// A sweep in place of the file's `[vary]`. What the file says about its own sweep is dropped: claims, charts,
-    /// tables.
+    /// A sweep in place of the file's `[vary]`. The file's claims, charts and tables are dropped.
     pub over: Option<Over>,
 }
 

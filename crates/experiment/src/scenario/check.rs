@@ -125,8 +125,7 @@ impl Blank {
     }
 }
 
-/// Returns the future results of a network. An error points at the key at fault: in the file, in `[vary]`, or on the
-/// command line.
+/// Returns the future results of a network. An error points at the key at fault: in the file or on the command line.
 fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Refusal> {
     let refuse = |path: Option<&str>, message: String| {
         let table = draft.network_with(chosen).ok();

@@ -403,7 +403,7 @@ impl Agent {
         Ok(most)
     }
 
-    /// Tells the service manager that the agent lives, how many queues it governs, and, once each was tried, that it is
+    /// Tells the service manager that the agent lives, its number of queues, and, once each was tried, that it is
     /// ready.
     fn tell_manager(&mut self) {
         let now = now();

@@ -429,8 +429,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Ends governing. The error is the reason why the former queue is not restored; success is reported if it
-    /// `is_news`.
+    /// Ends governing. The error is the reason why the former queue is not restored; `is_news` reports success.
     pub(super) fn end(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         self.status.state = State::Ended;
         self.let_go(is_news, host)
@@ -451,8 +450,7 @@ impl Governor {
     }
 }
 
-/// Judges, every [`JUDGED`] until that was reported once, whether the controller's limit leaves the link idle; returns
-/// how.
+/// Judges, every [`JUDGED`] until it was reported once, whether the controller's limit idles the link; returns how.
 fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<String> {
     let idling = told.as_mut()?;
     idling.add(seen, orders.rate);

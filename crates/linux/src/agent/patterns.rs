@@ -30,8 +30,7 @@ pub(crate) struct Known {
     pub(crate) is_wired: bool,
 }
 
-/// Returns the queues that are wanted on the interfaces that there are now: those with a name, and those of patterns that
-/// have none.
+/// Returns the queues that are wanted on the present interfaces: those with a name, and those of patterns.
 ///
 /// # Errors
 /// The kernel does not answer.

@@ -1,5 +1,4 @@
-//! One descriptor for everything that the agent waits for: deadlines, signals, interface changes, clients, messages of
-//! other agents.
+//! One descriptor for everything that the agent waits for: deadlines, signals, interface changes, clients, messages.
 
 use crate::error::Error;
 use rustix::event::epoll::{self, EventData, EventFlags};

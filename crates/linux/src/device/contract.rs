@@ -27,8 +27,7 @@ pub trait Device {
     /// The interface is gone, or its queue is no longer the one that was installed.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
 
-    /// Returns what was measured outside the queue, in the interval that [`take_interval`](Self::take_interval) ended
-    /// last.
+    /// Returns what was measured outside the queue, in the last interval of [`take_interval`](Self::take_interval).
     fn beside(&self) -> Beside {
         Beside::default()
     }
@@ -49,8 +48,7 @@ pub trait Device {
         None
     }
 
-    /// Carries out orders from now on. Packets above a lower limit are discarded only if [`Capabilities::purges`] is
-    /// set.
+    /// Carries out orders from now on. A lower limit discards waiting packets only if [`Capabilities::purges`] is set.
     ///
     /// # Errors
     /// As [`take_interval`](Self::take_interval); an order is not in [`Capabilities::sets`], in which case none is

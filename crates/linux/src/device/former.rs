@@ -80,8 +80,7 @@ pub(crate) struct FormerKnobs {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it should not be
-    /// replaced, if so.
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it should stay, if so.
     pub(crate) fn read(
         route: &mut Route,
         link: &Link,
@@ -296,8 +295,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }))
 }
 
-/// Tells whether a discipline that can be restored limits a rate (`linux/pkt_sched.h`). The others that do cannot be
-/// restored.
+/// Tells whether a restorable discipline limits a rate (`linux/pkt_sched.h`). Others that do cannot be restored.
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];

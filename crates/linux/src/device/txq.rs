@@ -1,5 +1,4 @@
-//! The queues of mac80211 as a device: moves their common limit and reads their counters. For Wi-Fi without Sluice's
-//! own discipline.
+//! The queues of mac80211 as a device: sets their common limit and reads counters. For Wi-Fi without our discipline.
 //!
 //! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within) and, at the limit,
 //! discards from the longest flow, also packets above a lowered limit once the next packet comes. The limit belongs to
@@ -128,8 +127,7 @@ impl Drop for Queues {
     }
 }
 
-/// Who holds the packets of an interface. nl80211 alone says it: modules and folders of sysfs differ between drivers of
-/// mac80211.
+/// Who holds the packets of an interface, by nl80211 alone: modules and folders of sysfs differ between drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     NotWifi,

@@ -32,8 +32,7 @@ pub(super) struct Interface {
     module: Option<String>,
 }
 
-/// A phy: what nl80211 answers, by the numbers of attributes in hexadecimal digits, and its files in debugfs; those that may
-/// not be read are null.
+/// A phy: what nl80211 answers, by attribute numbers in hexadecimal, and its debugfs files; null if unreadable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Radio {
     pub(super) attributes: BTreeMap<u16, String>,

@@ -33,8 +33,7 @@ impl Unnamed {
         Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
     }
 
-    /// Gives it this name once it can `listen`. The file appears with its mode, and replaces one that a killed process
-    /// left.
+    /// Gives it this name once it can `listen`. The file appears with its mode, and replaces that of a killed process.
     ///
     /// # Errors
     /// Another socket or another file has the name, or the system refuses.

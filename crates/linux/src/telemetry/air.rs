@@ -1,5 +1,4 @@
-//! Samples the readings of a Wi-Fi interface's radio (survey, stations) ten times per second, without changing
-//! anything.
+//! Samples a Wi-Fi interface's radio (survey, stations) ten times per second, without changing anything.
 
 use crate::kernel::{Patience, now};
 use crate::telemetry::stations::{Stations, look};

@@ -142,7 +142,6 @@ impl schemars::JsonSchema for Place {
 /// Exactly two lengths: serde would pass over a third one.
 pub(super) fn sides<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
     let lengths = Vec::<Length>::deserialize(deserializer)?;
-    let sides =
-        lengths.try_into().map_err(|_| D::Error::custom("expected two lengths, such as [\"1500 m\", \"300 m\"]"))?;
+    let sides = lengths.try_into().map_err(|_| D::Error::custom("expected lengths such as [\"1500 m\", \"300 m\"]"))?;
     Ok(Some(sides))
 }

@@ -140,8 +140,8 @@ impl EnergyAccount {
         }
     }
 
-    /// Chooses the level of the packet that the MAC got, from the number of packets at the node: true for low. None
-    /// without levels.
+    /// Chooses the level of the packet that the MAC got, by the number of packets at the node: true for low. None: no
+    /// levels.
     pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
         let drawn_then = self.joules(&self.spent(now, busy));
         let levels = self.levels.as_mut()?;

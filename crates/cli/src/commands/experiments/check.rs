@@ -9,8 +9,7 @@ use lab::files;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Reads scenarios and builds all of their networks, without running any: what `sluice reproduce` would refuse is
-/// refused here.
+/// Reads scenarios and builds all of their networks, without running any: refuses what `sluice reproduce` would refuse.
 pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     if args.expand {
         return expand(&args.targets);

@@ -48,7 +48,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
     if args.targets.is_empty() && !args.all {
         let documents = evidence::documents(&records, width());
         print(&format!(
-            "{documents}\n`sluice claims DOCUMENT` shows one document's claims by topic, `--all` every claim\n"
+            "{documents}\n`sluice claims DOCUMENT` shows a document's headline claims, `--all` every claim\n"
         ))?;
         return Ok(HOLDS);
     }
@@ -63,8 +63,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
 fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
     let mut chosen = Records::new();
     for name in targets {
-        let rows =
-            records.get(name).ok_or_else(|| format!("{name}: the record of claims has no document of this name"))?;
+        let rows = records.get(name).ok_or_else(|| format!("{name}: the record has no such document"))?;
         chosen.insert(name.clone(), rows.clone());
     }
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
@@ -146,9 +145,7 @@ impl Chosen<'_> {
             What::Document => {
                 let headline: Vec<&Row> = self.rows.iter().filter(|row| row.headline).copied().collect();
                 let table = if headline.is_empty() { String::new() } else { evidence::table(&headline, width) + "\n" };
-                let more = format!(
-                    "`sluice claims {name} --all` lists every claim; `sluice claims ID` shows all about one claim"
-                );
+                let more = format!("`sluice claims {name} --all` lists every claim; `sluice claims ID` shows one");
                 format!("{}\n{table}{}\n{more}\n", self.head(width), evidence::counts(&self.rows, width))
             }
         })

@@ -98,10 +98,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
 /// Runs the network as the medium of the kernel's radios.
 fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     if args.pcap.is_some() || args.gateway.is_some() || args.out.is_some() {
-        return Err(Failure::wrong(
-            "with a kernel's simulated radios (mac80211_hwsim), captures, a gateway and a results folder are not \
-             supported yet",
-        ));
+        return Err(Failure::wrong("with mac80211_hwsim, captures, gateway and results folder are not supported yet"));
     }
     let done = live::radios(&mut medium, command(&args.command));
     let (counts, ended) = done.map_err(|error| cannot_run(error, args))?;

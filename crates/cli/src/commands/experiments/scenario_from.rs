@@ -62,8 +62,7 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts an interface as the kernel describes it. Values that no scenario can have, such as channels of 10 MHz, are
-/// left out as unknown.
+/// Converts an interface as the kernel describes it. Values that no scenario can have, such as 10 MHz, are left out.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
     use linux::kernel::nl80211::Role;

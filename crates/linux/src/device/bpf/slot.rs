@@ -86,8 +86,7 @@ impl Slot {
         Ok((interface != 0).then_some(interface))
     }
 
-    /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval) this does not report that the agent
-    /// is alive.
+    /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval) this is no sign of life of the agent.
     ///
     /// # Errors
     /// The maps cannot be read.

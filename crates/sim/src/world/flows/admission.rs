@@ -56,8 +56,7 @@ pub(crate) enum Standing {
     Nothing,
 }
 
-/// A probe under way. The bottleneck travels in the packet; it is stored here because a flow has only one probe that
-/// matters.
+/// A probe under way. The bottleneck travels in the packet; it is stored here because only one probe matters per flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     /// Send time, by which its packet and the answer are identified.

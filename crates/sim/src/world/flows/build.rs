@@ -35,8 +35,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
                 return Err(BuildError::new(format!("flow.{}.to", described.name), message));
             }
             if basis.sites[from as usize].queues == Some(Queues::Driver) {
-                let message =
-                    format!("`{}` has `queues = \"driver\"`: its kernel generates packets", names[from as usize]);
+                let message = format!("`{}` has `queues = \"driver\"`: its kernel sends", names[from as usize]);
                 return Err(BuildError::new(format!("flow.{}.from", described.name), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);

@@ -30,8 +30,7 @@ const WEB_PACKET: Bytes = Bytes::new(1_000);
 /// Payload that `ping` sends on most systems.
 const PING_PACKET: Bytes = Bytes::new(56);
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// Shortest time between rate changes: with less, finding the next packet of a slow flow could take longer than the
-/// run.
+/// Shortest time between rate changes: below it, finding a slow flow's next packet could outlast the run.
 const SHORTEST_DRAW: Duration = Duration::from_millis(1);
 /// Shortest mean time: with less, finding the next packet could take longer than the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);

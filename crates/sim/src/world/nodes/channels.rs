@@ -59,15 +59,10 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
             );
         }
         if !network.radio.propagation.has_powers() {
-            return refuse(
-                "`propagation = \"range\"` has no signal powers, which several channels need; choose another"
-                    .to_owned(),
-            );
+            return refuse("`propagation = \"range\"` has no powers, which channels need; choose another".to_owned());
         }
         if network.radio.capture == Capture::AnySignal {
-            return refuse(
-                "receivers as in ns-2 support one channel only; leave `capture` or `channel` out".to_owned(),
-            );
+            return refuse("receivers as in ns-2 need one channel; leave `capture` or `channel` out".to_owned());
         }
         match Band::new(number, generations.width(node, network), high) {
             Ok(band) => of_cells.push((node, band)),

@@ -1,5 +1,4 @@
-//! Stations of several generations in one network: what each can send and receive. Two stations use the formats that
-//! both have.
+//! Stations of several generations in one network. Two stations use the formats that both have.
 
 use super::sites::Site;
 use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role, Standard};

@@ -146,10 +146,7 @@ pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError>
                 ..site.clone()
             };
             if sites.iter().any(|other| other.name == there.name) {
-                let message = format!(
-                    "roaming needs this name for `{}` at `{name}`; give this node another name",
-                    sites[home].name
-                );
+                let message = format!("roaming takes this name for `{}` at `{name}`; take another", sites[home].name);
                 return Err(BuildError::new(format!("node.{}", there.name), message));
             }
             sites.insert(radios, there);
@@ -222,9 +219,7 @@ pub(crate) fn turns(
             return family.by_hand(roaming, site, sites);
         }
         if !network.radio.propagation.has_powers() {
-            return refuse(
-                "`propagation = \"range\"` has no signal powers to compare: write `moves`, or choose another",
-            );
+            return refuse("`propagation = \"range\"` has no powers to compare: write `moves`, or choose another");
         }
         Ok(family.by_signal(roaming, &mut signals, end))
     };
