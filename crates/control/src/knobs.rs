@@ -40,14 +40,14 @@ const SURROUNDED: f64 = 1.2;
 const LEAST_SURROUNDED: f64 = 1.0;
 const MOST_SURROUNDED: f64 = 100.0;
 
-/// Packets sent to a station in an interval, and whether more wait for it.
+/// Packets sent to a station in an interval, and whether more wait for the station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Station {
     /// Packets for this station that left mac80211's queues.
     pub packets: u64,
     /// Their bytes.
     pub bytes: Bytes,
-    /// Bitrate of the last frame to it, if it is known.
+    /// Bitrate of the last frame to the station, if it is known.
     pub rate: Option<Rate>,
     /// Whether packets wait for the station at the end of the interval.
     pub waits: bool,

@@ -177,7 +177,7 @@ impl Medium {
         &mut self.world
     }
 
-    /// The newest format of frames with several streams, if it has any.
+    /// The node's newest format of frames with several streams, if it has any.
     #[cfg(target_os = "linux")]
     pub(crate) fn newest(&self) -> Option<Format> {
         self.newest
@@ -195,7 +195,7 @@ impl Medium {
     /// Ends the captures.
     ///
     /// # Errors
-    /// They could not be written to their end.
+    /// The captures could not be written to their end.
     pub fn end_capture(&mut self) -> Result<(), Error> {
         let ended = self.captures.take().map_or(Ok(()), Files::end);
         self.lost.take().map_or(ended, Err)

@@ -17,7 +17,7 @@ pub enum NotLoaded {
     /// No node is real.
     #[error("no node of the network is real: give two of its nodes `real = true`")]
     NoRealNode,
-    /// Its real nodes take frames of a kernel, and no packets.
+    /// The network's real nodes take frames of a kernel, and no packets.
     #[error(
         "`queues = \"driver\"` needs a kernel's simulated radios (mac80211_hwsim): only nodes without this key can \
          receive packets here"

@@ -37,7 +37,7 @@ pub struct Row {
     pub setting: String,
     /// The simulator whose conventions the network followed: "standard", "ns-2".
     pub conventions: String,
-    /// One of the statements for which the document stands.
+    /// One of the document's statements.
     pub headline: bool,
     /// The origin of the statement; `None` if it is the document's.
     pub kind: Option<Origin>,
@@ -72,7 +72,7 @@ pub struct Row {
     pub cause: Option<Cause>,
     /// The day on which the runs were made, in UTC: `2026-05-09`.
     pub date: String,
-    /// The command that makes them again.
+    /// The command that makes the runs again.
     pub command: String,
     /// The hash of everything that determines the ruling.
     pub hash: String,

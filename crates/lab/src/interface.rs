@@ -90,11 +90,11 @@ pub enum Role {
 pub struct Station {
     /// MAC address: `02:00:00:00:01:00`.
     pub address: String,
-    /// Mode of the last frame to it.
+    /// Mode of the last frame to the station.
     pub sent: Option<Bitrate>,
-    /// Mode of the last frame from it.
+    /// Mode of the last frame from the station.
     pub received: Option<Bitrate>,
-    /// Rate of the last frame to it, if it was [data in an older format](old_rate).
+    /// Rate of the last frame to the station, if it was [data in an older format](old_rate).
     pub old: Option<Rate>,
 }
 

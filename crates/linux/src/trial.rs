@@ -60,7 +60,7 @@ pub struct Sample {
     pub tcp_rtts: Vec<f64>,
     pub sojourns: Vec<f64>,
     pub bytes: u64,
-    /// Frames to stations, and those of them that were given up, as far as the radio tells.
+    /// Frames to stations, and the number given up, as far as the radio reports them.
     pub frames: [u64; 2],
 }
 

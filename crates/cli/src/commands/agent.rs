@@ -44,7 +44,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     serving.leave_out(&wrong);
     let recordings = serving.recordings.opened(&config).map_err(Failure::wrong)?;
     serving.record(&config, recordings);
-    // The queues come first: without the privilege for them the folder cannot be made either.
+    // The queues come first: without the privilege for queues the folder cannot be made either.
     let mut listen = Vec::new();
     if make_state_folder(&args.state).is_ok() {
         listen.push(listening(&args.state));

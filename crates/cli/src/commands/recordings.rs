@@ -108,7 +108,7 @@ impl Recording {
             fs::rename(&self.path, free.ok_or(io::ErrorKind::AlreadyExists)?)?;
             self.is_made = true;
         }
-        // Its file may just have gone with the recording that had it before.
+        // The recording's file may just have gone with the recording that had it before.
         self.file = Outlet::open(&self.path)?;
         Ok(())
     }

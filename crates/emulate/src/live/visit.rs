@@ -56,7 +56,7 @@ pub fn visit(name: &str) -> Result<(), NoVisit> {
 /// if it ends and its number is given to another.
 struct Emulation {
     process: File,
-    /// Its user namespace, which this user made.
+    /// The node's user namespace, which this user made.
     user: File,
     nodes: Vec<String>,
 }

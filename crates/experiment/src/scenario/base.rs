@@ -153,7 +153,7 @@ fn written(key: &str) -> String {
 /// The parts of a scenario file that can be known without reading it as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Its `id`, where it has one.
+    /// The file's `id`, where it has one.
     pub id: Option<String>,
     /// The file that it inherits from.
     pub base: Option<String>,

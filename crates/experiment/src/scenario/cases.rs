@@ -16,7 +16,7 @@ pub struct Scenario {
     pub id: String,
     /// Its title, in a line.
     pub title: String,
-    /// Its purpose, in a paragraph or two of plain text; may be empty.
+    /// The experiment's purpose, in a paragraph or two of plain text; may be empty.
     pub about: String,
     /// The file's name, as it was given.
     pub file: String,
@@ -110,7 +110,7 @@ pub struct Over {
 pub struct Varied {
     /// Its name.
     pub name: String,
-    /// Its values: the label of each, and its settings (`queue.limit=50`).
+    /// The case's values: the label of each, and its settings (`queue.limit=50`).
     pub values: Vec<(String, Vec<String>)>,
 }
 

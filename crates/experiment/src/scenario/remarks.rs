@@ -20,7 +20,7 @@ impl Scenario {
             let mut with = self.cases.iter().filter(|case| case.set.contains_key(*key));
             key.starts_with("queue.") && with.all(|case| misses(&case.network))
         };
-        // These access points are named by it: what it asks for is so.
+        // The setting names these access points, so it has the effect that it asks for.
         let is_heard =
             |key: &&String| case.set[*key].trim_matches('"') == "turns" && key.as_str() == "queue.controller";
         let keys: Vec<&str> =

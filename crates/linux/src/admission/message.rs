@@ -48,7 +48,7 @@ pub enum Kind {
 pub struct Message {
     /// Kind of the message.
     pub kind: Kind,
-    /// Agents that it has passed, at most [`MOST_HOPS`].
+    /// Agents that the message has passed, at most [`MOST_HOPS`].
     pub hops: u8,
     /// Number of the probe, which its answer repeats. Zero in requests to regulate.
     pub number: u64,

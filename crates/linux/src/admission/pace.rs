@@ -25,9 +25,9 @@ pub(crate) fn next_turn(now: Instant) -> Instant {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It belongs to a flow that is admitted, or answers a probe that is under way.
+    /// The message belongs to a flow that is admitted, or answers a probe that is under way.
     Known,
-    /// It asks such a flow to regulate.
+    /// The message asks such a flow to regulate.
     Regulates,
     Stranger,
 }

@@ -83,7 +83,7 @@ pub(super) struct Reload {
 }
 
 pub(super) struct Agent {
-    /// What is wanted, with the settings of several interfaces.
+    /// The wanted queues, with the settings of several interfaces.
     pub(super) wanted: Vec<Wish>,
     pub(super) governors: Vec<Governor>,
     /// Clients, as servers number them.

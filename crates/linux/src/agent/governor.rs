@@ -384,7 +384,7 @@ impl Governor {
         (governing.next_interval, governing.next_look) = first(round.now, interval, looks);
         let target = own.map_or(controller.target_delay(), |own| Some(own.target_delay));
         (self.status.controller, self.status.target_delay) = (names(&controller, real_time.as_ref()), target);
-        // A device with its own law goes on with the limit that it has.
+        // A device with its own law continues with the limit that it has.
         let orders = own.map_or(start.orders, |_| governing.orders);
         (governing.orders, governing.idling) = (orders, Some(Idling::default()));
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);

@@ -24,7 +24,7 @@ pub(super) fn is_pattern(device: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) name: String,
-    /// Its phy if it is Wi-Fi and carries a network.
+    /// The interface's phy if it is Wi-Fi and carries a network.
     pub(crate) phy: Option<u32>,
     /// Whether it is no Wi-Fi and its driver pushes back.
     pub(crate) is_wired: bool,

@@ -199,7 +199,7 @@ impl World for Live<'_> {
                 (observing(), Some((former, state)))
             }
         };
-        // From here on `restore` knows of it.
+        // From here on `restore` knows of this change.
         self.present = Some(Present { governor: Governor::new(wish, 0, now)?, replaced });
         self.govern(now, Governor::take_up)?;
         debug_assert!(self.present.as_ref().is_some_and(|present| present.governor.is_governing()), "it is set up");

@@ -58,7 +58,7 @@ impl Wakes {
             Err(errno) => return Err(failed(errno)),
         }
         if self.woke(Source::Timer) {
-            // It has expired: the same instant wakes the agent again only if it is set again.
+            // The timer has expired: the same instant wakes the agent again only if it is set again.
             self.until = Instant::ZERO;
         }
         Ok(())

@@ -250,7 +250,7 @@ mod tests {
         drop((few, many));
         let of_end = cost(0..48, &mut begun);
         assert!(of_end < 16, "restore: {of_end} messages");
-        // What a killed agent left is restored and taken up again.
+        // A queue that a killed agent left is restored and taken up again.
         for attached in take_up(1..49, &looks) {
             std::mem::forget(attached.device);
         }

@@ -11,7 +11,7 @@ pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 /// Kinds of Sluice's own discipline with turns: of the stations of a Wi-Fi interface, and without telling stations apart.
 pub(crate) const TURNS_OF_STATIONS: &str = "turns of stations";
 pub(crate) const TURNS_OF_ONE: &str = "turns";
-/// Kind of it that discards by priority.
+/// Kind of that discipline that discards by priority.
 #[cfg(feature = "bpf")]
 pub(crate) const BIASED: &str = "biased";
 
@@ -174,7 +174,7 @@ pub struct Capabilities {
     pub look_every: Option<Duration>,
     /// Quantities that a controller can read here, measured or estimated.
     pub reads: Reads,
-    /// Which of them are estimated, and how.
+    /// Which readings are estimated, and how.
     pub estimates: &'static [(Reads, &'static str)],
     /// Orders that the device can carry out.
     pub sets: Sets,

@@ -108,7 +108,7 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
 /// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`.
 ///
 /// # Errors
-/// It has no such class; the error lists those that it has.
+/// The interface has no such class; the error lists those that it has.
 pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut Route) -> Result<(), Error> {
     if parent == ROOT || qdiscs.iter().any(|qdisc| qdisc.parent == parent) {
         return Ok(());

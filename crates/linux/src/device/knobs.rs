@@ -1,8 +1,9 @@
 //! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL) and the limit of its queues by the stations'
 //! turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
 //!
-//! All of it belongs to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps its
-//! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
+//! All settings belong to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps
+//! its queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline
+//! sees.
 
 use crate::device::contract::{Capabilities, Device, Own};
 use crate::device::estimate::Estimator;
@@ -64,7 +65,7 @@ impl Knobs {
         if let Some((aql, FormerKnobs { before, ours, .. })) = &set
             && let Err(error) = aql.change(before, ours)
         {
-            // Some of it may be written.
+            // Some settings may be written already.
             return queues.restore().and(Err(error));
         }
         let estimator = Estimator::new(start.measures, HEADER, false, start.at, Counters::default());

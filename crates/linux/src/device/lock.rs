@@ -19,7 +19,7 @@ pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> R
         let file = open(path, flags)?;
         let tried = flock(&file, operation);
         if !has_name(&file, path)? {
-            // Its agent has ended, or has written it anew, between the two calls.
+            // The file's agent has ended, or has written it anew, between the two calls.
             continue;
         }
         return match tried {

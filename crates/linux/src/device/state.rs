@@ -36,7 +36,7 @@ pub(crate) const FOLDER_MODE: u32 = 0o711;
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
-    /// Its lock is held until it is closed.
+    /// The file's lock is held until the file is closed.
     file: File,
     /// Whether there is something to restore.
     is_kept: bool,

@@ -73,7 +73,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Takes them, and writes down their limit with those of `knobs`. First restores what a killed agent left.
+    /// Takes the queues, and writes down their limit with those of `knobs`. First restores what a killed agent left.
     pub(super) fn take(
         place: &Place,
         knobs: impl FnOnce(&mut Wireless, &Phy) -> Result<Option<FormerKnobs>, Error>,
@@ -131,7 +131,7 @@ impl Drop for Queues {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     NotWifi,
-    /// mac80211, which has a limit for them.
+    /// mac80211, which has a limit for these packets.
     Mac80211,
     /// The driver, as on Ethernet: its MAC is in the device, or mac80211 gives it no queues (before Linux 6.2).
     Driver,

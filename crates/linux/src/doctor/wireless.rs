@@ -228,7 +228,7 @@ mod tests {
 
         // Busy stations together may have more than the threshold: each has its lower limit in any case.
         assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);
-        // It is over in the second reading.
+        // The excess is gone in the second reading.
         assert_eq!(stuck(&[look(ms(189), ms(0)), look(ms(3), ms(3))]), None);
         let mut off = leak.clone();
         for look in &mut off {

@@ -26,7 +26,7 @@ pub(crate) struct Reorder {
 pub(crate) struct Scoreboard {
     /// First number (`WinStartR`).
     pub(crate) start: u16,
-    /// A bit for it and each number after it, as many as the window has.
+    /// A bit for this number and each after it, as many as the window has.
     pub(crate) arrived: Bitmap,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Scoreboard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Missing,
-    /// It has arrived; its packet waits (the first of several).
+    /// The frame has arrived; its packet waits (the first of several).
     Waits(Handle),
-    /// It has arrived, and none of its packets waits.
+    /// The frame has arrived, and none of its packets waits.
     Passed,
 }
 

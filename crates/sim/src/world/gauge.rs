@@ -84,7 +84,7 @@ pub(super) mod tests {
         world
     }
 
-    /// Measurements of a port since it last read them.
+    /// Measurements of a port since the controller last read them.
     pub(in crate::world) fn seen_by_radio(world: &mut World, node: NodeId, port: PortId) -> Option<Radio> {
         let World { nodes, medium, rules, now, .. } = world;
         nodes[node].seen_by_radio(port, *now, || medium.busy_from_start(node.into(), *now), rules)

@@ -38,7 +38,7 @@ pub struct Governed {
     pub queue: String,
     /// Limit before the first decision.
     pub limit: Limit,
-    /// Target delay of its controller, if it has one.
+    /// Target delay of the queue's controller, if it has one.
     pub target: Option<Duration>,
 }
 

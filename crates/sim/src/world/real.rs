@@ -54,7 +54,7 @@ pub struct Status {
     pub way: Way,
     /// Its number.
     pub number: u32,
-    /// Time at which the MAC was done with it.
+    /// Time at which the MAC was done with the frame.
     pub at: Instant,
     /// True if its receiver has acknowledged it.
     pub acknowledged: bool,

@@ -75,7 +75,7 @@ impl Wire {
         start + self.last.1
     }
 
-    /// The same for rates that change.
+    /// End of sending, for rates that change.
     fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
         let later = self.steps.partition_point(|(at, _)| *at <= start);
         let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);

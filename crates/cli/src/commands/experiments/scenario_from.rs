@@ -118,7 +118,7 @@ mod tests {
         Mode { format, mcs: Some(mcs), streams: Some(streams), width, guard: Some(Duration::from_nanos(guard)) }
     }
 
-    /// The same as what iw prints of it.
+    /// Describes the interface as iw prints it.
     #[test]
     fn an_interface_is_what_iw_says_of_it() {
         let station = |number: u8, sent: Mode, received: Option<Mode>| Station {

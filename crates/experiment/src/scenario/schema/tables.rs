@@ -18,9 +18,9 @@ const ANY: &str = "*";
 /// A table: `[queue.adth]`, `[[flow]]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// Its path, `queue.adth`; empty for the top level.
+    /// The table's path, `queue.adth`; empty for the top level.
     pub(crate) path: String,
-    /// Its header in a file: `[queue.adth]`, `[[flow]]`, "the top level".
+    /// The table's header in a file: `[queue.adth]`, `[[flow]]`, "the top level".
     pub(crate) header: String,
     pub(crate) about: String,
     pub(crate) keys: Vec<Key>,

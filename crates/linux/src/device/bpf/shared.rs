@@ -165,7 +165,7 @@ impl Order {
         }
     }
 
-    /// Returns its turns, if it has any.
+    /// Returns the queue's turns, if it has any.
     pub(super) fn turns(self) -> Option<Turns> {
         if let Self::Turns(turns) = self { Some(turns) } else { None }
     }
@@ -209,7 +209,7 @@ impl Default for Credit {
 pub struct Below {
     /// Packets handed to the device.
     pub taken: u64,
-    /// Packets that it has completed, whether sent or dropped.
+    /// Packets that the device has completed, whether sent or dropped.
     pub completed: u64,
     /// Packets given up without a completion. The others are still with the device.
     pub lost: u64,

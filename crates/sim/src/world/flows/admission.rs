@@ -30,7 +30,7 @@ pub(crate) struct Admission {
 /// Answers to a flow that asks for admission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
-    /// Its first packet has been made.
+    /// The flow's first packet has been made.
     Asks,
     /// Its gate has an event.
     Due,
@@ -38,9 +38,9 @@ pub(crate) enum Cue {
     Answered { sent: Instant },
     /// Its destination asks to regulate.
     Regulated,
-    /// Its destination has received the probe sent at this time.
+    /// The flow's destination has received the probe sent at this time.
     Probed { sent: Instant },
-    /// Its destination has received a marked packet.
+    /// The flow's destination has received a marked packet.
     Marked,
 }
 

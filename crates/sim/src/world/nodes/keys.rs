@@ -23,7 +23,7 @@ impl Node {
         }
     }
 
-    /// Returns the keys that it has sent, and the place of another node among those that it asked.
+    /// Returns the keys that the node has sent, and the place of another node among those that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
         self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }

@@ -29,7 +29,7 @@ pub(crate) struct Node {
     pub(crate) station: Station,
     pub(crate) name: String,
     pub(crate) access_point: bool,
-    /// True if it is off the air: it has not come yet, or has gone.
+    /// True if the node is absent: it has not come yet, or has gone.
     pub(crate) absent: bool,
     /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once;
     /// a discarded one is replaced when the next packet leaves.
@@ -250,7 +250,7 @@ impl Node {
         Bytes::new(packets * each) + bytes + station.held.waiting_for(to, category)
     }
 
-    /// True if it has packets to send.
+    /// True if the node has packets to send.
     pub(crate) fn has_packets(&self) -> bool {
         self.egress.waiting() > 0 || self.station.held.mpdus().next().is_some()
     }

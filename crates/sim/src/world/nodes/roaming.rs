@@ -1,5 +1,6 @@
-//! Stations that roam: at each access point such a station is a node of its own, with queues, rates and sessions of its own,
-//! and one of them at a time is on the air. When it goes where hangs on the signals alone, so that all is known at the start.
+//! Stations that roam: at each access point such a station is a node of its own, with queues, rates and sessions of its
+//! own, and one of these nodes at a time is present. When it goes where hangs on the signals alone, so that all is
+//! known at the start.
 
 use super::sites::Site;
 use crate::config::{Network, Queues, Roaming, Role};
@@ -18,7 +19,7 @@ const SELDOM: u64 = 10;
 /// The nodes of a station that roams.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
-    /// Its node at each access point. The first one represents it in flows and results.
+    /// The station's node at each access point. The first one represents it in flows and results.
     pub(crate) nodes: Vec<u32>,
     access_points: Vec<u32>,
     /// True if it begins at the strongest access point, not at the first.
