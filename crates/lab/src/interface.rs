@@ -495,7 +495,7 @@ mod tests {
         assert!(error.contains("(wlan1, wlan0): choose one with `--interface`"), "{error}");
         let low = read(&two, Some("wlan1")).unwrap();
         assert_eq!((low.frequency, low.stations.len()), (Some(2_437), 1));
-        assert!(read(&two, Some("wlan2")).unwrap_err().contains("but wlan1, wlan0"));
+        assert!(read(&two, Some("wlan2")).unwrap_err().contains("only wlan1, wlan0"));
         // A second network on one channel shares its air; one that has no stations is passed over.
         let shared = two.replace("6 (2437 MHz), width: 20", "36 (5180 MHz), width: 80");
         assert_eq!(read(&shared, None).unwrap().stations.len(), 2);

@@ -73,7 +73,7 @@ impl Intervals {
             let named =
                 |&&(node, _, name): &&(u32, u32, &String)| format!("{} {name}", roster.nodes[node as usize].name);
             let known = known.iter().map(named).collect::<Vec<_>>().join(", ");
-            let why = format!("intervals are of one queue: choose it with --node and --queue from {known}");
+            let why = format!("only one queue is recorded: choose it with --node and --queue from {known}");
             return Err(Error::Wrong(why));
         };
         let to = BufWriter::new(File::create(path).map_err(|error| Error::write(path, error))?);

@@ -20,10 +20,9 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     let names = |of: &[&Interface]| of.iter().filter_map(|it| it.name.clone()).collect::<Vec<_>>().join(", ");
     let with_stations = all.iter().filter(|it| !it.stations.is_empty()).collect::<Vec<_>>();
     let chosen = match name {
-        Some(name) => all
-            .iter()
-            .find(|it| it.name.as_deref() == Some(name))
-            .ok_or_else(|| format!("no interface is named `{name}`, but {}", names(&all.iter().collect::<Vec<_>>())))?,
+        Some(name) => all.iter().find(|it| it.name.as_deref() == Some(name)).ok_or_else(|| {
+            format!("no interface is named `{name}`, only {}", names(&all.iter().collect::<Vec<_>>()))
+        })?,
         None => with_stations.first().copied().or(all.first()).ok_or("it has no interface")?,
     };
     let shares = |it: &&Interface| it.frequency == chosen.frequency && it.role == chosen.role;

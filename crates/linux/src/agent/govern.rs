@@ -257,7 +257,7 @@ impl Agent {
                 }
                 Err(error) => {
                     failed = true;
-                    let words = format!("{error}; governing goes on, and this is tried again every {TRIED_EVERY}");
+                    let words = format!("{error}; governing goes on without it, tried again every {TRIED_EVERY}");
                     if self.deaf.insert(key, words.clone()).as_ref() != Some(&words) {
                         tell(host, device, AgentEventKind::Failed, words);
                     }

@@ -179,7 +179,7 @@ impl<'n> Traffic<'n> {
             }
             config::Lengths::Any(list) if list.is_empty() => return self.refuse("packet", "a list of no lengths"),
             config::Lengths::Between(LengthRange { from, to }) if from > to => {
-                return self.refuse("packet", format!("no length is at least {from} and at most {to}"));
+                return self.refuse("packet", format!("`from` ({from}) is above `to` ({to})"));
             }
             config::Lengths::Any(_) | config::Lengths::Between(_) => {}
         }

@@ -59,7 +59,9 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
             );
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("`propagation = \"range\"` has no powers, which channels need; choose another".to_owned());
+            return refuse(
+                "`propagation = \"range\"` models no powers, which channels need; choose another".to_owned(),
+            );
         }
         if network.radio.capture == Capture::AnySignal {
             return refuse("receivers as in ns-2 need one channel; leave `capture` or `channel` out".to_owned());

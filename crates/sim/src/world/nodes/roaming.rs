@@ -147,7 +147,7 @@ pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError>
                 ..site.clone()
             };
             if sites.iter().any(|other| other.name == there.name) {
-                let message = format!("roaming takes this name for `{}` at `{name}`; take another", sites[home].name);
+                let message = format!("roaming uses this name for `{}` at `{name}`; take another", sites[home].name);
                 return Err(BuildError::new(format!("node.{}", there.name), message));
             }
             sites.insert(radios, there);

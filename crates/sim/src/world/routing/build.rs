@@ -255,8 +255,8 @@ pub(crate) fn check_txop(
             let Some(category) = categories.clone().find(too_short) else { continue };
             let (limit, key) = (limit(category), ["voice", "video", "best_effort", "background"][category]);
             let message = format!(
-                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, the TXOP of its category \
-                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame a TXOP",
+                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, but the TXOP of its category \
+                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame per TXOP",
                 flow.identity.name,
                 nodes[node.into()].name
             );
