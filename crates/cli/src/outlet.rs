@@ -28,7 +28,7 @@ pub(crate) struct Outlet {
     kind: Kind,
     queue: Vec<u8>,
     dropped: u64,
-    /// Whether the service manager's journal reads it, which takes a priority before each line.
+    /// Whether the output goes to the journal, which accepts a priority before each line.
     is_journal: bool,
 }
 

@@ -299,7 +299,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];
-    /// `TCA_FQ_FLOW_MAX_RATE`, of which the largest number is none.
+    /// `TCA_FQ_FLOW_MAX_RATE`, whose largest number means no limit.
     const FQ_MAX_RATE: u16 = 7;
     let mut options = attributes(qdisc.options.as_deref().unwrap_or_default());
     options.any(|(kind, value)| match qdisc.kind.as_str() {

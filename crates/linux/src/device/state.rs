@@ -99,7 +99,7 @@ impl State {
         Ok((Self { path, file, is_kept: kept.is_some() }, kept))
     }
 
-    /// Writes down what to restore, before anything is changed. After a failure the file is what it was.
+    /// Writes down what to restore, before anything is changed. After a failure the file is unchanged.
     pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
         let process = std::process::id();
         let kept = Kept { process, started: started(process), former: former.clone() };

@@ -355,11 +355,11 @@ pub enum TimeoutDeferral {
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
     /// None if the medium was idle for DIFS (AIFS). Otherwise a backoff; also if the medium turns busy before DIFS is
-    /// over, or the station owes a response (standard).
+    /// over, or a response is due (standard).
     #[default]
     Immediate,
-    /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, whatever begins
-    /// later and whatever response is owed (ns-3).
+    /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, regardless of later
+    /// events (ns-3).
     Difs,
     /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
     DifsOrBackOff,

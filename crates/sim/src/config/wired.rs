@@ -6,8 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Duration, Rate, Share};
 
-/// A full-duplex link with a queue per direction. A packet takes its length with the IP header at `rate`, then
-/// `delay`.
+/// A full-duplex link with a queue per direction. A packet with its IP header is sent at `rate`, then takes `delay`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wired {
