@@ -23,7 +23,7 @@ use units::{Bytes, Duration, Instant, Positive};
 pub(crate) const KIND: &str = "knobs";
 /// Best effort and background, whose packets come in bulk, in mac80211's order of categories.
 const BULK: [usize; 2] = [2, 3];
-/// Time between two looks at the phy itself: its limit, its drops, its interfaces.
+/// Time between two readings of the phy itself: its limit, its drops, its interfaces.
 const LOOKED_AT: Duration = Duration::from_secs(1);
 
 /// An interface whose phy's scheduler is set.

@@ -239,7 +239,7 @@ impl Buffer {
         size
     }
 
-    /// How a packet of `length` can join the aggregate of all MPDUs so far, of `size`.
+    /// Way in which a packet of `length` can join the aggregate of all MPDUs so far, of `size`.
     pub(super) fn joins(&self, length: Bytes, size: Size, rules: &Conventions, limits: &Limits) -> Option<Room> {
         let aggregation = &rules.aggregation;
         let last = self.mpdus.back()?;

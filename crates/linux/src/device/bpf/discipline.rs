@@ -213,7 +213,7 @@ impl Discipline {
         }
     }
 
-    /// Tells whether it serves no interface.
+    /// Tells whether the discipline serves no interface.
     ///
     /// # Errors
     /// The maps cannot be read.

@@ -143,7 +143,7 @@ pub(super) fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
 
-/// Draws a key as `shared.h` has it.
+/// Draws a key of the form in `shared.h`.
 fn key() -> Result<u64, Error> {
     Ok(random()? | 1 << 63 | 1)
 }
