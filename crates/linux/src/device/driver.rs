@@ -39,8 +39,7 @@ impl Driver {
             Holder::NotWifi => {}
             Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, of mac80211, which holds its packets by nl80211: it takes every packet at once, so that no root \
-                     queue ever fills by itself"
+                    "{called}, of mac80211, which holds its packets (nl80211): it takes every packet at once, so no root queue fills by itself"
                 );
                 return (Self::Mac80211, found);
             }
