@@ -97,7 +97,7 @@ impl Network {
         self.mac.access.unwrap_or(if self.radio.standard.high_throughput() { Access::Edca } else { Access::Dcf })
     }
 
-    /// The longest A-MPDU: by default that of the standard's devices.
+    /// Longest A-MPDU; the default is what devices of the standard support.
     pub fn ampdu(&self) -> MostBytes {
         self.mac.aggregation.ampdu.unwrap_or(match (self.radio.standard, self.access()) {
             (Standard::N, Access::Edca) => MostBytes::UpTo(Bytes::new(65_535)),

@@ -54,7 +54,7 @@ impl Family {
         Turn { to: self.nodes[place], access_point: self.access_points[place], leaves, comes: leaves + outage }
     }
 
-    /// Returns its next access point by the signals.
+    /// Returns the station's next access point, by signal strength.
     fn by_signal(&self, roaming: &Roaming, signals: &mut Signals, end: Instant) -> Vec<Turn> {
         let (mut now, mut turns) = (Instant::ZERO, Vec::new());
         let mut at = 0;
