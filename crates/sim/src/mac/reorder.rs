@@ -75,8 +75,9 @@ impl Reorder {
         }
     }
 
-    /// Fast path for up to a window of frames in a row from this number on, if each is the next to be passed on and nothing
-    /// waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if the fast path cannot be taken; then nothing has changed.
+    /// Fast path for up to a window of frames in a row from this number on, if each is the next to be passed on and
+    /// nothing waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if the fast
+    /// path cannot be taken; then nothing has changed.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let (window, from) = (self.window, distance(self.scoreboard.start, first));
         if first != self.start || self.start != self.target || self.ahead > 0 || from > window {
