@@ -356,8 +356,8 @@ pub enum Take {
     Stays,
     /// The share of the steps that fulfil `when`.
     Share,
-    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 where it
-    /// repeats.
+    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 for a
+    /// series that repeats.
     Periodicity,
 }
 

@@ -16,8 +16,8 @@ use std::path::Path;
 use units::Duration;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// How long an agent tries to get what others hold for a small part of a second each: shorter than its watchdog, which
-/// would end it.
+/// Time for which an agent tries to get a lock that others hold briefly: shorter than its watchdog, which would end the
+/// agent.
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_millis(1);
 /// Mode of the folder: whoever may open it may lock it, and whoever may write may replace what is kept there.
