@@ -1,9 +1,10 @@
-"""Check sentences of the pages written by hand: at most 25 words, a verb, and not "beside": `prose.py`
+"""Check sentences of the pages written by hand: at most 25 words, a verb, no "beside", no ellipsis: `prose.py`
 
 It reads paragraphs and items of lists in Markdown. It leaves out tables, headings, code, blocks between `<!-- name -->`, the
 changelog, and the scenario's reference, which doc comments become. What has a letter or a digit is a word; code is one, whatever
 its length. Items of lists end a sentence at a semicolon, too. "Beside" was used for "besides", "compared with" and "in", so pages
-and messages say "next to" or one of these; comments, tables and headings may have it.
+and messages say "next to" or one of these; comments, tables and headings may have it. "So do the others", "nor is it" and
+"goes on" leave out what a reader needs, and "ten packets a second" is ten packets per second.
 
 It cannot see whether a sentence is clear: a pronoun without its noun, a wrong term, a figure without a unit, two thoughts in
 twenty words. Most plurals look like verbs to it, and so does the verb of "nodes that send": it finds only the barest fragments.
@@ -32,6 +33,10 @@ VERB = re.compile(
     r"build|count|cross|decide|depend|describe|differ|end|fall|gain|govern|hear|install|lack|last|lie|miss|observe|overlap|"
     r"press|reach|repeat|replace|reply|respond|save|serve|simulate|start|stay|stop|\w{2,}s|\w{2,}ed)\b",
     re.IGNORECASE,
+)
+ELLIPSIS = re.compile(
+    r"^(?:So|Nor) (?:am|are|can|could|did|do|does|had|has|have|is|was|were|will)\b|\bgo(?:es)? on\b|"
+    r"\b(?:\d[\d,.]*|one|two|three|five|ten|hundred|thousand|million) [a-z]{4,} an? (?:second|minute|hour|run|node|packet)\b"
 )
 FENCE = re.compile(r"^ *(```|~~~).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 GENERATED = re.compile(r"^<!-- (\w+).*?-->$.*?^<!-- (?:end|\1) -->$", re.MULTILINE | re.DOTALL)
@@ -87,6 +92,8 @@ def main():
                     longer.append(f"{start} {words(sentence)} words, at most {MOST_WORDS}")
                 if re.search(r"\bbeside\b", sentence):
                     wrong.append(f"{start} \"beside\": write \"besides\", \"next to\", \"compared with\"")
+                if found := ELLIPSIS.search(sentence):
+                    wrong.append(f"{start} \"{found.group()}\": name what it is, \"continues\", \"per second\"")
                 is_whole = words(sentence) >= SHORTEST and not ITEM.match(paragraph) and not INITIAL.search(paragraph)
                 if is_whole and not VERB.search(sentence):
                     wrong.append(f"{start} no verb, or one that tests/prose.py does not know")

@@ -16,8 +16,8 @@ print(adth)
 
 # ## Change keys
 #
-# `replace` gives the same scenario with other values, by the dotted paths of `sluice run --set`. A scenario never
-# changes by itself.
+# `replace` gives the same scenario with other values, by the dotted paths of `sluice run --set`. A scenario object
+# never changes.
 
 fifo = scenario.replace({"queue.controller": "none"}).run(seed=1, series="1 s")
 worst = {name: max(result.flows["delay_s.max"]) for name, result in [("FIFO", fifo), ("ADTH", adth)]}
@@ -26,8 +26,8 @@ assert worst["ADTH"] < 0.4 < worst["FIFO"], worst
 # ## Tables
 #
 # A result has tables: `flows`, `queues`, `nodes`, `hops`, `totals`, `claims`, and over time `flow_series` and
-# `queue_series`. Their columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars,
-# pandas, DuckDB and pyarrow read without a copy. A notebook displays them as tables.
+# `queue_series`. The tables' columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars,
+# pandas, DuckDB and pyarrow read without a copy.
 
 import polars
 
@@ -47,8 +47,7 @@ assert verdicts["id"][0] == "adth-s1a.1"
 
 # ## Charts
 #
-# `plot` draws a column with Altair, over time if it belongs to a time series. It returns an Altair chart, which can be
-# changed like any other.
+# `plot` draws a column with Altair, over time if it belongs to a time series.
 
 chart = adth.plot("limit").properties(title="Limits of the three queues")
 chart.save("limits.html")
@@ -83,9 +82,9 @@ assert again.flows.to_dict() == sweep.flows.to_dict()
 assert sweep.failures == []
 
 # `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
-# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). It gets chunks
-# of about a second, at any time only a few more than there are workers. A chunk whose Ray worker died is run again.
-# Every machine needs the same build of Sluice, and the files that the scenario names.
+# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). The executor
+# gets chunks of about a second, at any time only a few more than there are workers. A chunk whose Ray worker died is
+# run again. Every machine needs the same build of Sluice, and the files that the scenario names.
 #
 # ## Build one
 #

@@ -1,15 +1,15 @@
 # # Learn a controller in Python
 #
-# A controller takes the measurements of a queue in an interval and sets the limit that applies from then on. It can be
-# a Python class, or an agent that learns. An agent needs Gymnasium and PettingZoo:
+# A controller takes the measurements of a queue in an interval and sets the limit that applies from then on. A
+# controller can be a Python class, or an agent that learns. An agent needs Gymnasium and PettingZoo:
 # `pip install gymnasium pettingzoo numpy`.
 #
 # ## A controller as a class
 #
-# A class with `interval_s` and `update` is a controller. Its `update` gets a `sluice.Interval` and returns a limit in
-# packets, or `sluice.Orders` with a rate too. It decides for a queue that has no other controller, named by its node.
-# Where flows pass several queues of the node, as under EDCA, the name is the node's and the queue's in the results: `ap
-# be`, `ap vo`. A queue that no flow passes is refused.
+# A class with `interval_s` and `update` is a controller. The method `update` gets a `sluice.Interval` and returns a
+# limit in packets, or `sluice.Orders` with a rate too. The controller decides for a queue that has no other controller,
+# named by its node. Where flows pass several queues of the node, as under EDCA, the name is the node's and the queue's
+# in the results: `ap be`, `ap vo`. A queue that no flow passes is refused.
 
 import sluice
 
@@ -40,11 +40,10 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 # `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, with the same bytes as results.
 # With `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
 # its tables, charts and report. The class or function that makes a controller is called for every queue of every run
-# with a `sluice.Site`. This has the case, the seed, the node, the queue, and the delay at which the experiment's
+# with a `sluice.Site`. The site has the case, the seed, the node, the queue, and the delay at which the experiment's
 # controller aims there. Everything else is as in the cases of the label that it replaces, by default the first that has
-# a controller (`like="scheme=ADTH-DF"` names another). The claims remain those about the experiment's own schemes.
-# `store` keeps the results in a folder, as `--out` of the command does; runs with controllers in Python are repeated
-# each time.
+# a controller (`like="scheme=ADTH-DF"` names another). `store` keeps the results in a folder, as `--out` of the command
+# does; runs with controllers in Python are repeated each time.
 
 experiment = sluice.reproduce(
     "scenarios/adth/s1b.toml",
@@ -134,8 +133,8 @@ assert learned > fixed
 # ## Export
 #
 # The controller [`learned`](../controllers/learned.md) decides by such a table without Python; `learn.table` returns
-# the table as the keys of a queue. This compares it with ADTH and A* with the same target at the relay, on other seeds.
-# The other two nodes have the same queues in all runs.
+# the table as the keys of a queue. This compares the policy with ADTH and A* with the same target at the relay, on
+# other seeds. The other two nodes have the same queues in all runs.
 
 factors = np.array(learn.FACTORS)[policy.reshape(6, 4)]
 table = learn.table(DELAY_EDGES, BACKLOG_EDGES, factors, target="200 ms", interval="100 ms")
@@ -157,12 +156,11 @@ for scheme, relay in schemes.items():
     print(f"{scheme}: {np.mean(goodput) / 1e6:.3f} Mb/s; 99 % of the relay's delays below", end=" ")
     print(f"{np.mean(delay):.0f} ± {np.std(delay, ddof=1):.0f} ms{above}")
 
-# Over these ten seeds all carry 1.80 to 1.82 Mb/s. The table keeps 99 % of the relay's delays below 287 ± 20 ms (mean
-# and standard deviation). ADTH keeps them below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000 packets below
-# 2423 ± 29 ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and 2.2 % with A*. A*
-# aims at the time in the queue alone. Such a coarse table, learned in seconds, keeps the queue short. But it keeps its
-# target worse than ADTH, and its longest 1 % of delays exceed those of both. It was trained once, with one seed; other
-# networks and loads were not tried.
+# Over these ten seeds all controllers carry 1.80 to 1.82 Mb/s. The table keeps 99 % of the relay's delays below 287 ±
+# 20 ms (mean and standard deviation). ADTH keeps them below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000
+# packets below 2423 ± 29 ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and 2.2 %
+# with A*. A* aims at the time in the queue alone. The table was trained once, with one seed; other networks and loads
+# were not tried.
 #
 # The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
 # `sluice attach`.

@@ -44,7 +44,7 @@ pub(crate) fn last_error() -> *const c_char {
 /// # Errors
 /// The text has a zero byte.
 pub(crate) fn c_text(text: &str) -> Result<CString, Refused> {
-    CString::new(text).map_err(|_| format!("{text:?} has a zero byte, with which a text of C ends"))
+    CString::new(text).map_err(|_| format!("{text:?} contains a NUL byte, which would end a C string"))
 }
 
 /// A text for C without its zero bytes.
@@ -60,16 +60,16 @@ pub(crate) unsafe fn texts<'t, const N: usize>(given: [(*const c_char, &str); N]
     let mut texts = [""; N];
     for ((given, name), text) in given.into_iter().zip(&mut texts) {
         if given.is_null() {
-            return Err(format!("`{name}` is NULL: expected a text"));
+            return Err(format!("`{name}` is NULL: expected a string"));
         }
         // SAFETY: it is not NULL, and the caller's promise.
         let given = unsafe { CStr::from_ptr(given) };
-        *text = given.to_str().map_err(|_| format!("`{name}` is no text in UTF-8: {:?}", given.to_string_lossy()))?;
+        *text = given.to_str().map_err(|_| format!("`{name}` is not valid UTF-8: {:?}", given.to_string_lossy()))?;
     }
     Ok(texts)
 }
 
-/// The bytes of a caller; NULL may stand for none.
+/// Bytes from a caller; NULL is allowed if there are none.
 ///
 /// # Safety
 /// `bytes` is NULL, or has `length` bytes that stay as they are during the call.
@@ -78,10 +78,10 @@ pub(crate) unsafe fn bytes<'b>(bytes: *const u8, length: usize) -> Result<&'b [u
         return Ok(&[]);
     }
     if bytes.is_null() {
-        return Err(format!("{length} B are given, but the pointer is NULL"));
+        return Err(format!("the pointer is NULL, but the length is {length} B"));
     }
     if isize::try_from(length).is_err() {
-        return Err(format!("{length} B are more than memory can hold"));
+        return Err(format!("a length of {length} B is larger than any object in memory"));
     }
     // SAFETY: it is not NULL, no slice is too long, and the caller's promise.
     Ok(unsafe { slice::from_raw_parts(bytes, length) })
@@ -95,7 +95,7 @@ pub(crate) unsafe fn place<'p, T>(place: *mut T) -> Result<&'p mut MaybeUninit<T
     if !place.is_aligned() {
         return Err("the place for the delivery is not aligned".to_owned());
     }
-    // SAFETY: it is aligned, and the caller's promise; what is there need not be a value.
+    // SAFETY: the pointer is aligned, and valid by the caller's promise; the memory need not be initialised.
     unsafe { place.cast::<MaybeUninit<T>>().as_mut() }.ok_or_else(|| "the place for the delivery is NULL".to_owned())
 }
 

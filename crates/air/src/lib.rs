@@ -270,7 +270,7 @@ unsafe fn opened(
 ) -> *mut Air {
     guarded(ptr::null_mut(), || {
         if version != SLUICE_VERSION {
-            return Err(format!("this libsluice has version {SLUICE_VERSION} of the interface, the caller {version}"));
+            return Err(format!("this libsluice has interface version {SLUICE_VERSION}, the caller has {version}"));
         }
         let settings = if settings.is_null() { c"".as_ptr() } else { settings };
         // SAFETY: the caller's promise.

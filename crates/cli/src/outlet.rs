@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Bytes that are queued.
 const MOST: usize = 256 << 10;
-/// Bytes that a pipe which has room takes without waiting.
+/// Bytes that a pipe with room accepts without waiting.
 const AT_ONCE: usize = 4_096;
 /// Number and length of the last waits for a reader.
 const LAST_WAITS: usize = 10;
@@ -28,7 +28,7 @@ pub(crate) struct Outlet {
     kind: Kind,
     queue: Vec<u8>,
     dropped: u64,
-    /// Whether the service manager's journal reads it, which takes a priority before each line.
+    /// Whether the output goes to the journal, which accepts a priority before each line.
     is_journal: bool,
 }
 

@@ -433,7 +433,7 @@ fn inner_admit() {
     let refused = chain.admitted("--rate 400kb/s --to 10.9.2.2", &touch);
     assert_eq!(
         refused,
-        (Some(10), "refused: the path to 10.9.2.2 can carry 300 kb/s, and 400 kb/s is asked for\n".into())
+        (Some(10), "refused: the path to 10.9.2.2 can carry 300 kb/s, and the flow asks for 400 kb/s\n".into())
     );
     let (code, said) = chain.admitted("--rate 200kb/s --to 10.9.1.77 --patience 100ms --retries 1", &touch);
     assert!(code == Some(11) && said.contains("no answer from 10.9.1.77"), "{said}");
@@ -463,7 +463,7 @@ assert [x.getsockopt(0, 1) & 0xfc for x in s] == [0xbc] * 4, s
 assert not s[0].get_inheritable()' || exit 1; done";
     assert_eq!(
         chain.admitted(flow, &["sh", "-c", many]),
-        (Some(0), "admitted: the path to 10.9.2.2 can carry 300 kb/s, and 200 kb/s is asked for\n".into())
+        (Some(0), "admitted: the path to 10.9.2.2 can carry 300 kb/s, and the flow asks for 200 kb/s\n".into())
     );
 }
 

@@ -244,7 +244,7 @@ fn inner_sections() {
     let mut agent = Agent::start(folder.path(), |_| ());
     for why in ["did you mean `bpf`?", "interface.v2.queue: adth.phi_min"] {
         let words = agent.until("", "failed");
-        assert!(words.contains(why) && words.ends_with("this interface is left out"), "{words}");
+        assert!(words.contains(why) && words.ends_with("the agent ignores this table"), "{words}");
     }
     agent.until("v0", "attached");
     assert!(governed("v0", 300));
@@ -262,7 +262,7 @@ fn inner_sections() {
     run(&format!("kill -HUP {}", agent.child.id()));
     for _ in 0..3 {
         let words = agent.until("", "failed");
-        assert!(words.ends_with("this interface is left out"), "{words}");
+        assert!(words.ends_with("the agent ignores this table"), "{words}");
     }
     agent.until("i0", "restored");
     assert!(governed("v0", 200) && !governed("i0", 300));

@@ -387,7 +387,7 @@ fn inner_shaper() {
         let before = queue(device);
         for flags in [&[][..], &["--force"]] {
             let (code, said) = attach(device, flags);
-            assert!(code == Some(2) && said.contains("--replace (replace = true) takes it away"), "{shaper:?} {said}");
+            assert!(code == Some(2) && said.contains("--replace (replace = true) does"), "{shaper:?} {said}");
             assert_eq!(queue(device), before, "{shaper:?} {flags:?}");
         }
         let advice = stdout(&sluice(folder.path()).args(["doctor", device]).output().unwrap());

@@ -96,8 +96,8 @@ fn wires_that_hold_everything() {
              name = \"f\"\nfrom = \"a\"\nto = \"b\"\ntraffic = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"100 B\" }}\n"
         )
     };
-    refused(&wire("801 Gb/s", "0 s"), &["chain.toml:11:8: no wire carries more than 800 Gb/s"]);
-    refused(&wire("1 Gb/s", "3 s"), &["chain.toml:12:9: ", "would be on their way at once"]);
+    refused(&wire("801 Gb/s", "0 s"), &["chain.toml:11:8: no wired link carries more than 800 Gb/s"]);
+    refused(&wire("1 Gb/s", "3 s"), &["chain.toml:12:9: ", "would be in flight on this link at once"]);
     let folder = tempfile::tempdir().unwrap();
     // A delay of three seconds would be that to the moon and back.
     assert_eq!(run(folder.path(), &wire("100 Mb/s", "3 s")).status.code(), Some(0));

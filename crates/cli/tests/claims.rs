@@ -102,7 +102,7 @@ fn full_runs_are_recorded_and_later_runs_compared_with_them() {
     );
     let done = run(&["claims", "--check", "full", "short"]);
     let reasons = stderr(&done);
-    assert!(reasons.lines().all(|line| line.contains("does not hold, and has no `why`")), "{reasons}");
+    assert!(reasons.lines().all(|line| line.contains("the claim does not hold, and lacks `why`")), "{reasons}");
     // A value or a verdict on record that differs from the full runs is a contradiction.
     let file = folder.path().join("evidence/paper.csv");
     fs::write(&file, csv.replacen(",holds,", ",differs,", 1)).expect("the test's folder and command work");

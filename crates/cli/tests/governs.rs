@@ -29,12 +29,12 @@ fn a_key_of_a_queue_that_misses_the_access_point_is_told_and_turns_by_its_name_i
     for key in ["queue.discipline=fq-codel", "queue.controller=ebdp", "queue.limit=900"] {
         let told = ran(folder.path(), &[key]).1;
         let name = key.split_once('=').unwrap().0;
-        assert!(told.contains(&format!("{name}: does not reach what `ap` sends by radio")), "{key}: {told}");
+        assert!(told.contains(&format!("{name}: has no effect on packets that `ap` sends by radio")), "{key}: {told}");
     }
     let named = ran(folder.path(), &["queue.controller=turns"]);
     assert_eq!(named, plain);
     let both = ran(folder.path(), &["queue.controller=turns", "queue.limit=900"]).1;
-    assert!(both.contains("warning: queue.limit: does not reach"), "{both}");
+    assert!(both.contains("warning: queue.limit: has no effect on packets"), "{both}");
 }
 
 #[test]

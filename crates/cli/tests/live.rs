@@ -232,7 +232,7 @@ fn inner_foreign_state() {
     assert_eq!(detach(&["v0"]).0, Some(2));
     std::fs::remove_file(&file).unwrap();
     run(&format!("chmod 777 {}", state.display()));
-    attach_refused("may be written by others");
+    attach_refused("can be written by other users");
     run(&format!("chmod 700 {}", state.display()));
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
     for name in ["../x", "..", "a/b", "", "a-name-that-is-too-long"] {
@@ -557,7 +557,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     let said = refusal("attach lo --backend fifo --target-delay 50ms");
     assert!(said.contains("the controller none has no target delay"), "{said}");
     let said = refusal("attach lo --bulk-delay 50ms --dry-run");
-    assert!(said.contains("lo has no stations with turns, so no round of them can be shortened"), "{said}");
+    assert!(said.contains("lo has no stations that take turns, so there is no round to shorten"), "{said}");
     let said = refusal("attach lo --bulk-delay 0s");
     assert!(said.contains("--bulk-delay 0 s: expected a duration above zero"), "{said}");
     let said = refusal("attach lo --set turns.ecn=true");

@@ -86,7 +86,7 @@ fn where_no_agent_runs_that_is_said_in_clear_words() {
         assert_eq!(output.status.code(), Some(3));
         assert_eq!(stdout(&output), "");
         let message =
-            "error: no agent runs (there is none in none); `sluice attach DEV` or `sluice agent` starts one\n";
+            "error: no agent runs (none has a socket in none); `sluice attach DEV` or `sluice agent` starts one\n";
         assert_eq!(stderr(&output), message);
     }
     let output = sluice(folder.path()).args(["status", "--json", "--state", "none"]).output().unwrap();

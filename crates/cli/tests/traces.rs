@@ -58,7 +58,7 @@ fn what_cannot_be_chosen_is_refused() {
         (&["--trace", "e", "--flow", "forwrd"], "there is no flow `forwrd`; did you mean `forward`?"),
         (&["--trace", "e", "--node", "n7"], "there is no node `n7`; expected one of: `n1`, "),
         (&["--flow", "forward"], "--trace"),
-        (&["--case", "scheme=ADTH"], "2 cases have these labels; say which by flow.*.traffic.rate"),
+        (&["--case", "scheme=ADTH"], "2 cases have these labels; choose one by flow.*.traffic.rate"),
         (&["--case", "shceme=ADTH"], "this scenario varies no `shceme`; expected one of: `scheme`"),
         (&["--case", "scheme=ADHT"], "no such label; expected one of: `FIFO`, `ADTH`"),
         (&["--case", "scheme=ADTH", "--case", "scheme=FIFO"], "no case has all of these labels"),

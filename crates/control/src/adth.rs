@@ -130,8 +130,7 @@ impl Adth {
         }
     }
 
-    /// Moves `phi` by the normalised error: by all of it downwards when late (A1), by half of it upwards when early
-    /// (A2).
+    /// Moves `phi` by the normalised error: by all of it downwards if late (A1), by half of it upwards if early (A2).
     fn correct(&mut self, nodal_delay: Duration) {
         let target = self.params.target_delay.get();
         let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();

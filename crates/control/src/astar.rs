@@ -1,8 +1,7 @@
 //! A*: the smaller of eBDP's limit and ALT's (section V-F). eBDP follows a change of the channel within about a
 //! thousand packets; ALT then removes, over minutes, the packets that multiplexed flows do not need.
 //!
-//! Both parts run as they do alone: eBDP in each of its intervals, which are A*'s too, and ALT whenever an interval of
-//! its own has passed.
+//! Both parts run as they do alone: eBDP in each interval of A*, and ALT whenever an interval of ALT has passed.
 
 use crate::alt::{self, Alt};
 use crate::ebdp::{self, Ebdp};
@@ -115,7 +114,7 @@ mod tests {
         Params { alt, ..Params::default() }
     }
 
-    /// An interval of 10 ms with `idle` of it idle and packets served in `service_us` each.
+    /// An interval of 10 ms with `idle` of idle time, and packets served in `service_us` each.
     fn seen(idle_ms: u64, service_us: u64) -> Interval {
         Interval {
             length: Duration::from_millis(10),

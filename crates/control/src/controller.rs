@@ -30,7 +30,7 @@ pub trait Controller {
 /// Extension of [`Controller`] by what the registry needs of a scheme, so that no other crate needs to know its name, and
 /// by methods of single schemes. Hosts call these through [`AnyController`](crate::AnyController).
 pub trait Scheme: Controller + Sized {
-    /// Its parameter table in a scenario.
+    /// The scheme's parameter table in a scenario.
     type Params: Default;
 
     /// The key of its target delay within its table, set by `--target-delay`. None if it has no target delay.

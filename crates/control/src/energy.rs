@@ -9,8 +9,9 @@
 //! - Packets come at random (`lambda`), services last at random (`mu_lo`, `mu_hi`): then `eta(theta)` has a closed form, with
 //!   `a = lambda / mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)`, `G = A + T`,
 //!   `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`, `P_lo = (A - 1) / G`, `P_hi = T / G`.
-//! - After each epoch the node takes `lambda`, the rates and the powers from what it measured itself, and moves `theta` by one
-//!   towards the least cost, if that is lower by more than a share (`gain`). What was measured counts half as much one epoch later.
+//! - After each epoch the node takes `lambda`, the rates and the powers from what it measured itself, and moves `theta`
+//!   by one towards the least cost, if that is lower by more than a share (`gain`). Each measurement counts half as
+//!   much one epoch later.
 //! - A level without measurements is tried: `theta` moves by one towards it. Where `lambda > 0.9 mu_lo`, or more than
 //!   `most` packets are there, the high level serves.
 //!

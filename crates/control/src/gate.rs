@@ -13,8 +13,7 @@ use units::{Instant, Rate};
 /// out the [`Act`]. It calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls must come in order
 /// of time.
 pub trait Gate {
-    /// Handles the application's request to send at this rate, in network-layer bytes. It replaces an earlier request
-    /// or admission.
+    /// Handles the application's request to send at this rate, in network-layer bytes. It replaces earlier requests.
     fn open(&mut self, now: Instant, rate: Rate) -> Act;
 
     /// Handles an answer to a probe: the number of the probe, and the smallest rate that a node on the path can still
@@ -33,8 +32,7 @@ pub trait Gate {
     /// Tells whether the flow may send as real time.
     fn is_admitted(&self) -> bool;
 
-    /// Tells whether the flow was recently admitted. Its packets carry that mark, and a congested node can mark them
-    /// before others.
+    /// Tells whether the flow was recently admitted. Its packets carry that mark, by which a congested node may choose.
     fn is_new(&self, now: Instant) -> bool;
 }
 

@@ -5,8 +5,7 @@ use units::{Duration, Rate};
 
 /// Share of idle time from which on the link counts as left idle.
 const IDLE: f64 = 0.5;
-/// Share of dropped packets from which on drops count: a TCP flow with a round trip of 40 ms then reaches at most some
-/// 10 Mb/s.
+/// Share of dropped packets from which on drops count: TCP with a round trip of 40 ms then reaches some 10 Mb/s.
 const DROPPED: f64 = 0.001;
 /// Share of an ordered rate from which on the rate counts as the limit of the traffic.
 const HELD: f64 = 0.8;

@@ -1,5 +1,4 @@
-//! Measurements of a queue for a controller. Readable and writable, so that a recorded run can be replayed into a
-//! controller.
+//! Measurements of a queue for a controller. Serialised, so that a recorded run can be replayed into a controller.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -43,8 +42,8 @@ pub struct Interval {
     pub backlog_max: u64,
     /// Service time: from the hand-over to the MAC until the ACK or final failure (`T_serv`).
     pub service: Stat,
-    /// Departure gap: time between two hand-overs to the MAC with the queue never empty in between (ADTH section 3.2.3:
-    /// 'MAC delay').
+    /// Departure gap: time between two hand-overs to the MAC, if the queue never empties in between (ADTH 3.2.3: 'MAC
+    /// delay').
     pub departure_gap: Stat,
     /// Sojourn time: time in the queue before the hand-over to the MAC ('queuing delay' in ADTH's document).
     pub sojourn: Stat,

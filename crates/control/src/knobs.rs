@@ -40,14 +40,14 @@ const SURROUNDED: f64 = 1.2;
 const LEAST_SURROUNDED: f64 = 1.0;
 const MOST_SURROUNDED: f64 = 100.0;
 
-/// Packets sent to a station in an interval, and whether more wait for it.
+/// Packets sent to a station in an interval, and whether more wait for the station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Station {
     /// Packets for this station that left mac80211's queues.
     pub packets: u64,
     /// Their bytes.
     pub bytes: Bytes,
-    /// Bitrate of the last frame to it, if it is known.
+    /// Bitrate of the last frame to the station, if it is known.
     pub rate: Option<Rate>,
     /// Whether packets wait for the station at the end of the interval.
     pub waits: bool,
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(8_192), "they wait only since a moment");
         // 4000 packets a second, 200 in 50 ms: two rounds of one station are shorter.
         assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(200));
-        // A second in which nobody sends tells nothing of the link.
+        // A second without transmissions says nothing about the link.
         assert_eq!(knobs.update(Duration::from_secs(1), [Station::default()]), Limit::Packets(200));
         assert_eq!(knobs.update(EVERY, [busy(1)]), Limit::Packets(200));
     }

@@ -96,8 +96,7 @@ impl Scheme for Learned {
     const TARGET: Option<&'static str> = Some("target_delay");
 
     /// # Errors
-    /// Edges that do not ascend; a table whose rows or columns do not match the bins, or with values that are no
-    /// factors.
+    /// Edges that do not ascend; a table whose shape does not match the bins, or with values that are no factors.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         for (key, edges) in [("delay_edges", &params.delay_edges), ("backlog_edges", &params.backlog_edges)] {
             if !edges.iter().all(|edge| edge.is_finite() && *edge > 0.0) || !edges.is_sorted_by(|one, next| one < next)
@@ -182,8 +181,7 @@ impl Controller for Learned {
     }
 }
 
-/// The policy that `docs/python/learn.py` prints: rows by the delay over the target, columns by the backlog over the
-/// limit.
+/// The policy that `docs/python/learn.py` prints: rows by delay over target, columns by backlog over limit.
 const FACTORS: [[f64; 4]; 6] = [
     [1.0, 1.0, 0.5, 2.0],
     [0.95, 0.5, 0.5, 0.8],

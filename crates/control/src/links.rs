@@ -18,8 +18,7 @@ pub struct Link {
     pub hops: u8,
 }
 
-/// The links of a collision domain, in a table of fixed size: the sender of the note first, then the nodes that it
-/// hears.
+/// The links of a collision domain, in a fixed table: the sender of the note first, then the nodes that it hears.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "List<Link, 16>")]
 pub struct Links(List<Link, { Self::MOST }>);

@@ -17,8 +17,7 @@ pub struct Needs {
     pub interval: Duration,
     /// Optional measurements of the queue.
     pub measures: Measures,
-    /// Threshold of the MAC delay beyond which packets count in [`Radio::late`](crate::Radio::late). None are counted
-    /// without it.
+    /// Threshold of the MAC delay beyond which packets count in [`Radio::late`](crate::Radio::late). None: no count.
     pub late_after: Option<Duration>,
     /// Measurements that it reads. No other measurement changes its orders: a test checks this for every controller.
     pub reads: Reads,
@@ -27,8 +26,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Makes the requirements of a controller that is called every `interval`, reads `reads` and gives orders of the
-    /// kinds in `sets`.
+    /// Makes the requirements of a controller called every `interval`, which reads `reads` and gives orders in `sets`.
     pub const fn new(interval: Duration, reads: Reads, sets: Sets) -> Self {
         let measures = Measures { service_weight: None, idle_threshold: 0 };
         Self { interval, measures, late_after: None, reads, sets }

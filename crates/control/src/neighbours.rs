@@ -11,7 +11,7 @@ const SPACING: Duration = Duration::from_millis(100);
 pub struct Neighbours {
     /// Newest note ordered.
     ordered: Note,
-    /// Whether a time to send it has already been returned.
+    /// Whether a time to send the note has already been returned.
     pending: bool,
     /// Earliest time of the next note.
     earliest: Instant,

@@ -70,7 +70,7 @@ macro_rules! controllers {
         }
 
         impl AnyController {
-            /// Builds the controller `name` with its table of `parameters`, or with the defaults where the table is
+            /// Builds the controller `name` with its table of `parameters`; the defaults apply where the table is
             /// absent.
             ///
             /// # Errors

@@ -36,8 +36,7 @@ pub struct Radio {
     /// Time in which the node's own frames of any kind were on the air. `busy`, `sending` and the idle time of the
     /// medium add up to the interval.
     pub sending: Duration,
-    /// Number of other stations from which a frame was received intact that names its sender (all frames do but ACK and
-    /// CTS).
+    /// Number of other stations from which a frame that names its sender (not ACK, CTS) was received intact.
     pub contenders: u32,
     /// PHY rate of the data frames sent, weighted by their bytes; zero without any. Retransmissions count. Broadcasts
     /// do not count, here and in `frames` and `mpdus`: their rate says nothing about a link.
@@ -99,8 +98,7 @@ pub struct Heard {
     pub note: Note,
 }
 
-/// Measurements that a node broadcasts to its neighbours: measured quantities only, so that one format serves every
-/// scheme.
+/// Measurements that a node broadcasts to its neighbours: measured quantities only, as one format for all schemes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Note {

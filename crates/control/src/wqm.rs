@@ -9,9 +9,9 @@
 //! - `F(N)`, the share of the channel: the time that others leave, at least `1/N` as under CSMA; see [`Shares`].
 //! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
 //! - The size is never below an aggregate at the current rate, nor below two packets, and never above what drains
-//!   within the largest time without others. It grows only if it is what limits the queue.
-//! - `R` is the mean PHY rate of the data frames sent, averaged over periods. Losses are not subtracted: radios do not
-//!   report them.
+//!   within the largest time without others. The size grows only if it limits the queue.
+//! - `R` is the mean PHY rate of the data frames sent, over periods. Losses are not subtracted: radios do not report
+//!   them.
 //! - The size is reset if the rate has changed by more than a factor of two, and after a time without packets.
 //!
 //! Names in parentheses are the document's.
@@ -34,7 +34,7 @@ const FULL: f64 = 1_500.0;
 pub struct Params {
     /// Drain time of a full queue below which it grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
     pub t_min: Positive<Duration>,
-    /// Drain time above which it shrinks (`T_max`). Default 10 ms, reconstructed.
+    /// Drain time above which the queue shrinks (`T_max`). Default 10 ms, reconstructed.
     pub t_max: Positive<Duration>,
     /// Control period, at least 100 us. Default 100 ms, reconstructed: the interval of Linux's rate control.
     pub interval: Period,
@@ -86,7 +86,7 @@ pub enum Shares {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmStep"))]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Down by what takes longer than `t_max` to drain, at most by half; up by half of the gap to `t_min`.
+    /// Down by the excess over a drain time of `t_max`, at most by half; up by half of the gap to `t_min`.
     #[default]
     Gap,
     /// One packet.

@@ -1,5 +1,5 @@
-//! IP packets as bytes: the fields that the network reads, and those that it changes on the way. Accepts any bytes
-//! without a panic.
+//! IP packets as bytes: the fields that the network reads, and those that it changes. Accepts any bytes without a
+//! panic.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

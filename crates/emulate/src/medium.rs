@@ -28,8 +28,7 @@ const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 
 /// A scenario's network that takes packets at its real nodes and gives them back where they arrive.
 ///
-/// Times are those since the start of the run. The same scenario, seed and pushes give the same deliveries to the last
-/// bit.
+/// Times count from the start of the run. The same scenario, seed and pushes give the same deliveries to the last bit.
 ///
 /// ```
 /// use emulate::Medium;
@@ -178,7 +177,7 @@ impl Medium {
         &mut self.world
     }
 
-    /// The newest format of frames with several streams, if it has any.
+    /// The node's newest format of frames with several streams, if it has any.
     #[cfg(target_os = "linux")]
     pub(crate) fn newest(&self) -> Option<Format> {
         self.newest
@@ -196,7 +195,7 @@ impl Medium {
     /// Ends the captures.
     ///
     /// # Errors
-    /// They could not be written to their end.
+    /// The captures could not be written to their end.
     pub fn end_capture(&mut self) -> Result<(), Error> {
         let ended = self.captures.take().map_or(Ok(()), Files::end);
         self.lost.take().map_or(ended, Err)

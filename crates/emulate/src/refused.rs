@@ -17,9 +17,10 @@ pub enum NotLoaded {
     /// No node is real.
     #[error("no node of the network is real: give two of its nodes `real = true`")]
     NoRealNode,
-    /// Its real nodes take frames of a kernel, and no packets.
+    /// The network's real nodes take frames of a kernel, and no packets.
     #[error(
-        "`queues = \"driver\"` is for the radios of a kernel (mac80211_hwsim): packets can only go to nodes without it"
+        "`queues = \"driver\"` needs a kernel's simulated radios (mac80211_hwsim): only nodes without this key can \
+         receive packets here"
     )]
     Driven,
 }
@@ -35,22 +36,22 @@ impl From<Refusal> for NotLoaded {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotSent {
-    #[error("time goes backwards: {now:?} comes before {network:?}, up to which the network has been simulated")]
+    #[error("time goes backwards: {now:?} is before {network:?}, the time that the simulation has reached")]
     Backwards { now: Duration, network: Duration },
     #[error("the run ends at {end:?}: make `duration` longer")]
     Ended { end: Duration },
-    #[error("`{name}` is no real node; {}", told(.known))]
+    #[error("`{name}` is not a real node; {}", told(.known))]
     NotReal { name: String, known: Vec<String> },
     #[error("`{name}` sends to itself")]
     Itself { name: String },
     #[error("a packet of {length} B with its headers is longer than the MTU of {most} B")]
     TooLong { length: u64, most: u64 },
-    #[error("these {length} B are no whole packet of IPv4 or IPv6")]
+    #[error("these {length} B are not one complete IPv4 or IPv6 packet")]
     NotIp { length: usize },
     /// No real node has the address: it is that of a simulated node, of all nodes, or of none.
     #[error("no real node has the address {to}")]
     Elsewhere { to: IpAddr },
-    #[error("`{name}` is off the air at this time")]
+    #[error("`{name}` is absent from the network at this time")]
     Absent { name: String },
 }
 

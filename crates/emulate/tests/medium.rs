@@ -146,11 +146,11 @@ fn what_the_network_does_not_take_is_refused_and_nothing_happens() {
     let refusals = [
         (
             send(50, "laptop", "server", 1),
-            "time goes backwards: 50ms comes before 100ms, up to which the network has been simulated",
+            "time goes backwards: 50ms is before 100ms, the time that the simulation has reached",
         ),
         (send(10_000, "laptop", "server", 1), "the run ends at 10s: make `duration` longer"),
-        (send(200, "labtop", "server", 1), "`labtop` is no real node; real are `laptop`, `server`"),
-        (send(200, "laptop", "ap", 1), "`ap` is no real node; real are `laptop`, `server`"),
+        (send(200, "labtop", "server", 1), "`labtop` is not a real node; real are `laptop`, `server`"),
+        (send(200, "laptop", "ap", 1), "`ap` is not a real node; real are `laptop`, `server`"),
         (send(200, "laptop", "laptop", 1), "`laptop` sends to itself"),
         (send(200, "laptop", "server", 1_473), "a packet of 1501 B with its headers is longer than the MTU of 1500 B"),
     ];

@@ -25,7 +25,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         for claim in &named.scenario.claims {
             if let Some(other) = owners.insert(&claim.id, named) {
                 let (one, two) = (&other.scenario.file, &named.scenario.file);
-                found.push(format!("{}: {one} and {two} both have this claim", claim.id));
+                found.push(format!("{}: both {one} and {two} contain this claim", claim.id));
             }
         }
     }
@@ -49,7 +49,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 found.push(format!("{}: twice on record", row.id));
             }
             if owners.get(row.id.as_str()).is_none_or(|named| named.document != *document) {
-                found.push(format!("{}: on record for {document}, but no scenario of it has this claim", row.id));
+                found.push(format!("{}: recorded for {document}, but no scenario of it has this claim", row.id));
             }
         }
     }
@@ -69,16 +69,16 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 let ruled = std::iter::once(named).chain(others).find(ruled_with);
                 let hash = ruled.and_then(|named| named.scenario.hashes.get(&claim.id));
                 if hash.as_deref() != Some(&row.hash) {
-                    found.push(format!("{}: stale; run `{}` and record it", claim.id, row.command));
+                    found.push(format!("{}: out of date; run `{}` and record it", claim.id, row.command));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
-                    found.push(format!("{}: its words have changed; `sluice claims --record`", claim.id));
+                    found.push(format!("{}: the text of the claim has changed; `sluice claims --record`", claim.id));
                 }
             }
             found.extend(no_evidence(&named.scenario, claim, &own));
             let fails = own.iter().any(|row| row.verdict.fails());
             if fails && (claim.why.is_none() || claim.cause.is_none()) {
-                found.push(format!("{}: does not hold, and has no `why` or no `cause`", claim.id));
+                found.push(format!("{}: the claim does not hold, and lacks `why` or `cause`", claim.id));
             }
         }
     }
@@ -86,28 +86,28 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     found
 }
 
-/// Words of statements about what a scheme costs.
+/// Words that mark statements about a scheme's cost.
 const COSTS: [&str; 5] = ["cost", "costs", "drop", "penalty", "price"];
 
-/// Returns what keeps a claim of the document from being evidence: a value that was chosen to match it, a window that is
-/// open beyond its number, a better side of what is itself a cost.
+/// Returns why a document's claim is no evidence: a value was chosen to match it, its window has one bound for a
+/// printed number, or it has a better side although it is about a cost.
 fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String> {
     let mut found = Vec::new();
     if claim.statement.is_none() {
         let chosen = scenario.chosen_by.iter().filter(|(_, by)| by.contains(&claim.id));
         found.extend(chosen.map(|(key, _)| {
-            format!("{}: `{key}` was chosen to match it (`chosen_by`): it needs `statement = \"ours\"`", claim.id)
+            format!("{}: `{key}` was chosen to make it hold (`chosen_by`): it needs `statement = \"ours\"`", claim.id)
         }));
         if claims::is_open(claim) && !rows.iter().all(|row| matches!(row.verdict, Ruling::Better | Ruling::Differs)) {
             found.push(format!(
-                "{}: the document prints a number, and `{}` is open on one side: give it two ends",
+                "{}: the document gives a number, but `{}` has one bound only: give both bounds",
                 claim.id, claim.holds
             ));
         }
     }
     let mut words = claim.says.split(|letter: char| !letter.is_alphabetic());
     if claim.better.is_some() && words.any(|word| COSTS.contains(&word)) {
-        found.push(format!("{}: a statement about a cost has no `better` side", claim.id));
+        found.push(format!("{}: the claim is about a cost, so leave `better` out", claim.id));
     }
     found
 }

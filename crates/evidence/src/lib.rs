@@ -37,7 +37,7 @@ pub struct Row {
     pub setting: String,
     /// The simulator whose conventions the network followed: "standard", "ns-2".
     pub conventions: String,
-    /// One of the statements for which the document stands.
+    /// One of the document's statements.
     pub headline: bool,
     /// The origin of the statement; `None` if it is the document's.
     pub kind: Option<Origin>,
@@ -72,7 +72,7 @@ pub struct Row {
     pub cause: Option<Cause>,
     /// The day on which the runs were made, in UTC: `2026-05-09`.
     pub date: String,
-    /// The command that makes them again.
+    /// The command that makes the runs again.
     pub command: String,
     /// The hash of everything that determines the ruling.
     pub hash: String,
@@ -121,7 +121,7 @@ pub fn read(text: &str) -> Result<Vec<Row>, String> {
         return Err(format!("the columns are not {COLUMNS}"));
     }
     let row = |(number, cells): (usize, Vec<String>)| {
-        Row::from_cells(cells).ok_or_else(|| format!("row {}: this version writes a value differently", number + 1))
+        Row::from_cells(cells).ok_or_else(|| format!("row {}: this version writes a value in another form", number + 1))
     };
     lines.enumerate().map(row).collect()
 }
@@ -138,7 +138,7 @@ pub fn write(rows: &[Row]) -> String {
 impl Row {
     fn cells(&self) -> Vec<String> {
         let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Vec::new() };
-        // JSON's own numbers know no infinity.
+        // JSON numbers cannot be infinite.
         let measured = |name: &str| match name {
             "ours" => self.ours,
             "low" => self.low,
@@ -241,7 +241,7 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
         for seed in &scenario.seeds {
             let Some(run) = made.get(&(network.clone(), *seed)) else {
                 let labels: Vec<&str> = case.labels.values().map(String::as_str).collect();
-                return Err(format!("no run with seed {seed} of the network that is {} today", labels.join(", ")));
+                return Err(format!("no run with seed {seed} of the present network of {}", labels.join(", ")));
             };
             runs.push(Run { case: case.labels.clone(), ..(*run).clone() });
         }

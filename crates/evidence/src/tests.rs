@@ -91,9 +91,9 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     one(&text, &[row(&text, "ns-2", 1.0, Ruling::Holds)], "not on record");
     one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "no scenario of it has this claim");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
-    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "stale; run `sluice reproduce chain`");
+    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "out of date; run `sluice reproduce chain`");
     one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "have changed");
-    one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "no `why` or no `cause`");
+    one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "lacks `why` or `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
     assert_eq!(told(&explained, &[row(&explained, "standard", 1.0, Ruling::Differs)]), [""; 0]);
 }
@@ -114,7 +114,7 @@ fn what_is_no_evidence_is_found() {
     let number = with_claim("reported = 0.4");
     let fits = row(&number, "standard", 0.0, Ruling::Holds);
     let found = told(&number, std::slice::from_ref(&fits));
-    assert!(found.len() == 1 && found[0].contains("open on one side"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("has one bound only"), "{found:?}");
     let words = with_claim("reported = \"low: 400 ms\"");
     assert_eq!(told(&words, &[row(&words, "standard", 0.0, Ruling::Holds)]), [""; 0]);
     let why = "why = \"It rains.\"\ncause = \"open\"";
@@ -123,12 +123,12 @@ fn what_is_no_evidence_is_found() {
     let chosen = format!("chosen_by = {{ \"queue.limit\" = [\"chain.1\", \"chain.9\"] }}\n{}", with_claim(""));
     let found = told(&chosen, &[row(&chosen, "standard", 0.0, Ruling::Holds)]);
     assert!(found.len() == 2 && found[0].contains("no claim chain.9"), "{found:?}");
-    assert!(found[1].contains("chain.1: `queue.limit` was chosen to match it"), "{found:?}");
+    assert!(found[1].contains("chain.1: `queue.limit` was chosen to make it hold"), "{found:?}");
     let ours = chosen.replacen("[[claim]]", "[[claim]]\nstatement = \"ours\"", 1).replace(", \"chain.9\"", "");
     assert_eq!(told(&ours, &[row(&ours, "standard", 0.0, Ruling::Holds)]), [""; 0]);
     let cost = with_claim("better = \"above\"").replace("ADTH delays less", "ADTH costs less");
     let found = told(&cost, &[row(&cost, "standard", 0.0, Ruling::Holds)]);
-    assert!(found.len() == 1 && found[0].contains("no `better` side"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("leave `better` out"), "{found:?}");
 }
 
 #[test]

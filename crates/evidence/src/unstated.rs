@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 /// The mark in the comment of a key.
 const MARK: &str = "not stated";
-/// What follows it says over which range others were tried, or why not.
+/// The text after it gives the range of the other values that were tried, or why there are none.
 const RANGE: &str = "range:";
 
 /// A scenario's file, or a base: the document, the file's name and its text.
@@ -63,13 +63,13 @@ pub fn unstated(texts: &[Text]) -> Vec<Unstated> {
     found
 }
 
-/// Returns the faults: values without a tenth and ten times as much among the others, and without a word on their range.
+/// Returns the faults: values that were not varied to a tenth and to ten times, and that have no text on their range.
 pub fn untried(all: &[Unstated]) -> Vec<String> {
     let bare = all.iter().filter(|one| one.range.is_empty() && !spans_a_decade(&one.value, &one.tried));
     let told = |one: &Unstated| {
         let (document, file, key) = (&one.document, &one.file, &one.key);
         format!(
-            "{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say `{RANGE}` and why not"
+            "{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say in `{RANGE}` why not"
         )
     };
     bare.map(told).collect()
@@ -192,7 +192,7 @@ mod tests {
             untried(found).into_iter().map(key).collect()
         };
         assert_eq!(faulty(&found), ["duration", "tcp", "flow.up.rate", "queue.limit"]);
-        // A decade each way needs no word; a value of another kind is none.
+        // A decade each way needs no text; a value that is not a quantity has no decade.
         let other = texts().map(|mut text| {
             text.text =
                 text.text.replace("[20, 50, 500]", "[5, 50, 500]").replace("rate\" = 3", "rate\" = [\"20 Mb/s\", 0.2]");

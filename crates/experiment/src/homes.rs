@@ -140,7 +140,7 @@ impl Draw {
         }
     }
 
-    /// Fills in words, and draws one of each `<a|b>`.
+    /// Fills in placeholders, and draws one alternative of each `<a|b>`.
     fn filled(&mut self, body: &str, words: &[(&str, &str)]) -> String {
         let body = words.iter().fold(body.to_owned(), |body, (word, value)| body.replace(&format!("${word}"), value));
         let mut parts = body.split('<');

@@ -150,7 +150,7 @@ pub struct Claim {
     pub says: String,
     /// Place in the document: "ADTH section 4.2.1".
     pub source: String,
-    /// The document's value, shown beside ours.
+    /// The document's value, shown next to ours.
     pub reported: Option<Reported>,
     /// Cases of the claim: axis = label, or a list of labels: `{ scheme = "ADTH" }`. Default: all.
     #[serde(default, rename = "where")]
@@ -176,8 +176,8 @@ pub struct Claim {
     /// Choice among several cases of `against`, by their values or sums.
     #[serde(default)]
     pub choose: Choose,
-    /// Instead of `choose`: the first case of `against` in which this result is at least as large as in ours, or, if
-    /// that is less, as the largest among these cases.
+    /// Instead of `choose`: the first case of `against` whose result is at least ours, or at least their largest if
+    /// that is less.
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of the case of `against`: every value with every value.
     pub than: Option<String>,
@@ -291,9 +291,9 @@ pub enum OverSeeds {
     Every,
     /// The best seed decides.
     Some,
-    /// By their standard deviation.
+    /// By the standard deviation of the numbers.
     Deviation,
-    /// By their standard deviation over their mean.
+    /// By the standard deviation of the numbers over their mean.
     RelativeDeviation,
 }
 
@@ -356,8 +356,8 @@ pub enum Take {
     Stays,
     /// The share of the steps that fulfil `when`.
     Share,
-    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 where it
-    /// repeats.
+    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 for a
+    /// series that repeats.
     Periodicity,
 }
 
@@ -393,7 +393,7 @@ pub enum Together {
 pub struct First {
     /// Axis; its labels are numbers or quantities (`50 packets`), taken in SI units.
     pub axis: String,
-    /// Share of the largest value along the axis from which on a value is near it: above 0 and at most 1.
+    /// A value is near the largest from this share of it on: above 0 and at most 1.
     pub share: Option<f64>,
     /// Instead: the condition that the value (the sum over flows or nodes) fulfils, as in `holds`.
     pub when: Option<String>,

@@ -1,4 +1,5 @@
-//! Scenarios and configurations in files. Of a path that does not exist it tells the part that does, and the names there.
+//! Scenarios and configurations in files. For a path that does not exist it gives the existing part and the names
+//! there.
 
 use experiment::scenario::{Files, Refusal, Scenario, Wishes, nearest, opened, parse};
 use schemars::JsonSchema;

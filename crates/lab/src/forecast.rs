@@ -1,6 +1,7 @@
-//! Forecasts what today's queues and others would do at an access point, from what its radio tells: the modes and the traffic of
-//! its stations, and how busy the channel is. What it does not tell is drawn: the neighbour, servers, other queues. Draws with
-//! which today's queues do what was seen are kept, and simulated with the others, on the same random numbers.
+//! Forecasts what today's queues and others would do at an access point, from readings of its radio: the modes and the
+//! traffic of its stations, and how busy the channel is. What the readings do not show is drawn at random: the
+//! neighbour, servers, other queues. Draws in which today's queues behave as recorded are kept, and simulated with the
+//! other queues, on the same random numbers.
 
 mod draw;
 mod seen;

@@ -22,7 +22,7 @@ const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs
 /// cached file that was changed is written again.
 ///
 /// # Errors
-/// None of the folders can be written to.
+/// No folder can be written to.
 pub fn home() -> Result<PathBuf, Error> {
     let here = PathBuf::from(FOLDER);
     if here.is_dir() {

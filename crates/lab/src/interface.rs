@@ -35,7 +35,7 @@ pub struct Bitrate {
 }
 
 impl Bitrate {
-    /// A mode; of 802.11n the MCS counts the streams. Modes above those of a generation, such as 4096-QAM, count as its
+    /// A mode; of 802.11n the MCS counts the streams. Modes above a generation's, such as 4096-QAM, count as its
     /// highest.
     ///
     /// # Errors
@@ -90,11 +90,11 @@ pub enum Role {
 pub struct Station {
     /// MAC address: `02:00:00:00:01:00`.
     pub address: String,
-    /// Mode of the last frame to it.
+    /// Mode of the last frame to the station.
     pub sent: Option<Bitrate>,
-    /// Mode of the last frame from it.
+    /// Mode of the last frame from the station.
     pub received: Option<Bitrate>,
-    /// Rate of the last frame to it, if it was [data in an older format](old_rate).
+    /// Rate of the last frame to the station, if it was [data in an older format](old_rate).
     pub old: Option<Rate>,
 }
 
@@ -415,8 +415,8 @@ mod tests {
         assert!(scenario_of(idle).unwrap_err().contains("while stations download"));
     }
 
-    /// Data at more than the lowest rate tell a station of an older standard, by the band; without a channel 2.4 GHz is not
-    /// assumed.
+    /// Data above the lowest rate identify a station of an older standard, by the band; none is assumed without a
+    /// channel.
     #[test]
     fn stations_before_802_11n_have_the_rate_of_their_data() {
         let old = |number: u8, rate: &str| {
@@ -495,7 +495,7 @@ mod tests {
         assert!(error.contains("(wlan1, wlan0): choose one with `--interface`"), "{error}");
         let low = read(&two, Some("wlan1")).unwrap();
         assert_eq!((low.frequency, low.stations.len()), (Some(2_437), 1));
-        assert!(read(&two, Some("wlan2")).unwrap_err().contains("but wlan1, wlan0"));
+        assert!(read(&two, Some("wlan2")).unwrap_err().contains("only wlan1, wlan0"));
         // A second network on one channel shares its air; one that has no stations is passed over.
         let shared = two.replace("6 (2437 MHz), width: 20", "36 (5180 MHz), width: 80");
         assert_eq!(read(&shared, None).unwrap().stations.len(), 2);
@@ -517,7 +517,7 @@ mod tests {
         assert!(scenario_of("Not connected.\n").unwrap_err().contains("no interface"));
     }
 
-    /// Drivers tell combinations that 802.11ac lacks, and makers' own indices.
+    /// Drivers report combinations that 802.11ac lacks, and indices of their makers.
     #[test]
     fn every_mode_of_802_11ac_becomes_one_that_a_scenario_has() {
         for (width, streams, mcs) in [20, 40, 80, 160]

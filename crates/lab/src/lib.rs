@@ -1,7 +1,6 @@
 //! The lab: runs experiments, keeps their results, and reads recordings.
 //!
-//! This crate has what crate `experiment` must not have: files, threads and clocks. It holds no model of a network, queue
-//! or controller.
+//! This crate has what crate `experiment` must not have: files, threads and clocks. It holds no model of a network.
 
 pub mod capture;
 pub mod charts;

@@ -1,5 +1,4 @@
-//! Turns a recording of a live queue into a scenario: a link as fast as the measured one, and the load that was
-//! offered.
+//! Turns a recording of a live queue into a scenario: a link as fast as the measured one, and the offered load.
 //!
 //! - *Link*: a packet takes the service time that was measured in the interval in which it is sent, or the time between
 //!   departures if service times were never measured. An interval without either, as when nothing was sent, keeps the
@@ -42,12 +41,12 @@ pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     if recording.len() > MOST {
         let intervals = recording.len();
         return Err(format!(
-            "it has {intervals} intervals, and a scenario at most {MOST}: cut it, as with `head -n {MOST}`"
+            "it has {intervals} intervals, and a scenario at most {MOST}: cut it, for example by `head -n {MOST}`"
         ));
     }
     let order = recording.windows(2).position(|pair| pair[1].at <= pair[0].at);
     if let Some(before) = order {
-        return Err(format!("interval {} does not end after the one before it", before + 2));
+        return Err(format!("interval {} does not end later than the one before it", before + 2));
     }
     let (payload, cut) = payload(recording)?;
     let (link, load) = (link(recording, payload)?, load(recording, payload));
@@ -121,8 +120,7 @@ fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
         }
         end = decision.at;
         let bits = u128::from(decision.seen.arrived.packets) * u128::from(payload.bits()) * 1_000_000_000;
-        // The packets begin with the interval and are slightly late rather than early, so that no extra packet falls
-        // into it.
+        // The packets begin with the interval and are late rather than early, so that no extra packet falls into it.
         let rate = bits / u128::from((end - from).as_nanos().max(1));
         add(from, Rate::bps(u64::try_from(rate).unwrap_or(u64::MAX)));
     }
@@ -266,7 +264,7 @@ mod tests {
             (&[][..], "holds no interval"),
             (&[decision(1, 0, 0, stat(9))], "no packet arrived"),
             (&[decision(1, 9, 100, stat(0))], "the link's speed"),
-            (&back, "interval 2 does not end after"),
+            (&back, "interval 2 does not end later"),
         ] {
             assert!(scenario(recorded, "x").unwrap_err().contains(why), "{why}");
         }

@@ -20,7 +20,7 @@ const AIR: &[u8] = b"{\"air\":";
 /// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// Its intervals with the limits that followed, in order of time.
+    /// The recording's intervals with the limits that followed, in order of time.
     pub decisions: Vec<Decision>,
     /// The number of the last line, from 1, if a full disk or a crash cut it off. That line is left out.
     pub cut: Option<usize>,
@@ -29,7 +29,7 @@ pub struct Recording {
 /// Reads a file with a recording of at least one interval.
 ///
 /// # Errors
-/// It cannot be read, or holds no interval.
+/// The recording cannot be read, or holds no interval.
 pub fn open(path: &Path) -> Result<Recording, Error> {
     let name = path.display().to_string();
     match File::open(path) {
@@ -41,7 +41,7 @@ pub fn open(path: &Path) -> Result<Recording, Error> {
 /// Reads a recording of at least one interval, which is called `name` in messages.
 ///
 /// # Errors
-/// It is no recording, or holds no interval.
+/// The file is no recording, or holds no interval.
 pub fn read_all(name: &str, recording: impl BufRead) -> Result<Recording, Error> {
     let recording = read(recording).map_err(|why| Error::Wrong(format!("{name}: {why}")))?;
     if recording.decisions.is_empty() { Err(Error::Wrong(format!("{name} holds no interval"))) } else { Ok(recording) }

@@ -47,8 +47,8 @@ pub trait Host {
         None
     }
 
-    /// Called after each [`reload`](Self::reload): whether what it returned applies now. If not, what was before still
-    /// does, here too.
+    /// Called after each [`reload`](Self::reload): whether what it returned applies now. If not, the former settings
+    /// still apply, here too.
     fn reloaded(&mut self, applies: bool) {
         let _ = applies;
     }

@@ -26,7 +26,7 @@ pub enum Error {
     NotBack { name: String, found: String },
     #[error(
         "the former queue is back, but parts of Sluice's queue discipline stay in the kernel until `sluice detach` or \
-         the next agent takes them away: {source}"
+         the next agent removes them: {source}"
     )]
     Remains { source: Box<Error> },
     #[error(transparent)]
@@ -80,13 +80,13 @@ pub enum Unfit {
     LimitInUnit { kind: &'static str, limit: Limit },
     #[error("limit {limit} exceeds the maximum of {room} packets of a live queue; set limit = {room} or less")]
     Room { room: u32, limit: Limit },
-    #[error("only Sluice's own discipline tells service classes apart: use --backend bpf, and no dry run")]
+    #[error("only Sluice's own discipline distinguishes service classes: use --backend bpf, and no dry run")]
     Classes,
     #[error("biased has one queue and discards by priority alone: leave out --classes, real_time and purge")]
     Biased,
     #[error(
-        "the knobs of mac80211 have a law and a limit of their own: leave out --controller, --set, --classes and --notes (the \
-         table queue, classes, notes); --target-delay (target_delay) works with them"
+        "mac80211's scheduler has its own control law and limit: leave out --controller, --set, --classes and --notes \
+         (the table queue, classes, notes); --target-delay (target_delay) works with it"
     )]
     Knobs,
     #[error(
@@ -95,8 +95,8 @@ pub enum Unfit {
     )]
     Target { device: String },
     #[error(
-        "{device} has no stations with turns, so no round of them can be shortened: leave out --bulk-delay (bulk_delay in \
-         agent.toml), or give it without a controller where mac80211 holds the packets"
+        "{device} has no stations that take turns, so there is no round to shorten: leave out --bulk-delay \
+         (bulk_delay in agent.toml), or give it without a controller where mac80211 holds the packets"
     )]
     Bulk { device: String },
     #[error("{why}")]
@@ -152,7 +152,7 @@ pub enum Taken {
     Elsewhere { device: String, here: String, there: String, detach: String },
     #[error("process {process}, which governs {device}, was told to end and did not end within {waited}")]
     Stays { process: u32, device: String, waited: Duration },
-    #[error("the queues of phy{number} have one limit, and another of its interfaces is governed already")]
+    #[error("all interfaces of phy{number} share one limit, and an agent already governs another of them")]
     Phy { number: u32 },
     #[error("the queueing discipline serves at most {most} interfaces")]
     Slots { most: u32 },
@@ -178,11 +178,11 @@ pub enum Unforced {
     #[error("{why}. --force (force = true) governs it anyway")]
     Idle { why: String },
     #[error(
-        "{name} cannot have turns ({why}), no controller is named, and a fixed limit alone helps nobody. Name a \
+        "{name} cannot have turns ({why}), no controller is named, and a fixed limit alone brings no gain. Name a \
          controller (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) sets a fixed limit"
     )]
     Policy { name: String, why: String },
-    #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]
+    #[error("Sluice does not replace the queue of {name}: {obstacle}. --replace (replace = true) does")]
     Former { name: String, obstacle: String },
 }
 

@@ -59,8 +59,8 @@ pub fn now() -> Instant {
     read(ClockId::Monotonic)
 }
 
-/// A bounded wait for what has to be asked for again and again. The clock bounds it and not the number of attempts: on a
-/// busy machine an attempt and a pause take many times as long as elsewhere.
+/// A bounded wait for a condition that has to be polled. The clock bounds it and not the number of attempts: on a busy
+/// machine an attempt and a pause take many times as long as elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     until: Instant,

@@ -60,7 +60,7 @@ pub struct Sample {
     pub tcp_rtts: Vec<f64>,
     pub sojourns: Vec<f64>,
     pub bytes: u64,
-    /// Frames to stations, and those of them that were given up, as far as the radio tells.
+    /// Frames to stations, and the number given up, as far as the radio reports them.
     pub frames: [u64; 2],
 }
 
@@ -109,7 +109,7 @@ pub struct Plan {
     pub block: Duration,
     /// The part at the beginning of a block that is left out.
     pub left_out: Duration,
-    /// Time between two looks at what an arm does.
+    /// Time between two checks of an arm's effect.
     pub slice: Duration,
     /// Each has a block of each arm.
     pub rounds: usize,
@@ -129,8 +129,8 @@ impl Plan {
         order
     }
 
-    /// Returns the level of the look after this round. Looks share the level, and early ones get little of it (alpha
-    /// spending). `None`: there is no look.
+    /// Returns the level of the look after this round. Interim verdicts share the error level, and early ones get
+    /// little of it (alpha spending). `None`: there is no look.
     fn look(&self, round: usize) -> Option<f64> {
         let spent = |look: usize| LEVEL * (look as f64 / LOOKS as f64).powi(2);
         let look = (1..=LOOKS).find(|look| (self.rounds * look).div_ceil(LOOKS) == round)?;
@@ -268,7 +268,7 @@ fn block<H: Host>(
     Ok(Some((whole.block(which, counted.as_secs_f64().max(f64::MIN_POSITIVE), silence), harm)))
 }
 
-/// Returns what an arm does that the default never did.
+/// Returns the harm that an arm does and the default never did.
 fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     let most = |of: fn(&Block) -> f64| before.iter().filter(|block| block.arm == 0).map(of).fold(0.0, f64::max);
     let (default, silence) = (most(|block| block.loss_ratio), most(|block| block.silence_s));

@@ -46,7 +46,7 @@ pub(crate) struct Context<'a, D> {
 /// leaves; the discipline reports the rest: packets that join, are refused, discarded or marked. Dropped packets are
 /// handed to `dropped`. Calls come in order of time.
 pub(crate) trait Discipline<P: Packet>: Sized {
-    /// Its parameter table in a scenario, with defaults.
+    /// The discipline's parameter table in a scenario, with defaults.
     type Params: Default;
 
     /// True if it can purge from the tail; otherwise `purge = "tail"` is refused.

@@ -27,7 +27,7 @@ pub struct FifoParams {
 pub struct Departure<P> {
     /// The packet that left.
     pub packet: P,
-    /// Its sojourn time, to be reported in its [`Completion`].
+    /// The packet's sojourn time, to be reported in its [`Completion`].
     pub waited: Duration,
 }
 

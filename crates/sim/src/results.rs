@@ -78,10 +78,10 @@ pub struct Flow {
     pub to: String,
     /// The kind of its traffic: `cbr`, `poisson`, `voice`, ...
     pub kind: String,
-    /// Its service class; absent for `best-effort`.
+    /// The flow's service class; absent for `best-effort`.
     #[serde(default, skip_serializing_if = "Class::is_best_effort")]
     pub class: Class,
-    /// Results of its admission, if it asks for it.
+    /// Results of the flow's admission, if it asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<Admission>,
     /// Packets that the source made. TCP: segments with data put on their way, repetitions included. `ping`: requests.
@@ -215,13 +215,13 @@ pub struct LeftOut {
 pub struct DistanceClass {
     /// Its upper end: `50 m`.
     pub name: String,
-    /// Its lower end, which does not belong to it unless it is zero.
+    /// The class's lower end, which does not belong to the class unless it is zero.
     pub from_m: f64,
-    /// Its upper end, which belongs to it.
+    /// The class's upper end, which belongs to the class.
     pub to_m: f64,
-    /// Nodes in it, summed over the packets that were sent by radio.
+    /// Nodes in the class, summed over the packets that were sent by radio.
     pub expected_receptions: u64,
-    /// Nodes among them that received the packet.
+    /// Nodes in the class that received the packet.
     pub receptions: u64,
     /// Receptions / expected receptions.
     pub reception_ratio: f64,
@@ -334,7 +334,7 @@ pub struct Node {
     /// Its queues: one; under EDCA one per access category, with `[class_queue]` one per service class, the highest first; at
     /// an access point perhaps as many for each station; then one per wired link.
     pub queues: Vec<QueueResult>,
-    /// Its medium access; all zero where it has no radio.
+    /// The node's medium access; all zero where it has no radio.
     pub mac: Mac,
     /// Frames sent by radio to each neighbour, in the scenario's order: an access point's stations, a relay's next hops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -342,10 +342,10 @@ pub struct Node {
     /// The moves of a station that roams. `phone@ap2` is the same station `phone` at another access point.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roams: Vec<Roam>,
-    /// Its routing protocol; absent with static routes.
+    /// The node's routing protocol; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
-    /// The overflows of its queues; absent unless `record.overflows` asks for them.
+    /// The overflows of the node's queues; absent unless `record.overflows` asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflows: Option<Overflows>,
     /// Energy that its radio drew; absent without `[consumption]`.
@@ -376,7 +376,7 @@ pub struct Energy {
     pub listen_s: f64,
     /// Time for which it dozed.
     pub doze_s: f64,
-    /// Packets served at its low transmission level; absent where it has none, as is the next one.
+    /// Packets served at the node's low transmission level; absent where it has none, as is the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<EnergyLevel>,
     /// Packets served at its high transmission level.
@@ -407,7 +407,7 @@ pub struct Overflows {
     pub dropped_packets: u64,
     /// Flows that lost a packet, each counted once per overflow.
     pub flows_hit: u64,
-    /// Those of them that are TCP and lost at least half of the window they had at their first loss.
+    /// Flows among these that are TCP and lost at least half of the window they had at their first loss.
     pub half_windows: u64,
 }
 
@@ -424,7 +424,7 @@ pub struct Hop {
     pub delivered: u64,
     /// Packets given up after the last attempt.
     pub retry_drops: u64,
-    /// Time spent sending to it: data, RTS, responses.
+    /// Time spent sending to the neighbour: data, RTS, responses.
     pub airtime_s: f64,
     /// Mean time from the hand-over to the MAC until the ACK or final failure.
     pub service_mean_s: f64,
@@ -576,7 +576,7 @@ pub struct Mac {
 pub struct MultiUser {
     /// Number of PPDUs.
     pub ppdus: u64,
-    /// Their parts, each for one station.
+    /// The parts of these frames, each for one station.
     pub psdus: u64,
     /// Share of the parts' time that was padding behind their data, without preambles.
     pub padding_ratio: f64,

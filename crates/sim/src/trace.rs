@@ -66,9 +66,9 @@ pub enum AdmissionStep {
     Probe,
     /// It was admitted.
     Admit,
-    /// It was refused before it had been admitted.
+    /// The flow was refused before it had been admitted.
     Refuse,
-    /// Its source was asked to regulate.
+    /// The flow's source was asked to regulate.
     Regulate,
     /// Admitted before, it was refused.
     Stop,
@@ -158,7 +158,7 @@ pub enum Kind {
     MultiBlockAck {
         /// Their number.
         stations: u8,
-        /// Number of them whose frames all arrived, told without a bitmap.
+        /// Number of stations whose frames all arrived, told without a bitmap.
         whole: u8,
         /// True if the bitmaps have 256 bits, not 64.
         long: bool,
@@ -172,7 +172,7 @@ pub enum Kind {
 pub struct Mpdu {
     /// Sequence number, 12 bits.
     pub sequence: u16,
-    /// Retry bit: it has been sent before.
+    /// Retry bit: the frame has been sent before.
     pub retry: bool,
     /// Access category; `None` for a frame without QoS.
     pub category: Option<Category>,
@@ -180,7 +180,7 @@ pub struct Mpdu {
     pub length: Bytes,
     /// True if it was received intact; always true at its sender.
     pub intact: bool,
-    /// The packets in it; more than one for an A-MSDU.
+    /// Packets in the MPDU; more than one for an A-MSDU.
     pub packets: Vec<Packet>,
 }
 
@@ -279,7 +279,7 @@ pub enum Report {
     Permitted,
     /// No queue dropped the missing packets.
     Wireless,
-    /// Queues dropped them, up to this discard priority.
+    /// Queues dropped the missing packets, up to this discard priority.
     Congestion {
         /// Priority from 0 to 3.
         reached: u8,

@@ -149,7 +149,7 @@ fn a_recording_is_sent_as_it_was_recorded() {
 fn a_bad_recording_is_refused_with_its_name_and_the_reason() {
     for (recording, reason) in [
         (REPLAY[..40].to_vec(), "`some.pcap` cannot be replayed: it is cut short within packet 1"),
-        (b"[radio]".to_vec(), "`some.pcap` cannot be replayed: it is no pcap or pcapng recording"),
+        (b"[radio]".to_vec(), "`some.pcap` cannot be replayed: it is not a pcap or pcapng recording"),
         (Vec::new(), "`some.pcap` cannot be replayed: it is empty"),
     ] {
         let message = replay(&recording).expect_err("it cannot be replayed");
@@ -214,7 +214,7 @@ fn draws_that_cannot_be_made_are_refused() {
             "traffic.packet",
             "at least 2000 B",
         ),
-        ("", cbr("rate = \"1 Mb/s\", packet = \"46 B\", overhead = \"46 B\""), "traffic.packet", "leave no payload"),
+        ("", cbr("rate = \"1 Mb/s\", packet = \"46 B\", overhead = \"46 B\""), "traffic.packet", "room for payload"),
         (
             "",
             cbr("rate = { from = \"2 Mb/s\", to = \"1 Mb/s\" }, packet = \"1 kB\""),

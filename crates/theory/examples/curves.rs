@@ -1,7 +1,7 @@
 //! The predictions that `docs/theory.md` draws as lines: `cargo run --release -p sluice-theory --example curves`.
 //!
 //! One value a line, separated by tabs: figure, series, x, measure, value. `docs/theory/plots.py` reads them and runs
-//! the same networks in the simulator; what is fixed here stands in the scenarios that it names.
+//! the same networks in the simulator; values fixed here are in the scenarios that it names.
 
 #[path = "../tests/draws/mod.rs"]
 mod draws;
@@ -21,7 +21,7 @@ const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-/// What a standard fixes, in microseconds, for 1000 B of payload (1064 B of MAC frame).
+/// The standard's constants, in microseconds, for 1000 B of payload (1064 B of MAC frame).
 struct Phy {
     name: &'static str,
     cw_min: u32,
@@ -141,7 +141,7 @@ fn categories() -> Result<(), theory::Error> {
 
 /// ALT's buffer under one flow with a round trip of 200 ms: where it comes to rest, and the least throughput (equation (2)).
 fn alt_buffer() -> Result<(), alt::OutOfRange> {
-    // What the link of scenarios/reference/theory-alt.toml carries without ALT, Mb/s and packets a second of 1000 B.
+    // Capacity of the link of scenarios/reference/theory-alt.toml without ALT, Mb/s and packets of 1000 B per second.
     let (most_mbps, packets_per_s) = (15.92, 1990.0);
     for a in 2..=15 {
         let buffer = alt::Buffer::new([f64::from(a), 1.0], 5.0, 1.0, 0.5)?;

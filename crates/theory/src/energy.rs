@@ -135,7 +135,7 @@ mod tests {
             if weight < 16.0 {
                 assert_eq!(best, expected, "{weight}: {best:014b}");
             } else {
-                // They differ in the highest places alone.
+                // The two policies differ in the highest places alone.
                 assert!((best ^ expected).trailing_zeros() >= 8, "{weight}: {best:014b}");
             }
         }

@@ -17,7 +17,7 @@ pub enum Error {
     Windows,
     #[error("the attempts must be 1 to 255, or unlimited")]
     Attempts,
-    #[error("slot, frame, success and collision must take time, and at most a minute")]
+    #[error("the times of slot, frame, success and collision must be above zero and at most one minute")]
     Times,
     /// `q` is above 1, a rate of arrivals is infinite, or one of them is below 1e-90.
     #[error("q must be above 0 and at most 1, a rate of arrivals above 0 and finite")]

@@ -32,8 +32,8 @@
 //!
 //! # What is assumed
 //!
-//! `q` is the same in every slot, long or short, and what it stands for is that *at least one* frame is there when the
-//! station asks: with [`Buffer::None`] there is no queue behind the MAC, and what arrives while a frame waits is lost. For
+//! `q` is the same in every slot, long or short: the probability that *at least one* frame is there when the station
+//! asks. With [`Buffer::None`] there is no queue behind the MAC, and frames that arrive while one waits are lost. For
 //! Poisson arrivals of rate `lambda`, `q = 1 - exp(-lambda * mean slot)`, see [`Arrivals::Poisson`]. At `q = 1` it is
 //! Bianchi's saturated cell without a retry limit.
 //!

@@ -63,7 +63,7 @@ impl Rate {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        // What is sent at once is short enough.
+        // Data sent at once are short enough.
         if let Some(bit_nanos) = volume.bits().checked_mul(NANOS) {
             return Duration::from_nanos(bit_nanos.div_ceil(self.0));
         }

@@ -406,7 +406,7 @@ fn setting(text: &str) -> Result<String, String> {
     let (key, value) = text.split_once('=').unwrap_or((text, "VALUE"));
     let option = OPTIONS.into_iter().find(|&(option, _)| option == key.trim());
     let says = |(key, of)| {
-        format!("`{key}` is no key of a scenario but an option of `sluice {of}`: `--{key} {}`", value.trim())
+        format!("`{key}` is not a key of a scenario but an option of `sluice {of}`: `--{key} {}`", value.trim())
     };
     option.map(says).map_or_else(|| Ok(text.to_owned()), Err)
 }

@@ -74,20 +74,20 @@ fn words_of(news: News, args: &args::Admit) -> Option<String> {
     match news {
         News::Probe | News::Confirm(_) | News::Regulate => None,
         News::Admit(Path { bottleneck: Some(bottleneck), .. }) => {
-            Some(format!("admitted: the path to {to} can carry {bottleneck}, and {rate} is asked for"))
+            Some(format!("admitted: the path to {to} can carry {bottleneck}, and the flow asks for {rate}"))
         }
-        News::Admit(_) => Some(format!("admitted: no node of the path to {to} sets a bound")),
+        News::Admit(_) => Some(format!("admitted: no node on the path to {to} limits the rate")),
         News::Refuse(Why::Bottleneck(path)) => {
             let bottleneck = path.bottleneck.unwrap_or_default();
-            Some(format!("refused: the path to {to} can carry {bottleneck}, and {rate} is asked for"))
+            Some(format!("refused: the path to {to} can carry {bottleneck}, and the flow asks for {rate}"))
         }
         News::Refuse(Why::NoAnswer { has_agent: true }) => Some(format!(
-            "no answer from {to}: no route leads there, or a node on the way has no agent with [admission]"
+            "no answer from {to}: there is no route to it, or a node on the way runs no agent with [admission]"
         )),
         News::Refuse(Why::NoAnswer { has_agent: false }) => Some(format!(
-            "no answer: no agent of this machine listens in {}; is [admission] in its configuration?",
+            "no answer: no agent of this machine listens in {}; does its configuration have [admission]?",
             args.state.display()
         )),
-        News::Unreached { sockets } => Some(format!("{sockets} sockets of the command keep their former class")),
+        News::Unreached { sockets } => Some(format!("{sockets} sockets of the command keep their traffic class")),
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     serving.leave_out(&wrong);
     let recordings = serving.recordings.opened(&config).map_err(Failure::wrong)?;
     serving.record(&config, recordings);
-    // The queues come first: without the privilege for them the folder cannot be made either.
+    // The queues come first: without the privilege for queues the folder cannot be made either.
     let mut listen = Vec::new();
     if make_state_folder(&args.state).is_ok() {
         listen.push(listening(&args.state));
@@ -120,7 +120,7 @@ impl Serving<'_> {
 
     /// Reports which tables are wrong; the others apply.
     fn leave_out(&mut self, wrong: &[String]) {
-        let words = wrong.iter().map(|why| format!("{why}; this interface is left out"));
+        let words = wrong.iter().map(|why| format!("{why}; the agent ignores this table"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));
     }
 

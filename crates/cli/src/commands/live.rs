@@ -136,7 +136,7 @@ impl Attaching {
         }
         match self.file.as_mut().map(Outlet::finish) {
             Some(Ok(dropped @ 1..)) => {
-                let words = format!("the recording lacks {dropped} intervals: nothing read them in time");
+                let words = format!("the recording lacks {dropped} intervals, which were not read in time");
                 self.broken.get_or_insert(Failure::failed(words));
             }
             Some(Err(error)) => drop(self.broken.get_or_insert(Failure::unwritten(&error, "the recording"))),

@@ -1,5 +1,4 @@
-//! Recordings of an agent: the former content of a file is never lost, whether the agent restarts or its settings are
-//! refused.
+//! Recordings of an agent: a file's former content is never lost, if the agent restarts or its settings are refused.
 
 use super::decisions::line;
 use crate::failure::Failure;
@@ -49,7 +48,7 @@ impl Recordings {
             let shared = others.find(|(_, open)| open.file.is_same(&file)).map(|(other, _)| other.to_owned());
             new.0.insert(device.to_owned(), Recording { path: path.to_owned(), file, is_made });
             if let Some(other) = shared {
-                return Err(format!("{other} and {device} have the same recording, {}", path.display()));
+                return Err(format!("{other} and {device} share one recording file: {}", path.display()));
             }
         }
         Ok(new)
@@ -59,8 +58,8 @@ impl Recordings {
         self.0.get(device).is_some_and(|open| open.path == path)
     }
 
-    /// Starts the recordings that `config` adds, ends those that it no longer names, and continues the others. What a
-    /// file held before gets a name with a number. Returns what failed.
+    /// Starts the recordings that `config` adds, ends those that it no longer names, and continues the others. The
+    /// file's former contents get a name with a number. Returns what failed.
     pub(super) fn begin(&mut self, config: &Config, new: Self) -> Vec<String> {
         self.0.retain(|device, open| named(config).any(|wanted| wanted == (device.as_str(), open.path.as_path())));
         let mut failed = Vec::new();
@@ -109,7 +108,7 @@ impl Recording {
             fs::rename(&self.path, free.ok_or(io::ErrorKind::AlreadyExists)?)?;
             self.is_made = true;
         }
-        // Its file may just have gone with the recording that had it before.
+        // The recording's file may just have gone with the recording that had it before.
         self.file = Outlet::open(&self.path)?;
         Ok(())
     }
@@ -167,7 +166,7 @@ mod tests {
         let mut running = Recordings::default();
         for both in [config(&[("v0", &one), ("v1", &one)]), config(&[("v0", &one), ("v1", &link)])] {
             let refused = running.opened(&both).unwrap_err();
-            assert!(refused.contains("v0 and v1 have the same recording"), "{refused}");
+            assert!(refused.contains("v0 and v1 share one recording file"), "{refused}");
         }
         let first = config(&[("v0", &one)]);
         let opened = running.opened(&first).unwrap();

@@ -89,7 +89,7 @@ fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
 pub(super) fn none(folder: &Path) -> Failure {
     let folder = folder.display();
     Failure::failed(format!(
-        "no agent runs (there is none in {folder}); `sluice attach DEV` or `sluice agent` starts one"
+        "no agent runs (none has a socket in {folder}); `sluice attach DEV` or `sluice agent` starts one"
     ))
 }
 

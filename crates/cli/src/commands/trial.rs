@@ -71,7 +71,7 @@ fn pool(args: &args::Trial) -> Result<(), Failure> {
         let trial: Trial = read(path, "trial")?;
         let arms = &trials.first().unwrap_or(&trial).plan.arms;
         if trial.plan.arms != *arms || trial.blocks.iter().any(|block| block.arm >= arms.len()) {
-            return Err(wrong(path, &format!("has other arms than the first file ({})", arms.join(", "))));
+            return Err(wrong(path, &format!("compares other arms than the first file ({})", arms.join(", "))));
         }
         trials.push(trial);
     }

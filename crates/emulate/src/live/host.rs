@@ -24,8 +24,8 @@ pub struct Hidden {
     pub device: String,
 }
 
-/// Makes the device, with routes to the real nodes of `medium`, or takes the one that is there for this user, with the
-/// routes that it has. The nodes' addresses that hide others are returned if it was made.
+/// Makes the device, with routes to the real nodes of `medium`, or takes the one that exists for this user, with its
+/// routes. The nodes' addresses that hide others are returned if it was made.
 ///
 /// # Errors
 /// The kernel refuses, as it does without `CAP_NET_ADMIN`.

@@ -18,8 +18,8 @@ pub enum Unavailable {
     )]
     Tun(io::Error),
     #[error(
-        "cannot lead packets to this machine ({error}): run as root, or let root once make the device for this user: \
-         `ip tuntap add {name} mode tun user USER && ip link set {name} up{routes}`"
+        "cannot route packets to this machine ({error}): run as root, or have root create the device for this user \
+         once: `ip tuntap add {name} mode tun user USER && ip link set {name} up{routes}`"
     )]
     Host { error: io::Error, name: &'static str, routes: String },
     #[error("cannot set up the network of node `{node}`: {error}")]

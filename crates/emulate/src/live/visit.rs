@@ -21,13 +21,13 @@ use thiserror::Error;
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NoVisit {
     #[error(
-        "no emulation of this user runs: start one by `sluice emulate SCENARIO` in another terminal, or enter as \
-         the user who did"
+        "this user runs no emulation: start one by `sluice emulate SCENARIO` in another terminal, or enter as the \
+         user who started one"
     )]
     NoEmulation,
     #[error("no node of a running emulation is called `{name}`; there are {}", .known.join(", "))]
     NoNode { name: String, known: Vec<String> },
-    #[error("several running emulations have a node `{name}`: end all but one, or call their nodes differently")]
+    #[error("several running emulations have a node `{name}`: end all but one, or rename their nodes")]
     Several { name: String },
     #[error("cannot enter node `{name}`: {error}")]
     System { name: String, error: io::Error },
@@ -56,7 +56,7 @@ pub fn visit(name: &str) -> Result<(), NoVisit> {
 /// if it ends and its number is given to another.
 struct Emulation {
     process: File,
-    /// Its user namespace, which this user made.
+    /// The node's user namespace, which this user made.
     user: File,
     nodes: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
-    /// A range. One of its ends may be infinite. With `open` its ends are not part of it.
+    /// A range. One of its ends may be infinite. With `open` the window excludes its bounds.
     Between { low: f64, high: f64, open: bool },
     /// Any other value.
     Not(f64),
@@ -52,7 +52,7 @@ impl Condition {
                 other => other,
             };
             if of_low != unit {
-                return Err(format!("`{text}` has two units that are not alike"));
+                return Err(format!("the bounds of `{text}` have different units"));
             }
             if low > high {
                 return Err(format!("`{text}` never holds: {low} lies above {high}"));

@@ -236,7 +236,7 @@ impl Parser<'_> {
             Some(Token::Word(word)) => format!("`{word}`"),
             Some(Token::Sign(sign)) => format!("`{sign}`"),
         };
-        format!("`{}` cannot be read at {at}: write `a / sum(b)`, with spaces around `+ - * /`", self.text)
+        format!("`{}` cannot be parsed at {at}: write `a / sum(b)`, with spaces around `+ - * /`", self.text)
     }
 
     fn sum(&mut self) -> Result<Expression, String> {

@@ -85,7 +85,7 @@ fn exchanges<'o>(
     let refuse = |message: String| Err(Fault { key: "swan", message });
     if network.access() != Access::Dcf || network.mac.rate_control.algorithm != RateAlgorithm::default() {
         return refuse(
-            "the models are of the DCF with a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
+            "the models need the DCF with a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
         );
     }
     let mut found: BTreeMap<Way, Exchange> = BTreeMap::new();
@@ -98,7 +98,7 @@ fn exchanges<'o>(
         let Some(lengths) = lengths(network, described) else {
             let name = &described.name;
             return refuse(format!(
-                "`{name}` has packets of several lengths: the models take `packet`, or `tcp.segment`"
+                "`{name}` sends packets of several lengths: the models need one length, `packet` or `tcp.segment`"
             ));
         };
         let ways = [Some((there, lengths.0)), lengths.1.map(|length| (back, length))];
@@ -109,7 +109,7 @@ fn exchanges<'o>(
             };
             if found.insert(way, exchange).is_some_and(|other| other != exchange) {
                 let message =
-                    format!("`{}` sends packets of several lengths to `{}`: the model takes one", way.0, way.1);
+                    format!("`{}` sends packets of several lengths to `{}`: the model needs one length", way.0, way.1);
                 return refuse(message);
             }
         }

@@ -88,8 +88,7 @@ mod tests {
 
     #[test]
     fn a_call_is_played_when_it_is_best() {
-        // All packets take 30 ms, except one in a hundred, which takes 1 s: leaving it out costs 3.6, waiting for it
-        // more than 50.
+        // All packets take 30 ms, except one in a hundred (1 s): leaving it out costs 3.6, waiting for it more than 50.
         let calls = rated(&network("kind = \"voice\"", RECORD), (100, 100, 0), {
             let late = shares().into_iter().map(|share| if share > 0.99 { 1.0 } else { 0.03 });
             late.collect()

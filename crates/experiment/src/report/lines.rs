@@ -305,7 +305,7 @@ impl Maker<'_> {
         if self.scale.is_none() && cases.iter().all(|case| case.runs[0].outcome.series.is_none()) {
             return "These runs recorded no series over time, so there is nothing to draw.".to_owned();
         }
-        format!("These runs hold no values of {}, so there is nothing to draw.", self.chart.y.join(", "))
+        format!("These runs have no values of {}, so there is nothing to draw.", self.chart.y.join(", "))
     }
 
     /// Returns the style of each line. With a colour axis there is one colour per label, the same in all charts of the study;
@@ -338,7 +338,7 @@ impl Maker<'_> {
                 1 => format!("Seed {}", ranges(&seeds)),
                 count => format!("Quantiles averaged over {count} seeds"),
             };
-            notes.push(format!("The share {side} each value. {over}."));
+            notes.push(format!("Each point gives the share of the values {side} it. {over}."));
         } else if self.scale.is_some() {
             if seeds.len() > 1 {
                 notes.push(format!("Means over {} with 95 % intervals.", count(seeds.len(), "seed")));

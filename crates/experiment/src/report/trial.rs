@@ -24,7 +24,7 @@ impl Simulator {
         match made {
             Some((VERSION, _)) => Ok(Self { page, set, quick }),
             Some((version, _)) => {
-                Err(format!("it is of Sluice {version}, this is {VERSION}; `make page` builds another"))
+                Err(format!("it is of Sluice {version}, not {VERSION}; `make page` builds a new one"))
             }
             None => Err("it is not the page that simulates, which `make page` builds".to_owned()),
         }

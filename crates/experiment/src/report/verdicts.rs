@@ -189,7 +189,7 @@ fn beside(verdict: &Verdict) -> String {
     let left_out = if left_out.is_empty() {
         String::new()
     } else {
-        format!("; left out, not all cases run: {}", left_out.join("; "))
+        format!("; left out because not all of their cases were run: {}", left_out.join("; "))
     };
     format!(" <span class=\"interval\">over neighbours: {}{left_out}</span>", ranges.join("; "))
 }

@@ -153,7 +153,7 @@ fn written(key: &str) -> String {
 /// The parts of a scenario file that can be known without reading it as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Its `id`, where it has one.
+    /// The file's `id`, where it has one.
     pub id: Option<String>,
     /// The file that it inherits from.
     pub base: Option<String>,
@@ -254,7 +254,7 @@ mod tests {
         wrong(BASE, &with("[queue]\nlimt = 5\n"), "own.toml:3:1: unknown key `limt`");
         wrong(BASE, &with("x = \n"), "own.toml:2:5: not TOML");
         wrong("x = \n", &with(""), "base.toml:1:5: not TOML");
-        wrong(BASE, "base = \"bse.toml\"\n", "own.toml:1:8: `bse.toml` is next to the scenario's file, and");
+        wrong(BASE, "base = \"bse.toml\"\n", "own.toml:1:8: `bse.toml` is relative to the scenario's file, but");
         wrong(BASE, "base = 3\n", "own.toml:1:8: expected text in quotes");
         wrong(&format!("base = \"other.toml\"\n{BASE}"), &with(""), "base.toml:1:1: a base cannot have a base itself");
         wrong(

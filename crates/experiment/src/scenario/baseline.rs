@@ -27,7 +27,7 @@ impl Scenario {
         };
         if self.axes[axis].labels.iter().any(|known| known == label) {
             let message =
-                format!("`{}` has a label `{label}` already: give the baseline another", self.axes[axis].name);
+                format!("`{}` has a label `{label}` already: give the baseline another label", self.axes[axis].name);
             return Err(self.refuse(message));
         }
         let name = self.axes[axis].name.clone();
@@ -81,7 +81,9 @@ impl Scenario {
                 return Ok((place, label.to_owned()));
             }
         }
-        Err(self.refuse("no label of `[vary]` sets a controller at every case's queues, so a baseline replaces none"))
+        Err(self.refuse(
+            "no label of `[vary]` sets a controller at the queues of every case, so a baseline has nothing to replace",
+        ))
     }
 
     /// Returns the labels of an axis that occur in a case.

@@ -16,7 +16,7 @@ pub struct Scenario {
     pub id: String,
     /// Its title, in a line.
     pub title: String,
-    /// Its purpose, in a paragraph or two of plain text; may be empty.
+    /// The experiment's purpose, in a paragraph or two of plain text; may be empty.
     pub about: String,
     /// The file's name, as it was given.
     pub file: String,
@@ -90,11 +90,9 @@ pub struct Wishes {
     pub seeds: Option<usize>,
     /// With the keys of the table `quick`, for a shorter run.
     pub quick: bool,
-    /// Only the network as it stands in the file is run and checked, so that keys that `[vary]` sets may be set from
-    /// outside too.
+    /// Only the network as the file describes it is run and checked, so that keys of `[vary]` may be set from outside.
     pub base_only: bool,
-    /// A sweep in place of the file's `[vary]`. What the file says about its own sweep is dropped: claims, charts,
-    /// tables.
+    /// A sweep in place of the file's `[vary]`. The file's claims, charts and tables are dropped.
     pub over: Option<Over>,
 }
 
@@ -112,7 +110,7 @@ pub struct Over {
 pub struct Varied {
     /// Its name.
     pub name: String,
-    /// Its values: the label of each, and its settings (`queue.limit=50`).
+    /// The case's values: the label of each, and its settings (`queue.limit=50`).
     pub values: Vec<(String, Vec<String>)>,
 }
 
@@ -189,7 +187,7 @@ impl Scenario {
             };
             let open: Vec<&str> = self.axes.iter().filter(open).map(|axis| axis.name.as_str()).collect();
             return Err(format!(
-                "--case: {} cases have these labels; say which by {}",
+                "--case: {} cases have these labels; choose one by {}",
                 self.cases.len(),
                 open.join(", ")
             ));

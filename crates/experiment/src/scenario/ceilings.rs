@@ -57,8 +57,9 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
         let flows: u64 = network.flow.iter().map(|flow| u64::from(flow.count.unwrap_or(1))).sum();
         let each = u64::from(placed) + described + flows;
         if steps.saturating_mul(each) > MOST_VALUES {
-            let message =
-                format!("{steps} steps of {each} nodes and flows: more than {MOST_VALUES} would fill the memory");
+            let message = format!(
+                "{steps} steps with {each} nodes and flows each: more than {MOST_VALUES} values would fill the memory"
+            );
             return refuse("record.series", message);
         }
     }
@@ -105,7 +106,8 @@ fn packets(flow: &Flow) -> Result<(), Fault> {
         if each_second > MOST_PACKETS {
             let times = if key.ends_with("scale") { format!(" times {scale:e}") } else { String::new() };
             let message = format!(
-                "packets of {packet} at {rate}{times} are more than {} million a second; a link of 10 Gb/s carries 15 million",
+                "packets of {packet} at {rate}{times} are more than {} million per second; a link of 10 Gb/s carries \
+                 15 million",
                 MOST_PACKETS / 1e6
             );
             return Err((key, message));

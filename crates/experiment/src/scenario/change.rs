@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(mcs, ["4", "1", "4"]);
         let miss = applied(&mut root, &change("node.up4.mcs", "1")).unwrap_err();
         assert_eq!(miss.known, ["ap", "up1", "up2", "up3"]);
-        // What is no copy leaves the group as it is.
+        // A name that is not a copy leaves the group unchanged.
         for name in ["up0", "up4", "up02", "up"] {
             let mut root = document("[[node]]\nname = \"up\"\ncount = 3\nmcs = 4\n");
             assert_eq!(applied(&mut root, &change(&format!("node.{name}.mcs"), "1")).is_ok(), name == "up");

@@ -125,8 +125,7 @@ impl Blank {
     }
 }
 
-/// Returns the future results of a network. An error points at the key at fault: in the file, in `[vary]`, or on the
-/// command line.
+/// Returns the future results of a network. An error points at the key at fault: in the file or on the command line.
 fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Refusal> {
     let refuse = |path: Option<&str>, message: String| {
         let table = draft.network_with(chosen).ok();
@@ -184,7 +183,7 @@ impl Future<'_, '_> {
         let first = ("first", claim.first.as_ref().is_some_and(|first| first.axis == self.each()));
         if let Some((key, _)) = axes.into_iter().chain([first]).find(|(_, along)| *along) {
             let message =
-                format!("claims are ruled on within each label of `{0}`, so none may compare along it", self.each());
+                format!("claims are judged for each label of `{0}` separately, so none may compare them", self.each());
             return Err(self.draft.refuse_at(&at(key), message));
         }
         let cases: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
@@ -234,7 +233,8 @@ impl Future<'_, '_> {
         if let Some(axis) = &claim.steps {
             let of_first = claim.first.as_ref().is_some_and(|first| first.axis == *axis);
             if !of_first && question.neighbours(&pairs, all).is_none_or(|steps| steps.is_empty()) {
-                let message = format!("the claim's cases have one label of `{axis}` only");
+                let message =
+                    format!("all cases of the claim have the same label of `{axis}`, so there are no steps to compare");
                 return Err(self.draft.refuse_at(&at("steps"), message));
             }
         }
@@ -298,7 +298,7 @@ impl Future<'_, '_> {
             |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
         let (_, written) = read("holds", &claim.holds)?;
         let of_keys = claims::unit_of_keys(claim);
-        let message = format!("the keys of `measure` say that it is {}: leave it out", of_keys.words());
+        let message = format!("the keys of `measure` say that the unit is {}: leave `unit` out", of_keys.words());
         self.require(of_keys == Unit::Number || claim.unit.is_none(), &at("unit"), message)?;
         self.check_units(&at("holds"), claim.unit.unwrap_or(of_keys), written)?;
         for (key, text) in [
@@ -461,9 +461,8 @@ impl Future<'_, '_> {
                 let same =
                     known.iter().find(|known| label::place(known).is_some_and(|at| label::place(label) == Some(at)));
                 return Err(match (label, same) {
-                    ("*", _) => {
-                        refusal.note(format!("leave `{name}` out here: without it all of its values are meant"))
-                    }
+                    ("*", _) => refusal
+                        .note(format!("leave `{name}` out here: without this key the claim covers all of its labels")),
                     (_, Some(same)) => refusal.note(format!("write it as in `[vary]`: `{same}`")),
                     _ => hints::with_names(refusal, label, &known),
                 });

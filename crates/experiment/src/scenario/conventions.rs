@@ -1,5 +1,4 @@
-//! One key for all conventions: the rules on which simulators differ, as defaults for the keys that the scenario leaves
-//! out.
+//! One key for all conventions: the rules on which simulators differ, as defaults for keys of the scenario.
 
 use super::document;
 use crate::statistics::entry_of;

@@ -1,7 +1,7 @@
 //! Hashes of everything that determines the ruling on claims, by which stale rows of a record are found.
 //!
-//! They are taken over the text of the file and its base and not over the structs that read it: a key that is new in
-//! this version and that no scenario sets makes no record stale. Texts are left out.
+//! The hashes are taken over the text of the file and its base, not over the structs that read it: a new key of this
+//! version that no scenario sets changes no hash. Texts are left out.
 
 use super::document::Value;
 use crate::study::Side;

@@ -125,8 +125,7 @@ pub(super) fn name_of<'d>(element: &'d Value<'_>) -> Option<&'d str> {
     element.get_ref().as_table()?.get("name")?.get_ref().as_str()
 }
 
-/// Returns the place of the key at `path`, or of the nearest table around it; for a plain value, the place of the
-/// value.
+/// Returns the place of the key at `path`, or of the nearest table around it; for a plain value, that of the value.
 pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     let (mut key, mut node, mut rest) = below(root, path)?;
     while let Some(path) = rest {
@@ -148,8 +147,7 @@ pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     Some(place_of(&key, node))
 }
 
-/// Returns the key of a table with which a path begins, its value, and the rest of the path. A key may itself contain
-/// dots.
+/// Returns the key of a table with which a path begins, its value, and the rest of the path. A key may contain dots.
 fn below<'d, 's, 'p>(table: &'d DeTable<'s>, path: &'p str) -> Option<(Range<usize>, &'d Value<'s>, Option<&'p str>)> {
     let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
     let found =

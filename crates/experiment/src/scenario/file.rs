@@ -32,7 +32,10 @@ impl Files for () {
     }
 
     fn read(&self, path: &Path, _most: u64) -> io::Result<Vec<u8>> {
-        let why = format!("`{}` is next to the scenario's file, and this text is not a file", path.display());
+        let why = format!(
+            "`{}` is relative to the scenario's file, but this scenario is a text without a file",
+            path.display()
+        );
         Err(io::Error::new(io::ErrorKind::NotFound, why))
     }
 }

@@ -225,8 +225,7 @@ fn in_plain_words(message: &str) -> String {
     if message.starts_with("data did not match any variant") {
         return "this value does not fit".to_owned();
     }
-    // The TOML crate's words for an enumeration that is not written as a string, and for `[[table]]` instead of
-    // `[table]`.
+    // The TOML crate's words for an enumeration that is not a string, and for `[[table]]` instead of `[table]`.
     match message {
         "wanted string or table" => return "expected text in quotes".to_owned(),
         "wanted exactly 1 element, more than 1 element" => {
@@ -263,8 +262,7 @@ pub(super) enum Kind {
     Value,
 }
 
-/// Reads "unknown field `x`, expected one of `a`, `b`" and similar messages; the wording is part of serde's documented
-/// traits.
+/// Reads "unknown field `x`, expected one of `a`, `b`" and similar messages of serde's documented traits.
 pub(super) fn unknown(message: &str) -> Option<Unknown<'_>> {
     let (kind, rest) = match message.strip_prefix("unknown field `") {
         Some(rest) => (Kind::Key, rest),
@@ -315,8 +313,7 @@ mod tests {
         assert_eq!(notes, ["expected `limit`", "`phi_max` is a key of [queue.adth]"]);
     }
 
-    /// Returns a file in which the key of the table at `path` has this value, and the tables around it are empty
-    /// otherwise.
+    /// Returns a file in which the key of the table at `path` has this value; the tables around it are otherwise empty.
     fn with_value(tables: &Tables, path: &str, key: &str, value: &str) -> String {
         let mut text = format!("{{ {key} = {value} }}");
         let names: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();

@@ -1,8 +1,8 @@
 //! Settings without effect: one that changes nothing in any case is a mistake, and is refused.
 //!
-//! A network marks settings where it reads them while it is built ([`Marks`]). A setting that some case uses stays,
-//! because a sweep chooses between disciplines, protocols and models. So does one of a file's base, which several
-//! experiments share, and one of the file that only a key set from outside disables.
+//! A network marks a setting when it reads the setting while it is built ([`Marks`]). A setting that some case uses
+//! stays, because a sweep chooses between disciplines, protocols and models. So does one of a file's base, which
+//! several experiments share, and one of the file that only a key set from outside disables.
 
 mod reasons;
 mod rules;

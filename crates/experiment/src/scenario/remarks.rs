@@ -20,7 +20,7 @@ impl Scenario {
             let mut with = self.cases.iter().filter(|case| case.set.contains_key(*key));
             key.starts_with("queue.") && with.all(|case| misses(&case.network))
         };
-        // These access points are named by it: what it asks for is so.
+        // The setting names these access points, so it has the effect that it asks for.
         let is_heard =
             |key: &&String| case.set[*key].trim_matches('"') == "turns" && key.as_str() == "queue.controller";
         let keys: Vec<&str> =
@@ -28,8 +28,8 @@ impl Scenario {
         let name = &case.network.node.iter().find(|node| is_scheduled(node))?.name;
         (!keys.is_empty()).then(|| {
             format!(
-                "{}: does not reach what `{name}` sends by radio, which its own `queues` hold; with `--set \
-                 node.{name}.queues=one` it does",
+                "{}: has no effect on packets that `{name}` sends by radio, because they wait in its own `queues`; \
+                `--set node.{name}.queues=one` changes this",
                 keys.join(", ")
             )
         })

@@ -127,7 +127,7 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
     let formula = |text: &str, labels: &str| format!("formula = \"{text}\"\ngroups = {{ a = {{ {labels} }} }}");
     wrong(&formula("max(b)", "scheme = \"FIFO\""), "no group is called `b`");
     wrong(&formula("max(a)", "scheme = \"LIFO\""), "no value called `LIFO`");
-    wrong(&formula("max(a", "scheme = \"FIFO\""), "cannot be read");
+    wrong(&formula("max(a", "scheme = \"FIFO\""), "cannot be parsed");
 }
 
 #[test]
@@ -319,8 +319,8 @@ fn rulings_name_what_is_varied() {
     assert_eq!(loaded("[rulings]\neach = \"flow.*.traffic.rate\""), Ok(()));
     assert_eq!(loaded(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]")), Ok(()));
     wrong("[rulings]\neach = \"access\"", "`[vary]` has no `access`");
-    wrong("[rulings]\neach = \"scheme\"", "none may compare along it");
-    wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "none may compare along it");
+    wrong("[rulings]\neach = \"scheme\"", "none may compare them");
+    wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "none may compare them");
     wrong("[rulings]\nall = \"scheme\"", "unknown key `all`");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"LIFO\"]"), "has no label `LIFO`");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"AQM\"\ninstead = [\"FIFO\"]"), "has no label `AQM`");
@@ -360,8 +360,8 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     wrong(&front(", of = \"totals.loss\", when = \"<= 2 %\""), "there is no result `totals.loss`");
     wrong(&chart(&result.replace("p99 (s)", "p99 (Mb/s)")), "which has no `(Mb/s)`");
     wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "nothing is called `p9` there");
-    wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect on points over a result");
-    wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` has a title of its own");
+    wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect on a chart over a result");
+    wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` already has a title");
     wrong(&chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")), "it needs `x_title`");
     let cell = "{ title = \"d (s)\", measure = \"flows.*.delay_s.mean\", compare = \"ratio\" }";
     wrong(&format!("[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{cell}]"), "`compare` needs something");

@@ -231,7 +231,7 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
         return Err(refusal.note(hints::did_you_mean(&name, ["seeds"])));
     };
     if values.is_empty() {
-        return Err(source.refuse(value.span(), format!("`{name}` has no value to try")));
+        return Err(source.refuse(value.span(), format!("`{name}` has an empty list of values")));
     }
     let top = name.split('.').next().unwrap_or_default();
     let mut choices: Vec<Choice> = Vec::with_capacity(values.len());

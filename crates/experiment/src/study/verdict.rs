@@ -162,15 +162,15 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 pub enum Ruling {
     /// The measured value lies in the window.
     Holds,
-    /// Its 95 % interval reaches the window, and the claim asks for no more (`seeds = "not-refuted"`).
+    /// The claim's 95 % interval reaches the window, and the claim asks for no more (`seeds = "not-refuted"`).
     NotRefuted,
     /// The interval lies on the side of the window on which ours is better than the document says.
     Better,
-    /// It was not ruled on: the run was a short one.
+    /// The claim was not ruled on: the run was a short one.
     NeedsFullRuns,
-    /// It was not ruled on: seeds that a short run left out could change the result.
+    /// The claim was not ruled on: seeds that a short run left out could change the result.
     TooFewSeeds,
-    /// Its 95 % interval contains the border of the window.
+    /// The claim's 95 % interval contains the border of the window.
     #[default]
     NotConfirmed,
     /// The interval does not lie in the window.
@@ -178,7 +178,7 @@ pub enum Ruling {
 }
 
 impl Ruling {
-    /// All of them, in the order in which they are counted.
+    /// All verdicts, in the order in which they are counted.
     pub const ALL: [Self; 7] = [
         Self::Holds,
         Self::NotRefuted,

@@ -11,9 +11,8 @@ pub struct Columns<'c> {
     pub prose: &'c [usize],
 }
 
-/// Formats a table with a line under its head. If it would be wider than `most`, the columns that can be are made
-/// narrower, so that all of them have about as many lines. A row whose first cell is empty belongs to the one before
-/// it.
+/// Formats a table with a line under its head. If the table would be wider than `most`, columns are made narrower, so
+/// that all have about as many lines. A row whose first cell is empty belongs to the one before it.
 pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
     let head: Vec<String> = head.iter().map(|title| title.as_ref().to_owned()).collect();
     let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();

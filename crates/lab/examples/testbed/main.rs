@@ -139,7 +139,7 @@ struct MeasuredNode {
 }
 
 impl Measured {
-    /// Converts the run to the form of a simulated one. What was not measured is zero; no claim of the testbed uses it.
+    /// Converts the run to the form of a simulated one. Values not measured are zero; no claim of it uses them.
     fn run(self) -> Run {
         let ratio = |part: u64, all: u64| if all == 0 { 0.0 } else { part as f64 / all as f64 };
         let sum = |of: fn(&MeasuredFlow) -> u64| self.flows.iter().map(of).sum::<u64>();

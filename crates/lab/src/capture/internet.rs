@@ -327,12 +327,12 @@ mod tests {
         assert_eq!(check_sum(&[&four[..10], &[0; 2], &four[12..20]].concat()), 0x65e0);
         assert_eq!(real(&four, 21, Ecn::Ect1), (ETHERTYPE_IPV4, four.to_vec()));
         let (_, marked) = real(&four, 21, Ecn::Ce);
-        // Two more in a word, two less in the sum.
+        // Two more in a word are two less in the check sum.
         assert_eq!((marked[1], &marked[10..12], marked[20]), (3, &[0x65, 0xde][..], 7));
         let six = [&[0x60, 0x10, 0, 0, 0, 1, 59, 9][..], &[1; 33]].concat();
         assert_eq!(real(&six, 41, Ecn::Ect1), (ETHERTYPE_IPV6, six.clone()));
         assert_eq!(real(&six, 41, Ecn::Ce).1[..2], [0x60, 0x30]);
-        // A payload alone gets headers; what is damaged stays as it is.
+        // A bare payload gets headers; damaged packets stay unchanged.
         let (kind, bytes) = real(&[8, 9], 30, Ecn::NotEct);
         assert_eq!((kind, bytes.len(), &bytes[28..]), (ETHERTYPE_IPV4, 30, &[8, 9][..]));
         assert_eq!(real(&[0x4f, 1], 2, Ecn::Ce).1, [0x4f, 1]);

@@ -134,7 +134,7 @@ pub(super) fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// A step, and counters that were read in it.
+/// A step, and counters that were read in this step.
 type Reading = (usize, [f64; 3]);
 
 /// Increments in each step.
@@ -153,7 +153,7 @@ fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
     all
 }
 
-/// Counters of a station (bytes to it and from it, airtime from it), and the modes in which it was sent to and heard.
+/// Counters of a station (bytes to and from it, airtime from it), and the modes in both directions.
 #[derive(Debug, Default)]
 struct Counted {
     counts: Vec<Reading>,
@@ -166,7 +166,7 @@ impl Counted {
         let counts = ["sent_bytes", "received_bytes", "received_airtime_s"].map(|key| number(told, key));
         let before = self.counts.last().map_or([0.0; 3], |last| last.1);
         for (way, key) in ["sent_mode", "received_mode"].into_iter().enumerate() {
-            // A mode counts if bytes were sent in it.
+            // A mode counts if bytes were sent in this mode.
             if self.modes[way].is_empty() || counts[way] > before[way] + 1e3 {
                 self.modes[way].extend(bitrate(&told[key]));
             }

@@ -20,10 +20,9 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     let names = |of: &[&Interface]| of.iter().filter_map(|it| it.name.clone()).collect::<Vec<_>>().join(", ");
     let with_stations = all.iter().filter(|it| !it.stations.is_empty()).collect::<Vec<_>>();
     let chosen = match name {
-        Some(name) => all
-            .iter()
-            .find(|it| it.name.as_deref() == Some(name))
-            .ok_or_else(|| format!("no interface is named `{name}`, but {}", names(&all.iter().collect::<Vec<_>>())))?,
+        Some(name) => all.iter().find(|it| it.name.as_deref() == Some(name)).ok_or_else(|| {
+            format!("no interface is named `{name}`, only {}", names(&all.iter().collect::<Vec<_>>()))
+        })?,
         None => with_stations.first().copied().or(all.first()).ok_or("it has no interface")?,
     };
     let shares = |it: &&Interface| it.frequency == chosen.frequency && it.role == chosen.role;
@@ -74,7 +73,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
             }
             [way @ ("tx" | "rx"), "bitrate:", rest @ ..] => {
                 let Some(station) = all.get_mut(of).and_then(|it| it.stations.last_mut()) else {
-                    return Err(refuse("a bitrate comes after the line `Station ADDRESS`".to_owned()));
+                    return Err(refuse("a bitrate must come after the line `Station ADDRESS`".to_owned()));
                 };
                 let bitrate = bitrate(rest).map_err(refuse)?;
                 if *way == "tx" && bitrate.is_none() {

@@ -37,7 +37,7 @@ impl Keeper {
                     leave(ended.as_raw_fd(), listener.as_raw_fd())?;
                     keep(&ended, &listener)
                 });
-                // SAFETY: it only ends the process, without what the parent wants done at its own end.
+                // SAFETY: it only ends the process, and skips the exit handlers of the parent.
                 unsafe { libc::_exit(i32::from(kept.is_err())) }
             }
             _ => Ok(Self { _alive: alive }),

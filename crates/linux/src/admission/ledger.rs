@@ -1,5 +1,5 @@
-//! What the flows through this node need together. A probe that this node can admit keeps its rate for a short time, and
-//! the source's word that the flow exists keeps it on; so the sum of all flows stays below a bound.
+//! Rates of all flows through this node. A probe that this node can admit reserves its rate for a short time, and later
+//! messages of the source extend this; so the sum of all flows stays below a bound.
 
 use crate::admission::message::{Kind, Message, UNBOUNDED};
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ const MOST_FLOWS: usize = 256;
 /// Time for which a probe keeps its rate: longer than a source waits for its answer, with all repetitions.
 pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
 
-/// A program, or a flow, is forgotten after this much silence. Its program says that it is there three times in that time.
+/// A program, or a flow, is forgotten after this much silence. Its program sends three signs of life in that time.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Ledger {
         passing.any(|entry| entry.is_of(message))
     }
 
-    /// Returns what a bound leaves for the flow of a message beside the others.
+    /// Returns the rate that a bound leaves for the flow of a message next to the others.
     pub(crate) fn left(&mut self, now: Instant, message: &Message, bound: Rate) -> Rate {
         self.0.retain(|entry| now < entry.until);
         let others = self.0.iter().filter(|entry| !entry.is_of(message));
@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(ledger.left(START, &message(flow, 200), bound), Rate::kbps(left));
             ledger.reserve(START, &message(flow, 200));
         }
-        // Probed again, a flow does not stand in its own way: beside 2 and 3 there is room for 100.
+        // A flow that probes again does not count against itself: next to 2 and 3 there is room for 100.
         assert_eq!(ledger.left(START, &message(1, 200), bound), Rate::kbps(100));
         assert_eq!(ledger.left(START, &message(4, 1), bound), Rate::bps(0));
         assert_eq!(ledger.left(START, &message(4, 1), UNBOUNDED), UNBOUNDED);

@@ -48,7 +48,7 @@ pub enum Kind {
 pub struct Message {
     /// Kind of the message.
     pub kind: Kind,
-    /// Agents that it has passed, at most [`MOST_HOPS`].
+    /// Agents that the message has passed, at most [`MOST_HOPS`].
     pub hops: u8,
     /// Number of the probe, which its answer repeats. Zero in requests to regulate.
     pub number: u64,
@@ -61,8 +61,8 @@ pub struct Message {
     pub destination: IpAddr,
     /// The flow's port at its destination; zero if it is not known.
     pub port: u16,
-    /// The flow, by a random number of its source's choice, the same in all of its messages: who does not know it can
-    /// ask no flow to regulate.
+    /// Random number of the flow, chosen by its source and the same in all of its messages: only hosts that know it can
+    /// ask the flow to regulate.
     pub flow: u64,
     /// Rate that the flow needs, in network-layer bytes; zero when it has ended, and in requests to regulate.
     pub rate: Rate,
@@ -75,15 +75,15 @@ pub const UNBOUNDED: Rate = Rate::bps(u64::MAX);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what they are")]
 pub enum Malformed {
-    #[error("{0} bytes are not a message of {LENGTH}")]
+    #[error("the message has {0} bytes instead of {LENGTH}")]
     Length(usize),
-    #[error("it is not a message of admission")]
+    #[error("it is not a message of the admission protocol")]
     Foreign,
     #[error("version {0} is not known")]
     Version(u8),
     #[error("kind {0} is not known")]
     Kind(u8),
-    #[error("{0} hops are more than {MOST_HOPS}")]
+    #[error("{0} hops: a path has at most {MOST_HOPS}")]
     Hops(u8),
     #[error("a reserved byte is not zero")]
     Reserved,
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(with(7, 1), Err(Malformed::Reserved));
         assert_eq!(with(59, 1), Err(Malformed::Reserved));
         assert_eq!(Message::read(&[]), Err(Malformed::Length(0)));
-        assert_eq!(Malformed::Length(61).to_string(), "61 bytes are not a message of 76");
+        assert_eq!(Malformed::Length(61).to_string(), "the message has 61 bytes instead of 76");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whose users are: ids that a user has beside his own, for user namespaces (subuid(5)), are his.
+//! Owners of user ids: the subordinate ids of a user (subuid(5)) count as the user.
 //!
 //! An agent may not look into the namespaces of programs, and ids outside of a user's ranges are in none that he makes.
 

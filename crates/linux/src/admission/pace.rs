@@ -1,6 +1,6 @@
 //! Limits what messages cost an agent: how often it wakes up for them, how many routes it asks the kernel for, and how
-//! many it accepts from each sender and from all together. Messages of flows that are admitted have a share of their
-//! own, which strangers cannot use up, and requests to regulate them another, so that answers always pass.
+//! many it accepts from each sender and from all together. Messages of admitted flows have a quota of their own, which
+//! unknown senders cannot use up, and requests to regulate them have another, so that answers always pass.
 
 use crate::admission::message::{Neighbour, Peer};
 use units::{Duration, Instant};
@@ -25,9 +25,9 @@ pub(crate) fn next_turn(now: Instant) -> Instant {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It belongs to a flow that is admitted, or answers a probe that is under way.
+    /// The message belongs to a flow that is admitted, or answers a probe that is under way.
     Known,
-    /// It asks such a flow to regulate.
+    /// The message asks such a flow to regulate.
     Regulates,
     Stranger,
 }
@@ -60,7 +60,7 @@ impl Pace {
         self.checks[standing as usize].take(now)
     }
 
-    /// Tells whether one more message of a sender, who is who he says, is allowed, and counts it.
+    /// Tells whether one more message of a verified sender is allowed, and counts it.
     pub(crate) fn allows(&mut self, now: Instant, from: Peer, standing: Standing) -> bool {
         let all = &mut self.all[standing as usize];
         if standing != Standing::Stranger {

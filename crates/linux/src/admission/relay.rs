@@ -17,8 +17,7 @@ const MOST_OPEN: usize = 8;
 /// Least time between two requests to regulate of one flow, as in the simulator. Without it a flow of fifty packets per
 /// second would bring as many requests, which all say the same.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
-/// A marked packet that comes alone for this time asks for nothing: congestion marks many, and anybody on the link can
-/// forge one.
+/// A single marked packet within this time is ignored: congestion marks many, and anybody on the link can forge one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
 /// Most flows whose marked packets are remembered.
 const MOST_MARKED: usize = 64;
@@ -108,7 +107,7 @@ impl Relay {
                 Kind::Probe | Kind::Present => source,
                 Kind::Answer | Kind::Regulate => destination,
             };
-            // First that, so that whoever names others takes nothing from them.
+            // This check comes first, so that a sender that names others uses up nothing of theirs.
             if !self.pace.checks(now, standing) || !is_via(neighbour, end, routes) {
                 return Vec::new();
             }
@@ -170,7 +169,7 @@ impl Relay {
             return None;
         }
         match (routes.to(destination)?, message.kind) {
-            // What stays in this machine takes nothing from the link.
+            // Traffic within this machine takes nothing from the link.
             (Hop::Here, Kind::Probe) => {
                 let bottleneck = [Some(message.bottleneck), room.available, room.at_most].into_iter().flatten().min();
                 let message = Message { kind: Kind::Answer, bottleneck: bottleneck?, ..message };

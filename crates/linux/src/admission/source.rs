@@ -203,7 +203,7 @@ impl Source {
         }
     }
 
-    /// Tells the nodes of the path that the flow has ended or is none.
+    /// Tells the nodes of the path that the flow has ended or never began.
     fn end(&mut self) {
         self.present = Instant::NEVER;
         self.send(Kind::Present, 0, Rate::bps(0));

@@ -217,7 +217,7 @@ fn change(process: Pid, handle: &OwnedFd, class: Class) -> usize {
     let numbers = sockets.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let change = |number| match pidfd_getfd(handle, number, PidfdGetfdFlags::empty()) {
         Ok(socket) => set_class(&socket, class).is_ok(),
-        // It was closed meanwhile, or its process has ended.
+        // The socket was closed meanwhile, or its process has ended.
         Err(Errno::BADF | Errno::SRCH) => true,
         Err(_) => false,
     };

@@ -36,8 +36,7 @@ impl Restored {
 /// Returns what was restored; `None` if there was nothing to do.
 ///
 /// # Errors
-/// There is no such interface, the privilege is missing, the agent does not end, or the former queue cannot be
-/// restored.
+/// There is no such interface, the privilege is missing, the agent does not end, or the queue cannot be restored.
 pub fn detach(place: &Place) -> Result<Option<Restored>, Error> {
     let Place { device, parent, state_folder } = place;
     ask::forget_killed(state_folder);

@@ -83,7 +83,7 @@ pub(super) struct Reload {
 }
 
 pub(super) struct Agent {
-    /// What is wanted, with the settings of several interfaces.
+    /// The wanted queues, with the settings of several interfaces.
     pub(super) wanted: Vec<Wish>,
     pub(super) governors: Vec<Governor>,
     /// Clients, as servers number them.
@@ -118,7 +118,7 @@ impl Agent {
         let wakes = Wakes::new(signals, &links)?;
         let looks = Looks::open()?;
         let new = |wish| Governor::new(wish, seed()?, now);
-        // Whoever governs one interface means the one of that name.
+        // A user who governs one interface means the one of that name.
         let is_one = patience == Patience::End;
         let spread = if is_one { wishes.clone() } else { patterns::spread(&wishes, &links, &looks)? };
         let governors: Result<Vec<Governor>, Error> = spread.into_iter().map(new).collect();
@@ -177,7 +177,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Makes all sockets. No failure ends governing: whoever holds a port, or takes all of its kind, must not get that.
+    /// Makes all sockets. No failure ends governing: an attacker who holds a port, or all ports, must not achieve that.
     fn open(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) {
         for (address, serves) in listen {
             match Listener::open(address, serves) {
@@ -257,7 +257,7 @@ impl Agent {
                 }
                 Err(error) => {
                     failed = true;
-                    let words = format!("{error}; governing goes on, and this is tried again every {TRIED_EVERY}");
+                    let words = format!("{error}; governing goes on without it, tried again every {TRIED_EVERY}");
                     if self.deaf.insert(key, words.clone()).as_ref() != Some(&words) {
                         tell(host, device, AgentEventKind::Failed, words);
                     }
@@ -403,7 +403,7 @@ impl Agent {
         Ok(most)
     }
 
-    /// Tells the service manager that the agent lives, how many queues it governs, and, once each was tried, that it is
+    /// Tells the service manager that the agent lives, its number of queues, and, once each was tried, that it is
     /// ready.
     fn tell_manager(&mut self) {
         let now = now();

@@ -66,7 +66,7 @@ struct Governing {
     next_look: Instant,
     /// Whether the agent slept during the present interval.
     slept: bool,
-    /// Whether the controller leaves the link idle; `None` once that was told.
+    /// Whether the controller leaves the link idle; `None` once that was reported.
     idling: Option<Idling>,
 }
 
@@ -250,7 +250,7 @@ impl Governor {
             let name = &self.status.controller;
             self.tell(
                 AgentEventKind::Measured,
-                format!("{name} begins from {limit}: what the link sends in {WORTH}"),
+                format!("{name} starts with a limit of {limit}, as much as the link sends in {WORTH}"),
                 round.host,
             );
         }
@@ -384,7 +384,7 @@ impl Governor {
         (governing.next_interval, governing.next_look) = first(round.now, interval, looks);
         let target = own.map_or(controller.target_delay(), |own| Some(own.target_delay));
         (self.status.controller, self.status.target_delay) = (names(&controller, real_time.as_ref()), target);
-        // A device with its own law goes on with the limit that it has.
+        // A device with its own law continues with the limit that it has.
         let orders = own.map_or(start.orders, |_| governing.orders);
         (governing.orders, governing.idling) = (orders, Some(Idling::default()));
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
@@ -429,8 +429,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Ends governing. The error is the reason why the former queue is not restored; success is reported if it
-    /// `is_news`.
+    /// Ends governing. The error is the reason why the former queue is not restored; `is_news` reports success.
     pub(super) fn end(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         self.status.state = State::Ended;
         self.let_go(is_news, host)
@@ -451,7 +450,7 @@ impl Governor {
     }
 }
 
-/// Judges, every [`JUDGED`] until that was told once, whether the controller's limit leaves the link idle; returns how.
+/// Judges, every [`JUDGED`] until it was reported once, whether the controller's limit idles the link; returns how.
 fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<String> {
     let idling = told.as_mut()?;
     idling.add(seen, orders.rate);
@@ -495,7 +494,10 @@ fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);
     is_blind.then(|| {
-        format!("{name} begins with {first}; once packets wait, it restarts from what the link sends in {WORTH}")
+        format!(
+            "{name} starts with a limit of {first}; once packets wait, it restarts from as many as the link sends \
+                 in {WORTH}"
+        )
     })
 }
 

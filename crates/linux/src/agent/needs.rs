@@ -22,7 +22,7 @@ pub(super) fn interval(controller: &AnyController) -> Duration {
 /// Builds the controller of an interface's queue. `seed` sets its random draws.
 ///
 /// # Errors
-/// Its parameters are invalid, it is called too rarely, or it needs notes, which are off.
+/// The controller's parameters are invalid, it is called too rarely, or it needs notes, which are off.
 pub(super) fn controller(device: &str, settings: &Settings, seed: u64, notes: bool) -> Result<AnyController, Error> {
     let invalid = |invalid| Unfit::Parameters { device: device.into(), invalid };
     let controller = settings.build_controller(seed).map_err(invalid)?;

@@ -24,14 +24,13 @@ pub(super) fn is_pattern(device: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) name: String,
-    /// Its phy if it is Wi-Fi and carries a network.
+    /// The interface's phy if it is Wi-Fi and carries a network.
     pub(crate) phy: Option<u32>,
     /// Whether it is no Wi-Fi and its driver pushes back.
     pub(crate) is_wired: bool,
 }
 
-/// Returns the queues that are wanted on the interfaces that there are now: those with a name, and those of patterns that
-/// have none.
+/// Returns the queues that are wanted on the present interfaces: those with a name, and those of patterns.
 ///
 /// # Errors
 /// The kernel does not answer.

@@ -17,7 +17,8 @@ impl RealTime {
     /// Builds the wanted one, if any. `first` is the controller of the queue itself.
     ///
     /// # Errors
-    /// Its parameters are invalid, it is called too rarely or needs notes, it orders anything but marks, or both order them.
+    /// The controller's parameters are invalid, it is called too rarely or needs notes, it orders anything but marks,
+    /// or both order them.
     pub(super) fn new(wish: &Wish, first: &AnyController, now: Instant) -> Result<Option<Self>, Error> {
         let Some(settings) = &wish.real_time else { return Ok(None) };
         let controller = needs::controller(&wish.place.device, settings, 0, false)?;
@@ -35,7 +36,7 @@ impl RealTime {
     /// Checks that it can work with a device.
     ///
     /// # Errors
-    /// It needs what is not measured there, or orders what is not possible.
+    /// The controller needs a measurement or gives an order that the device does not support.
     pub(super) fn suits(&self, device: &dyn Device) -> Result<(), Error> {
         suits(&self.controller, device, None)
     }

@@ -25,8 +25,7 @@ pub enum Told {
     Nothing,
 }
 
-/// Signals that end no process by default: news of children and of the terminal, and the stops, after which the agent
-/// goes on.
+/// Signals that end no process by default: news of children and of the terminal, and stops, which an agent survives.
 const HARMLESS: [Signal; 7] = [
     Signal::SIGCHLD,
     Signal::SIGCONT,

@@ -1,5 +1,6 @@
-//! The live world of a trial: one interface, which arm after arm governs, and what is measured meanwhile. Everything is set up
-//! and restored as `attach` does it, so that what a killed trial leaves is mended by `detach`, `attach` or the next trial.
+//! The live world of a trial: one interface, which arm after arm governs, and what is measured meanwhile. Everything is
+//! set up and restored as `attach` does it, so that `detach`, `attach` or the next trial restores the queue after a
+//! kill.
 
 use crate::agent::Host;
 use crate::agent::confine::{Opens, confine};
@@ -74,7 +75,7 @@ struct Present {
     replaced: Option<(Former, State)>,
 }
 
-/// Queueing delays that the governor tells, in seconds.
+/// Queueing delays that the governor reports, in seconds.
 #[derive(Debug, Default)]
 struct Heard(Vec<f64>);
 
@@ -198,7 +199,7 @@ impl World for Live<'_> {
                 (observing(), Some((former, state)))
             }
         };
-        // From here on `restore` knows of it.
+        // From here on `restore` knows of this change.
         self.present = Some(Present { governor: Governor::new(wish, 0, now)?, replaced });
         self.govern(now, Governor::take_up)?;
         debug_assert!(self.present.as_ref().is_some_and(|present| present.governor.is_governing()), "it is set up");
@@ -246,7 +247,7 @@ impl World for Live<'_> {
 
 impl Drop for Live<'_> {
     fn drop(&mut self) {
-        // No caller is left to be told; the state file stays, and `sluice detach` tries again.
+        // There is no caller to report to; the state file stays, and `sluice detach` tries again.
         let _ = self.restore();
     }
 }

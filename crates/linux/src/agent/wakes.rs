@@ -1,5 +1,4 @@
-//! One descriptor for everything that the agent waits for: deadlines, signals, interface changes, clients, messages of
-//! other agents.
+//! One descriptor for everything that the agent waits for: deadlines, signals, interface changes, clients, messages.
 
 use crate::error::Error;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -59,7 +58,7 @@ impl Wakes {
             Err(errno) => return Err(failed(errno)),
         }
         if self.woke(Source::Timer) {
-            // It has expired: the same instant wakes the agent again only if it is set again.
+            // The timer has expired: the same instant wakes the agent again only if it is set again.
             self.until = Instant::ZERO;
         }
         Ok(())

@@ -79,7 +79,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
                 Ok(device) => Ok(Attached { device, remarks }),
                 Err(error) if has_classes(wish) => Err(error),
                 Err(error) => {
-                    let not_own = Some(format!("not by our own BPF discipline: {error}"));
+                    let not_own = Some(format!("not in Sluice's own BPF discipline: {error}"));
                     let is_txq = is_root && txq::holds(&wish.place.device)?;
                     if is_txq { txq(wish, start, not_own) } else { fifo(not_own) }
                 }
@@ -250,7 +250,7 @@ mod tests {
         drop((few, many));
         let of_end = cost(0..48, &mut begun);
         assert!(of_end < 16, "restore: {of_end} messages");
-        // What a killed agent left is restored and taken up again.
+        // A queue that a killed agent left is restored and taken up again.
         for attached in take_up(1..49, &looks) {
             std::mem::forget(attached.device);
         }

@@ -11,7 +11,7 @@ pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 /// Kinds of Sluice's own discipline with turns: of the stations of a Wi-Fi interface, and without telling stations apart.
 pub(crate) const TURNS_OF_STATIONS: &str = "turns of stations";
 pub(crate) const TURNS_OF_ONE: &str = "turns";
-/// Kind of it that discards by priority.
+/// Kind of that discipline that discards by priority.
 #[cfg(feature = "bpf")]
 pub(crate) const BIASED: &str = "biased";
 
@@ -27,14 +27,13 @@ pub trait Device {
     /// The interface is gone, or its queue is no longer the one that was installed.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
 
-    /// Returns what was measured beside the queue, in the interval that [`take_interval`](Self::take_interval) ended
-    /// last.
+    /// Returns what was measured outside the queue, in the last interval of [`take_interval`](Self::take_interval).
     fn beside(&self) -> Beside {
         Beside::default()
     }
 
-    /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call; `None` if there
-    /// is no such queue.
+    /// Returns the measurements of the real-time queue, and those from outside the queue, since the last call; `None`
+    /// if there is no such queue.
     ///
     /// # Errors
     /// As [`take_interval`](Self::take_interval).
@@ -49,8 +48,7 @@ pub trait Device {
         None
     }
 
-    /// Carries out orders from now on. Packets above a lower limit are discarded only if [`Capabilities::purges`] is
-    /// set.
+    /// Carries out orders from now on. A lower limit discards waiting packets only if [`Capabilities::purges`] is set.
     ///
     /// # Errors
     /// As [`take_interval`](Self::take_interval); an order is not in [`Capabilities::sets`], in which case none is
@@ -176,7 +174,7 @@ pub struct Capabilities {
     pub look_every: Option<Duration>,
     /// Quantities that a controller can read here, measured or estimated.
     pub reads: Reads,
-    /// Which of them are estimated, and how.
+    /// Which readings are estimated, and how.
     pub estimates: &'static [(Reads, &'static str)],
     /// Orders that the device can carry out.
     pub sets: Sets,

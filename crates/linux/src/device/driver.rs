@@ -10,8 +10,8 @@ use std::fs;
 use std::path::Path;
 
 /// Kinds of interfaces whose drivers take every packet at once. The kernel gives such an interface no queue; if
-/// somebody has put one there, only the kind is left to go by. TUN, which has a queue by default, is among them,
-/// because in most kernels its driver drops packets instead of stopping.
+/// somebody has put one there, only the kind of interface can be used. TUN, which has a queue by default, is among
+/// them, because in most kernels its driver drops packets instead of stopping.
 const TAKE_ALL: [&str; 13] =
     ["batadv", "bond", "bridge", "dsa", "dummy", "macvlan", "team", "tun", "veth", "vlan", "vrf", "vxlan", "wireguard"];
 /// `ARPHRD_LOOPBACK` (`linux/if_arp.h`).
@@ -39,15 +39,13 @@ impl Driver {
             Holder::NotWifi => {}
             Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, of mac80211, which holds its packets by nl80211: it takes every packet at once, so that no root \
-                     queue ever fills by itself"
+                    "{called}, of mac80211, which holds its packets (nl80211): it takes every packet at once, so no root queue fills by itself"
                 );
                 return (Self::Mac80211, found);
             }
             Holder::Driver => {
                 let found = format!(
-                    "{called}, Wi-Fi whose packets do not pass mac80211, as its MAC is in the device: it pushes back as \
-                     Ethernet does"
+                    "{called}, Wi-Fi with the MAC in the device, without mac80211: it pushes back as Ethernet does"
                 );
                 return (Self::PushesBack, found);
             }
@@ -109,7 +107,7 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
 /// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`.
 ///
 /// # Errors
-/// It has no such class; the error lists those that it has.
+/// The interface has no such class; the error lists those that it has.
 pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut Route) -> Result<(), Error> {
     if parent == ROOT || qdiscs.iter().any(|qdisc| qdisc.parent == parent) {
         return Ok(());

@@ -70,7 +70,7 @@ struct FormerPhy {
     limit: u32,
 }
 
-/// Settings of a phy's scheduler: former ones and ours. What is neither belongs to another program and stays.
+/// Settings of a phy's scheduler: former ones and ours. A queue that is neither belongs to another program and stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormerKnobs {
@@ -80,8 +80,7 @@ pub(crate) struct FormerKnobs {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it should not be
-    /// replaced, if so.
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it should stay, if so.
     pub(crate) fn read(
         route: &mut Route,
         link: &Link,
@@ -169,7 +168,7 @@ impl Former {
 
     /// Restores the former queue, and checks that it equals what it was. A discipline that is not ours is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
-        // What disappeared with its interface needs nothing.
+        // A queue that disappeared with its interface is not restored.
         let unless_gone = |set| if matches!(set, Err(Error::Gone { .. })) { Ok(()) } else { set };
         let mut restored = self.restore_queue(route);
         if self.zero_length && restored.is_ok() {
@@ -221,8 +220,8 @@ impl Former {
     }
 }
 
-/// A phy that is gone needs nothing, nor does a setting that another program has changed since. One that cannot be
-/// restored does not keep the others from it.
+/// Nothing is restored on a phy that is gone, nor is a setting that another program has changed since. One that cannot
+/// be restored does not keep the others from it.
 fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(), Error> {
     let mut wireless = match Wireless::open() {
         Err(Error::Unsupported(Unsupported::NoWifi)) => return Ok(()),
@@ -243,7 +242,7 @@ fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Re
 }
 
 impl FormerKnobs {
-    /// Returns what the settings are to be once ours, of those that are there `now`, are restored.
+    /// Returns the settings to restore: those of ours that are still there `now` get their former values.
     fn restored(&self, now: &AqlSettings) -> AqlSettings {
         let Self { before, ours, .. } = self;
         let mut restored = *now;
@@ -288,17 +287,19 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
         return Ok(Some(Obstacle::Lost(format!("the filters of {} would be lost", shown(Some(qdisc))))));
     }
     Ok(shapes(qdisc).then(|| {
-        let why = format!("{} limits the rate of the link, which nothing else would do meanwhile", shown(Some(qdisc)));
+        let why = format!(
+            "{} limits the rate of the link, and nothing would limit it while Sluice's queue is there",
+            shown(Some(qdisc))
+        );
         Obstacle::Shapes(why)
     }))
 }
 
-/// Tells whether a discipline that can be restored limits a rate (`linux/pkt_sched.h`). The others that do cannot be
-/// restored.
+/// Tells whether a restorable discipline limits a rate (`linux/pkt_sched.h`). Others that do cannot be restored.
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];
-    /// `TCA_FQ_FLOW_MAX_RATE`, of which the largest number is none.
+    /// `TCA_FQ_FLOW_MAX_RATE`, whose largest number means no limit.
     const FQ_MAX_RATE: u16 = 7;
     let mut options = attributes(qdisc.options.as_deref().unwrap_or_default());
     options.any(|(kind, value)| match qdisc.kind.as_str() {

@@ -1,8 +1,9 @@
 //! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL) and the limit of its queues by the stations'
 //! turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
 //!
-//! All of it belongs to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps its
-//! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
+//! All settings belong to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps
+//! its queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline
+//! sees.
 
 use crate::device::contract::{Capabilities, Device, Own};
 use crate::device::estimate::Estimator;
@@ -22,7 +23,7 @@ use units::{Bytes, Duration, Instant, Positive};
 pub(crate) const KIND: &str = "knobs";
 /// Best effort and background, whose packets come in bulk, in mac80211's order of categories.
 const BULK: [usize; 2] = [2, 3];
-/// Time between two looks at the phy itself: its limit, its drops, its interfaces.
+/// Time between two readings of the phy itself: its limit, its drops, its interfaces.
 const LOOKED_AT: Duration = Duration::from_secs(1);
 
 /// An interface whose phy's scheduler is set.
@@ -42,8 +43,8 @@ pub struct Knobs {
 }
 
 impl Knobs {
-    /// Takes up the scheduler of an interface's phy, and returns remarks on what of it cannot be set. Waiting packets are
-    /// kept. First restores what a killed agent left.
+    /// Takes up the scheduler of an interface's phy, and returns remarks on settings that cannot be changed. Waiting
+    /// packets are kept. First restores what a killed agent left.
     ///
     /// # Errors
     /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege is
@@ -64,14 +65,14 @@ impl Knobs {
         if let Some((aql, FormerKnobs { before, ours, .. })) = &set
             && let Err(error) = aql.change(before, ours)
         {
-            // Some of it may be written.
+            // Some settings may be written already.
             return queues.restore().and(Err(error));
         }
         let estimator = Estimator::new(start.measures, HEADER, false, start.at, Counters::default());
         let law = Law::new(target.unwrap_or(TARGET), bulk, queues.limit);
         let (interfaces, next, before, stations) = (Vec::new(), Instant::ZERO, BTreeMap::new(), Vec::new());
         let mut knobs = Self { queues, law, estimator, interfaces, next, before, stations };
-        // What was counted before is none of ours.
+        // Counts from before the start are not ours.
         knobs.look(start.at)?;
         knobs.estimator.take();
         Ok((knobs, remarks))
@@ -86,7 +87,8 @@ impl Knobs {
     }
 }
 
-/// Returns what of the scheduler of an interface's phy cannot be set; `None` if mac80211 holds none of its packets.
+/// Returns the settings of the scheduler of an interface's phy that cannot be changed; `None` if mac80211 holds none of
+/// its packets.
 ///
 /// # Errors
 /// There is no such interface.

@@ -1,5 +1,5 @@
-//! Files whose locks keep agents apart. Whoever has the lock removes the file before he gives the lock up; who waited for
-//! it finds that the file no longer has the name, and tries again.
+//! Files whose locks keep agents apart. The owner of the lock removes the file before it releases the lock; a process
+//! that waited finds that the file no longer has the name, and tries again.
 
 use crate::error::{Error, Taken};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
@@ -19,7 +19,7 @@ pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> R
         let file = open(path, flags)?;
         let tried = flock(&file, operation);
         if !has_name(&file, path)? {
-            // Its agent has ended, or has written it anew, between the two calls.
+            // The file's agent has ended, or has written it anew, between the two calls.
             continue;
         }
         return match tried {
@@ -81,20 +81,20 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
-        Err(Errno::LOOP) => return refuse("is a symbolic link: it is not our state"),
+        Err(Errno::LOOP) => return refuse("is a symbolic link, so it cannot be Sluice's state"),
         // A pipe without a reader, or a socket.
-        Err(Errno::NXIO) => return refuse("is not a plain file: it is not our state"),
+        Err(Errno::NXIO) => return refuse("is not a plain file, so it cannot be Sluice's state"),
         file => file.map_err(|errno| failed(path, errno.into()))?,
     };
     let stat = fstat(&file).map_err(|errno| failed(path, errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return refuse("is not a plain file: it is not our state");
+        return refuse("is not a plain file, so it cannot be Sluice's state");
     }
     if stat.st_uid != geteuid().as_raw() {
-        return refuse("belongs to another user: it is not our state");
+        return refuse("belongs to another user, so it cannot be Sluice's state");
     }
     if stat.st_nlink > 1 {
-        return refuse("has another name: it is not our state");
+        return refuse("has another name, so it cannot be Sluice's state");
     }
     // Whoever may read a file may lock it, and could prevent the restoring.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;

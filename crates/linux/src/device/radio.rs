@@ -4,8 +4,7 @@
 //!   it was busy, own frames included, and how long they sent. Nothing replaces a missing survey: the airtime of
 //!   stations is less than what the channel carries.
 //! - *Link rate*: the bitrate of the last frame to each station, weighted by the bytes sent to it.
-//! - *Stations heard*: stations of the interface from which a frame came. Others on the channel are not in the kernel's
-//!   list.
+//! - *Stations heard*: stations of the interface from which a frame came. The kernel does not list others.
 //! - *Aggregates*: MPDUs and retransmissions are counted per station. No driver tells how many of them shared a frame,
 //!   nor how many may, so frames count as large as their format ([`largest`]) and [`LONGEST_FRAME`] allow.
 //!

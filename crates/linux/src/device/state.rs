@@ -36,7 +36,7 @@ pub(crate) const FOLDER_MODE: u32 = 0o711;
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
-    /// Its lock is held until it is closed.
+    /// The file's lock is held until the file is closed.
     file: File,
     /// Whether there is something to restore.
     is_kept: bool,
@@ -99,7 +99,7 @@ impl State {
         Ok((Self { path, file, is_kept: kept.is_some() }, kept))
     }
 
-    /// Writes down what to restore, before anything is changed. After a failure the file is what it was.
+    /// Writes down what to restore, before anything is changed. After a failure the file is unchanged.
     pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
         let process = std::process::id();
         let kept = Kept { process, started: started(process), former: former.clone() };
@@ -316,16 +316,16 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     let stat = lstat(folder).map_err(|errno| failed(folder, errno.into()))?;
     let refuse = |why| Err(Error::Distrusted { path: folder.into(), why });
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-        return refuse("is not a folder: no state is kept there");
+        return refuse("is not a folder, so state cannot be kept there");
     }
     match (stat.st_uid, geteuid().as_raw()) {
         (owner, user) if owner == user => {}
         // The folder is in order; this user may not use it.
         (0, _) => return Err(failed(folder, io::ErrorKind::PermissionDenied.into())),
-        _ => return refuse("belongs to another user: no state is kept there"),
+        _ => return refuse("belongs to another user, so state cannot be kept there"),
     }
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
-        return refuse("may be written by others: no state is kept there");
+        return refuse("can be written by other users, so state cannot be kept there");
     }
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! The queues of mac80211 as a device: moves their common limit and reads their counters. For Wi-Fi without Sluice's
-//! own discipline.
+//! The queues of mac80211 as a device: sets their common limit and reads counters. For Wi-Fi without our discipline.
 //!
 //! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within) and, at the limit,
 //! discards from the longest flow, also packets above a lowered limit once the next packet comes. The limit belongs to
@@ -74,7 +73,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Takes them, and writes down their limit with those of `knobs`. First restores what a killed agent left.
+    /// Takes the queues, and writes down their limit with those of `knobs`. First restores what a killed agent left.
     pub(super) fn take(
         place: &Place,
         knobs: impl FnOnce(&mut Wireless, &Phy) -> Result<Option<FormerKnobs>, Error>,
@@ -123,17 +122,16 @@ impl Queues {
 
 impl Drop for Queues {
     fn drop(&mut self) {
-        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        // There is no caller to report to; the state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }
 
-/// Who holds the packets of an interface. nl80211 alone says it: modules and folders of sysfs differ between drivers of
-/// mac80211.
+/// Who holds the packets of an interface, by nl80211 alone: modules and folders of sysfs differ between drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     NotWifi,
-    /// mac80211, which has a limit for them.
+    /// mac80211, which has a limit for these packets.
     Mac80211,
     /// The driver, as on Ethernet: its MAC is in the device, or mac80211 gives it no queues (before Linux 6.2).
     Driver,

@@ -164,8 +164,7 @@ fn at_parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Err
 /// Longest name of an interface (`IFNAMSIZ` less one), in bytes.
 const LONGEST_NAME: usize = 15;
 
-/// Tells whether an interface can have this name by the kernel's rules (`dev_valid_name`): it becomes part of a file's
-/// name, too.
+/// Tells whether an interface can have this name by the kernel's rules (`dev_valid_name`): it names a file, too.
 pub(crate) fn is_name(name: &str) -> bool {
     // White space as the kernel's `isspace` has it: also a byte that is a no-break space in Latin-1.
     let is_space = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ' | 0xa0);

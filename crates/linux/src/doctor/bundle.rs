@@ -28,12 +28,11 @@ pub(super) struct Interface {
     pub(super) hardware: u16,
     pub(super) qdisc: String,
     pub(super) tx_queues: u32,
-    /// Of its driver: what nothing is decided by.
+    /// Data of its driver on which no decision depends.
     module: Option<String>,
 }
 
-/// A phy: what nl80211 answers, by the numbers of attributes in hexadecimal digits, and its files in debugfs; those that may
-/// not be read are null.
+/// A phy: what nl80211 answers, by attribute numbers in hexadecimal, and its debugfs files; null if unreadable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Radio {
     pub(super) attributes: BTreeMap<u16, String>,

@@ -56,7 +56,7 @@ pub(super) fn findings(
             };
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
-        // Never advise to give up what a user made.
+        // Never advise to remove a queue that a user made.
         Some(why) => Finding::bad("former queue", why, "as above: leave it as it is"),
     });
     if parent == ROOT
@@ -113,17 +113,14 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
         );
     }
     let commands: Vec<String> = classes.iter().map(command).collect();
-    Finding::good(
-        TOPIC,
-        format!("the kernel's FIFO in a class of the queue that a user made: {}", commands.join(", or ")),
-    )
+    Finding::good(TOPIC, format!("the kernel's FIFO in a class of the user's own queue: {}", commands.join(", or ")))
 }
 
 /// Returns the advice for a queue of a user's without classes, which must not be replaced.
 fn stays(why: &str) -> Finding {
     Finding::bad(
         "attach",
-        format!("a user's queue is here: {why}"),
+        format!("this queue was set up by a user: {why}"),
         "leave it as it is: cake, fq_codel and a shaper's own queue bound delays themselves. To govern a rate by Sluice instead, \
          set it with htb and govern a class of that",
     )

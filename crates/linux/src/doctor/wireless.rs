@@ -54,8 +54,9 @@ pub(super) fn findings(
     Ok((found, looks.pop()))
 }
 
-/// Returns what goes past mac80211's queues and those above, which nothing can govern. `wed`: whether mt76 lets
-/// the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections, for root.
+/// Returns the traffic that bypasses mac80211's queues and those above, so that nothing can govern it. `wed`: whether
+/// mt76 lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections,
+/// for root.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     const FIX: &str =
         "where delay matters: flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
@@ -71,7 +72,7 @@ fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
 }
 
-/// The channel, and what the stations on it have.
+/// The channel, and the standards and rates of its stations.
 fn network(stations: &Stations) -> Finding {
     const TOPIC: &str = "network";
     match stations.network() {
@@ -227,7 +228,7 @@ mod tests {
 
         // Busy stations together may have more than the threshold: each has its lower limit in any case.
         assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);
-        // It is over in the second reading.
+        // The excess is gone in the second reading.
         assert_eq!(stuck(&[look(ms(189), ms(0)), look(ms(3), ms(3))]), None);
         let mut off = leak.clone();
         for look in &mut off {

@@ -14,7 +14,7 @@ pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
 pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
 /// Longest file that is read here.
 const LONGEST: u64 = 4_096;
-/// Files of a phy that tell of AQL: the first from Linux 5.5 on, `aql_enable` from 5.10 and `aql_pending` from 6.1 at the latest.
+/// Files of a phy about AQL: the first from Linux 5.5 on, `aql_enable` from 5.10, `aql_pending` from 6.1.
 pub(crate) const AQL_FILES: [&str; 4] = [LIMITS, THRESHOLD, "aql_enable", "aql_pending"];
 /// Limits of each category.
 const LIMITS: &str = "aql_txq_limit";

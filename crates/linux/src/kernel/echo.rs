@@ -41,7 +41,7 @@ pub(crate) struct Echo {
     sent: BTreeMap<(Ipv4Addr, u16), Instant>,
     /// Key by which an answer is known: it repeats a keyed hash that went to this address alone.
     key: RandomState,
-    /// Round-trip times in seconds, and echoes that were lost, until somebody takes them.
+    /// Round-trip times in seconds, and lost echoes, until the caller takes them.
     pub(crate) rtts: Vec<f64>,
     pub(crate) lost: usize,
     /// Whether the socket shows and takes whole packets of IP, because the kernel allows this group no other.
@@ -69,7 +69,7 @@ impl Echo {
         if self.to.is_empty() { Instant::NEVER } else { self.next }
     }
 
-    /// Sends what is due, one address after another, and adds what has come or will not come any more.
+    /// Sends the echoes that are due, one address after another, and records those that were answered or lost.
     pub(crate) fn work(&mut self, at: Instant) {
         let mut buffer = [0; 256];
         while let Ok((_, length, Some(from))) = rustix::net::recvfrom(&self.socket, &mut buffer, RecvFlags::empty()) {

@@ -33,8 +33,7 @@ impl Unnamed {
         Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
     }
 
-    /// Gives it this name once it can `listen`. The file appears with its mode, and replaces one that a killed process
-    /// left.
+    /// Gives it this name once it can `listen`. The file appears with its mode, and replaces that of a killed process.
     ///
     /// # Errors
     /// Another socket or another file has the name, or the system refuses.
@@ -99,7 +98,7 @@ impl Drop for Unnamed {
 impl Drop for Name {
     fn drop(&mut self) {
         if stat(&self.path).is_ok_and(|found| found.st_ino == self.inode) {
-            // The next socket replaces what is left.
+            // The next socket replaces the file that is left.
             let _ = std::fs::remove_file(&self.path);
         }
     }

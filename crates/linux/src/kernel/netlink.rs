@@ -34,8 +34,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Opens a socket in the network namespace of this thread, of rtnetlink if no `protocol` is given. Needs no
-    /// privilege.
+    /// Opens a socket in this thread's network namespace, of rtnetlink if no `protocol` is given. Needs no privilege.
     pub(crate) fn open(protocol: Option<Protocol>) -> Result<Self, Error> {
         let failed = Error::kernel("open a netlink socket");
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol);
@@ -68,7 +67,7 @@ impl Connection {
         }
     }
 
-    /// Requests what is told by one message, the first that can be read.
+    /// Requests an answer of one message, the first that can be read.
     pub(crate) fn one<T>(
         &mut self,
         request: Request,

@@ -28,7 +28,7 @@ use rustix::net::netlink::GENERIC;
 use std::collections::BTreeMap;
 use survey::survey;
 
-/// `GENL_ID_CTRL` (`linux/genetlink.h`): it knows the numbers of families.
+/// `GENL_ID_CTRL` (`linux/genetlink.h`): it gives the numbers of families.
 const CONTROLLER: u16 = 0x10;
 const CTRL_CMD_GETFAMILY: u8 = 3;
 const CTRL_ATTR_FAMILY_ID: u16 = 1;

@@ -314,7 +314,7 @@ pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
 
 /// Removes the disciplines whose parent `is_gone`, and all below them.
 fn remove_below(qdiscs: &mut Vec<Qdisc>, is_gone: impl Fn(u32) -> bool) {
-    // What hangs at an interface itself (`TC_H_INGRESS` and above) is below nothing.
+    // A discipline attached to an interface itself (`TC_H_INGRESS` and above) has no parent.
     let mut gone: Vec<u32> = Vec::new();
     loop {
         let is_below = |qdisc: &Qdisc| {

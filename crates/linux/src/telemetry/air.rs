@@ -1,4 +1,4 @@
-//! Samples what the radio of a Wi-Fi interface tells (survey, stations), ten times a second and without changing anything.
+//! Samples a Wi-Fi interface's radio (survey, stations) ten times per second, without changing anything.
 
 use crate::kernel::{Patience, now};
 use crate::telemetry::stations::{Stations, look};
@@ -24,7 +24,7 @@ impl Sampler {
         let ((tell, told), device) = (channel(), device.to_owned());
         std::thread::spawn(move || {
             let begun = now();
-            // An interface that is gone ends it, and so does whoever does not listen any more.
+            // It ends when the interface is gone or nobody listens any more.
             while let Ok(Some(stations)) = look(&device)
                 && tell.send((now().since(begun), stations)).is_ok()
             {

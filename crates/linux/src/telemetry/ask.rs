@@ -22,8 +22,7 @@ pub fn socket(folder: &Path, process: u32) -> PathBuf {
     folder.join(format!("agent-{process}.sock"))
 }
 
-/// Returns the sockets of agents in `folder`, of running and of killed ones, sorted by name. Empty if the folder does
-/// not exist.
+/// Returns the sockets of agents in `folder`, running or killed, sorted by name. Empty if the folder does not exist.
 ///
 /// # Errors
 /// The folder cannot be read.

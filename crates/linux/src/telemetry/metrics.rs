@@ -119,7 +119,7 @@ pub const ALL: &[Metric] = &[
     }),
 ];
 
-/// Writes the metrics of all queues. Each series has the labels `device`, `place` (`root`, or a class of a shaper) and
+/// Writes the metrics of all queues. Each series has the labels `device`, `place` (`root`, or a class) and
 /// `controller`.
 pub fn text(statuses: &[Status]) -> String {
     let mut text = String::new();

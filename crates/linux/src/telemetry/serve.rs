@@ -28,8 +28,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use units::Instant;
 
-/// Most clients at once. For one more, the oldest that does not watch is dropped; if all watch, the new one is turned
-/// away.
+/// Most clients at once. For one more, the oldest that does not watch is dropped; if all watch, the new one.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
@@ -107,8 +106,8 @@ impl Listener {
         }
     }
 
-    /// Listens. A socket file has mode 0660, and replaces one that a killed process left. After a failure it can be
-    /// tried again.
+    /// Listens. A socket file has mode 0660, and replaces that of a killed process. After a failure it can be tried
+    /// again.
     ///
     /// # Errors
     /// Another process listens there, or the system refuses; with the listener.

@@ -47,7 +47,7 @@ pub struct PhyAql {
     pub is_on: bool,
     /// Airtime of all frames that were handed down and are not yet sent.
     pub pending: Duration,
-    /// The part of it that belongs to present stations.
+    /// The part of the pending airtime that belongs to present stations.
     pub accounted: Duration,
     /// Above this, stations get their lower limit.
     pub threshold: Duration,
@@ -58,19 +58,19 @@ pub struct PhyAql {
 pub struct Station {
     /// MAC address: `02:00:00:00:01:00`.
     pub address: String,
-    /// Bitrate of the last frame to it.
+    /// Bitrate of the last frame to the station.
     pub sent_at: Told<Rate>,
     /// How that frame was sent.
     pub sent_as: Told<Mode>,
-    /// Bitrate of the last frame from it.
+    /// Bitrate of the last frame from the station.
     pub received_at: Told<Rate>,
     /// How that frame was sent.
     pub received_as: Told<Mode>,
-    /// Airtime of all frames to it.
+    /// Airtime of all frames to the station.
     pub sent_for: Told<Duration>,
-    /// Airtime of all frames from it.
+    /// Airtime of all frames from the station.
     pub received_for: Told<Duration>,
-    /// Airtime that is pending for it.
+    /// Airtime that is pending for the station.
     pub aql: Told<StationAql>,
     /// Counters as nl80211 names them in [`Peer`], and the signal in dBm; absent if the driver does not report them.
     pub counts: [(&'static str, Option<i64>); 6],

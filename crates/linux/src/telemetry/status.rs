@@ -124,7 +124,7 @@ impl Quantity {
         (Self::Occupancy, Reads::OCCUPANCY),
     ];
 
-    /// Returns the quantities that a device cannot measure that provides `reads`.
+    /// Returns the quantities that a device with these `reads` cannot measure.
     pub fn absent(reads: Reads) -> Vec<Self> {
         let absent = Self::ALL.iter().filter(|(_, of)| !reads.contains(*of));
         absent.map(|(quantity, _)| *quantity).collect()
@@ -305,7 +305,7 @@ pub(crate) mod tests {
                         let words = ["device", "place", "state", "kind", "controller"];
                         assert!(words.contains(&key.as_str()), "{key}: {text}");
                     }
-                    // Not compared: what is not measured, and events, which are words.
+                    // Values that are not measured, and events, which are texts, are not compared.
                     value => assert!(value.is_array(), "{key}: {value}"),
                 }
             }

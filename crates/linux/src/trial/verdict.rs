@@ -5,7 +5,7 @@ use control::Random;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 
-/// A difference inside of this ratio and its inverse is none.
+/// A ratio between this value and its inverse counts as no difference.
 const LITTLE: f64 = 1.1;
 /// Subsets of rounds that are drawn; of fewer rounds all are taken.
 const DRAWN: usize = 9_999;
@@ -96,10 +96,10 @@ fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> V
     (1..=last).filter_map(|round| Some((value(round, arm)? / value(round, 0)?).ln())).collect()
 }
 
-/// Returns the randomisation interval of a mean: what an effect may be so that the random order of the arms makes the found
-/// differences no surprise. The order is as likely as its opposite in each round, so the sign of each `difference - effect` is
-/// a coin, and the means of all subsets of the differences divide the line into parts that are equally likely to hold the
-/// effect (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
+/// Returns the randomisation interval of a mean: the effects with which the random order of the arms makes the found
+/// differences likely. The order is as likely as its opposite in each round, so each `difference - effect` is positive
+/// or negative with equal probability, and the means of all subsets of the differences divide the line into parts that
+/// are equally likely to hold the effect (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
 pub(super) fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
     let n = differences.len();
     if n == 0 || level < 2.0_f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)) {
@@ -142,7 +142,7 @@ impl Verdict {
         (0..self.effects.len()).filter(is_first).map(|at| &self.effects[at])
     }
 
-    /// Says in a sentence for each arm what it does.
+    /// Describes the effect of each arm in a sentence.
     pub fn says(&self) -> String {
         let mut text = String::new();
         for head in self.heads() {
@@ -151,7 +151,7 @@ impl Verdict {
             let lead = match head.ruling {
                 Ruling::Better => format!("With {arm} {what} is better"),
                 Ruling::Worse => format!("With {arm} {what} is worse"),
-                Ruling::Same => format!("{arm} makes no difference to {what} above a tenth"),
+                Ruling::Same => format!("{arm} changes {what} by less than a tenth"),
                 Ruling::Unknown => format!("Cannot tell yet whether {arm} changes {what}"),
             };
             let _ = write!(text, "{lead}: {head}");

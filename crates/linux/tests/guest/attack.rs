@@ -118,7 +118,7 @@ fn in_a_file_system_open_to_everybody_nobody_else_keeps_locks_or_removes_the_dis
     }
     shell(&format!("rm -f {FOLDER}-*; mkdir -m 777 {FOLDER}"));
     let said = attach("one").unwrap_err().to_string();
-    assert!(said.contains("may be written by others"), "{said}");
+    assert!(said.contains("can be written by other users"), "{said}");
     shell(&format!("rmdir {FOLDER}"));
     // He holds the folder above, which stops nobody.
     shell(&format!("{NOBODY} flock {} sleep 1000 > /dev/null 2>&1 &", above.display()));

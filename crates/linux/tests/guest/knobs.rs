@@ -230,10 +230,10 @@ fn what_cannot_be_set_is_said() {
     assert_eq!(limit(), 8_192);
     shell("mount -o remount,rw /sys/kernel/debug");
     for (options, words) in [
-        ("--controller adth --backend knobs", "the knobs of mac80211 have a law and a limit of their own"),
+        ("--controller adth --backend knobs", "mac80211's scheduler has its own control law and limit"),
         ("--backend txq --target-delay 9ms", "the controller none has no target delay"),
         ("--parent 1:10 --backend knobs", "no class 1:10"),
-        ("--controller adth --bulk-delay 9ms", "wlan0 has no stations with turns"),
+        ("--controller adth --bulk-delay 9ms", "wlan0 has no stations that take turns"),
     ] {
         assert_eq!(run(&format!("attach wlan0 {options}")), Some(2), "{}", said());
         assert!(said().contains(words), "{options}: {}", said());

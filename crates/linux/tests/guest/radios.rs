@@ -46,7 +46,7 @@ fn radios_that_come_after_the_agent_are_governed_one_interface_of_each() {
     unload();
     std::fs::write("/tmp/agent.toml", CONFIG).unwrap();
     let program = Program::start("agent --config /tmp/agent.toml");
-    until_said("this interface is left out", 1);
+    until_said("the agent ignores this table", 1);
     shell("modprobe mac80211_hwsim radios=2; ip link set wlan0 up; ip link set wlan1 up");
     until_said("wlan0 attached", 1);
     until_said("wlan1 attached", 1);

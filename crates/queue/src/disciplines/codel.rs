@@ -289,7 +289,7 @@ pub(super) mod tests {
         let just = sixteen.saturating_sub(Duration::from_nanos(1));
         assert_eq!((begun(7, 2, just), begun(7, 2, sixteen)), (5, 1), "less than sixteen intervals is recent");
         assert_eq!((begun(4, 2, just), begun(3, 2, just)), (2, 1), "a single drop says nothing of the rate");
-        // What was dropped for want of room counts among them.
+        // Packets dropped because the queue was full are included.
         let mut state = State { count: 3, last_count: 2, drop_next: at(1_000), ..State::default() };
         state.overflowed(4);
         law(false).begin(&mut state, at(1_001));

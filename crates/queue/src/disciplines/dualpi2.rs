@@ -232,8 +232,8 @@ impl<P: Packet> DualPi2<P> {
         self.random.unit() < probability
     }
 
-    /// Makes the updates that are due. There is no timer: what the missing ones would have seen follows from the packets at
-    /// the heads of the queues, which have not changed since.
+    /// Makes the updates that are due. There is no timer: missed updates are computed from the packets at the heads of
+    /// the queues, which have not changed since.
     fn catch_up(&mut self, now: Instant) {
         if now < self.controller.next_update {
             return;

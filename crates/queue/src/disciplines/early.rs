@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
 
 /// A law that judges arriving packets. Calls come in order of time.
 pub(crate) trait Law: Sized {
-    /// Its parameter table in a scenario, with defaults.
+    /// The law's parameter table in a scenario, with defaults.
     type Params: Default;
 
     /// The law at the start of the run.

@@ -13,7 +13,7 @@ use units::Instant;
 
 /// A law that judges the packets at the heads of flows.
 pub(crate) trait FlowLaw: Sized {
-    /// Its parameter table in a scenario, with defaults.
+    /// The discipline's parameter table in a scenario, with defaults.
     type Params: Default;
     type State: Clone + Debug + Default;
 

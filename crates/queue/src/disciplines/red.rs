@@ -19,11 +19,11 @@ pub struct Params {
     pub mean_pktsize: Positive<Bytes>,
     /// Target wait. Default 5 ms.
     pub target_delay: Positive<Duration>,
-    /// Average queue in packets above which drops begin. Default: half of what is sent in the target delay, at least
-    /// 5.
+    /// Average queue in packets above which drops begin. Default: half of the packets sent in the target delay, at
+    /// least 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<Positive<f64>>,
-    /// Average queue with probability `max_p`; it rises to 1 at twice this. Default: three times `min_th`.
+    /// Average queue with probability `max_p`; the probability rises to 1 at twice this. Default: three times `min_th`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_th: Option<Positive<f64>>,
     /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.

@@ -46,7 +46,7 @@ pub struct Mac {
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
     pub hardware_queue_per: HardwareQueuePer,
-    /// With `node.channel`: what a busy secondary channel does to a frame.
+    /// With `node.channel`: effect of a busy secondary channel on a frame.
     pub bandwidth: Bandwidth,
     /// 802.11ax: power in 20 MHz below which other cells' frames are ignored (spatial reuse): -82 to -62 dBm.
     pub obss_pd: Option<Power>,
@@ -61,7 +61,7 @@ pub struct Mac {
     pub marks: Marks,
 }
 
-/// What a busy secondary channel does to a frame.
+/// Effect of a busy secondary channel on a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bandwidth {
@@ -355,11 +355,11 @@ pub enum TimeoutDeferral {
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
     /// None if the medium was idle for DIFS (AIFS). Otherwise a backoff; also if the medium turns busy before DIFS is
-    /// over, or the station owes a response (standard).
+    /// over, or a response is due (standard).
     #[default]
     Immediate,
-    /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, whatever begins
-    /// later and whatever response is owed (ns-3).
+    /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, regardless of later
+    /// events (ns-3).
     Difs,
     /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
     DifsOrBackOff,

@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for Place {
         match Vec::<Length>::deserialize(deserializer)?[..] {
             [x, y] => Ok(Self { x, y, height: None }),
             [x, y, height] => Ok(Self { x, y, height: Some(height) }),
-            _ => Err(D::Error::custom("expected x and y, as [\"0 m\", \"25 m\"], or x, y and a height")),
+            _ => Err(D::Error::custom("expected x and y, such as [\"0 m\", \"25 m\"], or x, y and a height")),
         }
     }
 }
@@ -142,6 +142,6 @@ impl schemars::JsonSchema for Place {
 /// Exactly two lengths: serde would pass over a third one.
 pub(super) fn sides<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
     let lengths = Vec::<Length>::deserialize(deserializer)?;
-    let sides = lengths.try_into().map_err(|_| D::Error::custom("expected two sides, as [\"1500 m\", \"300 m\"]"))?;
+    let sides = lengths.try_into().map_err(|_| D::Error::custom("expected lengths such as [\"1500 m\", \"300 m\"]"))?;
     Ok(Some(sides))
 }

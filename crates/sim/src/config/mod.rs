@@ -1,4 +1,4 @@
-//! What a network is made of: the tables of a scenario that the simulator itself understands.
+//! The tables of a scenario that the simulator itself understands: a description of a network.
 //!
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
 //! library's interface at once. Reading them from a file, sweeps and claims belong to the crates above.

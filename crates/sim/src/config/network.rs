@@ -97,7 +97,7 @@ impl Network {
         self.mac.access.unwrap_or(if self.radio.standard.high_throughput() { Access::Edca } else { Access::Dcf })
     }
 
-    /// The longest A-MPDU: by default that of the standard's devices.
+    /// Longest A-MPDU; the default is what devices of the standard support.
     pub fn ampdu(&self) -> MostBytes {
         self.mac.aggregation.ampdu.unwrap_or(match (self.radio.standard, self.access()) {
             (Standard::N, Access::Edca) => MostBytes::UpTo(Bytes::new(65_535)),
@@ -143,7 +143,7 @@ pub struct Record {
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
-    /// Packets that are on their way at the end count as lost, pings whose reply is lost do not, as in documents that
-    /// define loss as 1 - received / sent.
+    /// Packets in flight at the end count as lost, pings whose reply is lost do not, as in documents that define loss
+    /// as 1 - received / sent.
     pub in_flight_lost: bool,
 }

@@ -14,7 +14,7 @@ use units::{Decibels, Duration, Length, Positive, Power, Rate, Within};
 pub struct Placement {
     /// Number of nodes.
     pub count: u32,
-    /// Rule; left out if `[mobility]` places the nodes.
+    /// Rule; leave it out if `[mobility]` places the nodes.
     pub placement: Option<Shape>,
     /// Chain and grid: distance of neighbours. Circle: radius.
     pub spacing: Option<Length>,
@@ -77,9 +77,9 @@ pub struct Node {
     pub data_rate: Option<Rate>,
     /// MCS of its data frames. Default: that of `[radio]`, 7 with another `standard`.
     pub mcs: Option<u8>,
-    /// MCS of data frames from its access point to it. Default: that of the access point.
+    /// MCS of data frames from its access point to the station. Default: that of the access point.
     pub downlink_mcs: Option<u8>,
-    /// Its standard, not newer than that of `[radio]` and of its band. Default: that of `[radio]`.
+    /// The node's standard, not newer than that of `[radio]` and of its band. Default: that of `[radio]`.
     pub standard: Option<Standard>,
     /// Bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
     pub channel_width: Option<ChannelWidth>,
@@ -87,7 +87,7 @@ pub struct Node {
     pub streams: Option<u8>,
     /// LDPC, or only `bcc`: two nodes use LDPC if both have it. Default: that of `[radio]`, or of its standard.
     pub coding: Option<Fec>,
-    /// HE ER SU PPDUs from and to it. Default: that of `[radio]`.
+    /// HE ER SU PPDUs from and to the node. Default: that of `[radio]`.
     pub extended_range: Option<ExtendedRange>,
     /// Its transmit power. Default: that of `[radio]`.
     pub tx_power: Option<Power>,
@@ -216,7 +216,7 @@ pub struct TurnsScheduler {
     pub target_delay: Positive<Duration>,
     /// Longest round of turns, at least `target_delay`. Default: none.
     pub bulk_delay: Option<Positive<Duration>>,
-    /// Marks packets where more than a turn waits. Default false.
+    /// Marks packets while more than one turn waits. Default false.
     pub ecn: bool,
     /// Rule to leave out.
     pub without: Option<Rule>,
@@ -232,9 +232,9 @@ impl Default for TurnsScheduler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PowerSave {
-    /// Time without packets before it sleeps. Default 100 ms.
+    /// Time without packets before the station sleeps. Default 100 ms.
     pub idle_timeout: Positive<Duration>,
-    /// Time between beacons for which it wakes. Default 102.4 ms.
+    /// Time between the beacons for which the station wakes. Default 102.4 ms.
     pub listen_interval: Positive<Duration>,
 }
 
@@ -251,7 +251,7 @@ impl Default for PowerSave {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Roaming {
-    /// Signal of its access point below which it searches for a better one. Default -65 dBm.
+    /// Signal of its access point below which the station searches for a better one. Default -65 dBm.
     pub threshold: Power,
     /// Least difference by which the signal of another access point has to be better. Default 5 dB.
     pub hysteresis: Decibels,

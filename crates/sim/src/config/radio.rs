@@ -17,7 +17,7 @@ pub struct Radio {
     pub data_rate: Option<Rate>,
     /// MCS of data frames instead of `data_rate`: 802.11n 0 to 31 (8 per spatial stream), ac 0 to 9, ax 0 to 11.
     pub mcs: Option<u8>,
-    /// Spatial streams of data frames: 802.11n 1 to 4, ac and ax 1 to 8. Default 1, for 802.11n as `mcs` has them.
+    /// Spatial streams of data frames: 802.11n 1 to 4, ac and ax 1 to 8. Default 1, for 802.11n those of `mcs`.
     pub streams: Option<u8>,
     /// 802.11n: any rate, instead of `data_rate`: symbols of 4 us, a preamble of one stream.
     pub nominal_rate: Option<Rate>,

@@ -135,8 +135,8 @@ pub enum ErrorsTo {
 pub struct Aodv {
     /// Lifetime of a route after its last use.
     pub active_route_timeout: Duration,
-    /// Time to ignore requests of a neighbour that got no reply; zero for never. Default: `rreq_retries` x 2
-    /// x `node_traversal_time` x `net_diameter`.
+    /// Time for which requests of a neighbour that got no reply are ignored; zero for never. Default: `rreq_retries` x
+    /// 2 x `node_traversal_time` x `net_diameter`.
     pub blacklist_timeout: Option<Duration>,
     /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.
     pub my_route_timeout: Option<Duration>,

@@ -107,7 +107,7 @@ pub enum RecoveryEnd {
     Threshold,
     /// Threshold; the last acknowledgement counts in full for congestion avoidance: up to three segments more (ns-3).
     Counted,
-    /// Threshold; the last acknowledgement counts with what was neither acknowledged nor SACKed before (Linux).
+    /// Threshold; the last acknowledgement counts with the octets neither acknowledged nor SACKed before (Linux).
     News,
 }
 

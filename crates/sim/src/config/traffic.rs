@@ -215,7 +215,7 @@ pub struct Admission {
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,
-    /// Start without a probe, like a flow admitted elsewhere; it probes when told to regulate.
+    /// Start without a probe, like a flow admitted elsewhere; it probes when asked to regulate.
     pub presumed: bool,
     /// Parameters of the source.
     pub gate: GateParams,

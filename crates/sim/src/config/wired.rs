@@ -6,8 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Duration, Rate, Share};
 
-/// A full-duplex link with a queue per direction. A packet takes its length with the IP header at `rate`, then
-/// `delay`.
+/// A full-duplex link with a queue per direction. A packet with its IP header is sent at `rate`, then takes `delay`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wired {
@@ -44,5 +43,5 @@ pub struct RateStep {
 /// Exactly two names: serde would pass over a third one.
 fn ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[String; 2], D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
-    names.try_into().map_err(|_| D::Error::custom("expected two nodes, as [\"server\", \"ap\"]"))
+    names.try_into().map_err(|_| D::Error::custom("expected two nodes, such as [\"server\", \"ap\"]"))
 }

@@ -29,7 +29,7 @@ pub(super) struct Hardware {
 #[derive(Debug)]
 struct Fifo {
     category: u8,
-    /// Its receiver, if it is for one.
+    /// The queue's receiver, if it is for one.
     to: u32,
     packets: VecDeque<Passed>,
     /// Receivers so far, each with the number of its packets that wait.
@@ -46,7 +46,7 @@ pub(super) struct Passed {
     pub(super) waited: Duration,
     /// Time at which it was handed over.
     pub(super) at: Instant,
-    /// Airtime estimated for it by mac80211's scheduler; else zero.
+    /// Airtime estimated for the packet by mac80211's scheduler; else zero.
     pub(super) expected: Duration,
     /// Part of its queue's depth that it takes.
     pub(super) load: u32,

@@ -33,12 +33,12 @@ pub(crate) struct Taken {
     pub(crate) waited: Duration,
     /// End of the sojourn.
     pub(crate) at: Instant,
-    /// Airtime expected of it when it was released; zero without an estimate. Reported again at its
+    /// Airtime expected of the packet when it was released; zero without an estimate. Reported again at its
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
     /// Part of the depth of a hardware queue that it takes; zero without one.
     pub(crate) load: u32,
-    /// The port that it leaves now; none if it has left it [before](super::Egress::pull).
+    /// The port that the packet leaves now; none if it has left it [before](super::Egress::pull).
     pub(crate) left: Option<PortId>,
 }
 
@@ -52,7 +52,7 @@ impl Port {
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record, idling, steered: None }
     }
 
-    /// True if a packet of this length fits without another making way.
+    /// True if a packet of this length fits without dropping another.
     pub(crate) fn has_room(&self, length: Bytes) -> bool {
         let backlog = self.queue.backlog();
         match self.queue.limit() {

@@ -37,7 +37,7 @@ impl RoundRobin {
         order.find(|&port| ready(port)).unwrap_or(PortId::at(first))
     }
 
-    /// True if the turn of the group that was served last goes on.
+    /// True if the turn of the group that was served last continues.
     fn goes_on(&self, port: usize) -> bool {
         self.balance.get(port).is_some_and(|&balance| balance > 0)
     }

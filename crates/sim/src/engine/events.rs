@@ -1,8 +1,8 @@
 //! The event queue: earliest event first, and among equals the one pushed first.
 //!
-//! It is a calendar queue. Only the events of the present day are sorted; those of the next days lie in one list per
-//! day, which is sorted when its day begins; later ones wait in a heap. A queue with few events keeps all of them
-//! sorted.
+//! It is a calendar queue. Time is divided into days. Only the events of the present day are sorted; those of the next
+//! days lie in one list per day, which is sorted when its day begins; later ones are in a heap. A queue with few events
+//! keeps all of them sorted.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

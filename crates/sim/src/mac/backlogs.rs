@@ -42,7 +42,7 @@ pub(super) struct Known {
 pub(super) enum Backlog {
     /// As it has reported.
     Is(Bytes),
-    /// It may have packets by now.
+    /// The station may have packets by now.
     Unknown,
 }
 
@@ -70,7 +70,7 @@ impl Known {
         FIRST_POLL * (1 << self.empty.saturating_sub(1).min(DOUBLINGS))
     }
 
-    /// Records that it has no backlog. As long as it cannot contend, it is polled.
+    /// Records that the station has no backlog. As long as it cannot contend, it is polled.
     fn has_nothing(&mut self, now: Instant) {
         self.backlog = Backlog::Is(Bytes::new(0));
         self.poll = if self.is_restrained() { now + self.pause() } else { Instant::NEVER };

@@ -34,11 +34,11 @@ pub(crate) struct Mpdu {
     /// Failed attempts after RTS and CTS.
     pub(super) long_failures: u8,
     pub(super) sent: bool,
-    /// Whether an attempt at it has failed: the frame, or the RTS that announced it.
+    /// Whether an attempt at this frame has failed: the frame, or the RTS that announced it.
     pub(super) tried: bool,
-    /// True if it has been sent more than once.
+    /// True if the frame has been sent more than once.
     pub(crate) retry: bool,
-    /// End of its lifetime, which the failure of the first A-MPDU with it begins.
+    /// End of the frame's lifetime, which the failure of the first A-MPDU with it begins.
     expiry: Instant,
 }
 
@@ -59,7 +59,7 @@ impl Mpdu {
         }
     }
 
-    /// Records that an A-MPDU with it has failed. True if its lifetime is over.
+    /// Records that an A-MPDU with this frame has failed. True if its lifetime is over.
     pub(super) fn expires(&mut self, now: Instant, lifetime: Duration) -> bool {
         self.tried = true;
         self.expiry = self.expiry.min(now + lifetime);
@@ -239,7 +239,7 @@ impl Buffer {
         size
     }
 
-    /// How a packet of `length` can join the aggregate of all MPDUs so far, of `size`.
+    /// Way in which a packet of `length` can join the aggregate of all MPDUs so far, of `size`.
     pub(super) fn joins(&self, length: Bytes, size: Size, rules: &Conventions, limits: &Limits) -> Option<Room> {
         let aggregation = &rules.aggregation;
         let last = self.mpdus.back()?;

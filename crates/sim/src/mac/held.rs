@@ -411,8 +411,8 @@ impl Held {
         }
     }
 
-    /// Adds as many packets of `length`, as frames of their own, as have room. `next` yields them one by one. Returns
-    /// their number.
+    /// Adds as many packets of `length`, as frames of their own, as fit. `next` yields them one by one. Returns their
+    /// number.
     pub(crate) fn fill(
         &mut self,
         assembly: &mut Assembly,

@@ -15,9 +15,9 @@ pub(crate) struct Peers {
 #[derive(Debug)]
 pub(super) struct Peer {
     address: u32,
-    /// Number of the last data frame taken from it, by category.
+    /// Number of the last data frame from the peer, by category.
     last: [u16; CATEGORIES],
-    /// Number of the next data frame for it, by category.
+    /// Number of the next data frame for the peer, by category.
     pub(super) next: [u16; CATEGORIES],
     /// Bitmask of categories in which the peer may still wait for frames that were given up.
     behind: u8,

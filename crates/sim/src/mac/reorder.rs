@@ -26,7 +26,7 @@ pub(crate) struct Reorder {
 pub(crate) struct Scoreboard {
     /// First number (`WinStartR`).
     pub(crate) start: u16,
-    /// A bit for it and each number after it, as many as the window has.
+    /// A bit for this number and each after it, as many as the window has.
     pub(crate) arrived: Bitmap,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Scoreboard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Missing,
-    /// It has arrived; its packet waits (the first of several).
+    /// The frame has arrived; its packet waits (the first of several).
     Waits(Handle),
-    /// It has arrived, and none of its packets waits.
+    /// The frame has arrived, and none of its packets waits.
     Passed,
 }
 
@@ -75,9 +75,9 @@ impl Reorder {
         }
     }
 
-    /// Fast path for up to a window of frames in a row from this number on, if each is the next to be passed on and nothing
-    /// waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if they must go that
-    /// way; then nothing has happened.
+    /// Fast path for up to a window of frames in a row from this number on, if each is the next to be passed on and
+    /// nothing waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if the fast
+    /// path cannot be taken; then nothing has changed.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let (window, from) = (self.window, distance(self.scoreboard.start, first));
         if first != self.start || self.start != self.target || self.ahead > 0 || from > window {

@@ -34,9 +34,9 @@ impl Step {
 /// Act of an exchange with several others at a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
-    /// It goes on: the step, the next deadline, and the action that is due.
+    /// The TXOP continues: the step, the next deadline, and the action that is due.
     On(Step, Instant, Due),
-    /// It is over; `answered`: at least one station has answered.
+    /// The exchange is over; `answered`: at least one station has answered.
     Over { answered: bool, answer: Answer },
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Cleared {
 /// A transmission opportunity, of the category that has won the medium.
 #[derive(Debug)]
 pub(crate) struct Txop {
-    /// Its limit; zero for one frame exchange.
+    /// The TXOP's limit; zero for one frame exchange.
     pub(super) limit: Duration,
     pub(super) end: Instant,
     pub(super) cleared: Cleared,

@@ -330,7 +330,7 @@ impl Uplink {
         Answer { takes: frames > 0, ..Answer::default() }
     }
 
-    /// Records that all data of the answer that it has just received have arrived.
+    /// Records that all data of the answer just received have arrived.
     pub(crate) fn part_is_whole(&mut self) {
         self.whole += 1;
         debug_assert!(usize::from(self.whole) <= self.delivered.len(), "once for each answer with data");

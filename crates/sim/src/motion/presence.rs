@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-/// When a node is on the air: it neither sends nor hears anything before it comes and after it has gone.
+/// Times at which a node is present: it neither sends nor hears anything before and after.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Presence {
     /// Off the air at the start.

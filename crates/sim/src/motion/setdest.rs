@@ -4,7 +4,7 @@
 //! - a node's start, `$node_(3) set X_ 150.0` (and `Y_`, `Z_`);
 //! - a journey, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`: from 2.5 s on, node 3 moves to (90, 44.5) at 1.4 m/s;
 //! - a jump, `$ns_ at 2.5 "$node_(3) set X_ 90.0"`, after which the node stands still;
-//! - SUMO's activity, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 goes on or off the air;
+//! - SUMO's activity, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 appears or disappears;
 //! - comments from `#` on.
 //!
 //! Lines about `$god_` (ns-2's table of hops), labels, colours, the end of the run, and Tcl's own `set VARIABLE` move no node

@@ -231,7 +231,7 @@ impl Mimo {
         Self { rest: Rest::new(self.guard(), self.rest.padding(), ldpc), ..self }
     }
 
-    /// True if it has LDPC, false if the convolutional code.
+    /// True if the mode has LDPC, false if the convolutional code.
     pub const fn has_ldpc(self) -> bool {
         self.rest.has_ldpc()
     }

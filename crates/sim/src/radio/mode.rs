@@ -245,7 +245,7 @@ mod tests {
     }
 
     proptest! {
-        /// What several take of a frame together is what it lasts, but for SERVICE and tails, and what fills the last symbols.
+        /// Together several parts last as long as the frame, but for SERVICE, tails and padding.
         #[test]
         fn shares_of_a_frame_add_up(mode in mimo(), lengths in prop::collection::vec(1_u64..3_000, 1..64)) {
             let shares = lengths.iter().fold(Duration::ZERO, |sum, &bytes| sum + Mode::Mimo(mode).share(Bytes::new(bytes)));

@@ -155,7 +155,7 @@ impl Model {
         model.receive = receive;
         let sensed = if model.order == Capture::StrongestPreamble { sensed.min(receive) } else { sensed };
         model.carrier_sense = attowatts(sensed).max(1);
-        // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
+        // The weakest single signal that can spoil the weakest decodable frame; weaker ones are ignored.
         let spoils = if model.order == Capture::AnySignal { sensed } else { receive / model.capture };
         let [receive, spoils] = [receive, spoils].map(|power| power / model.boost());
         model.floor = attowatts(channel.least_power(sensed.min(receive).min(spoils), receive)).max(1);

@@ -18,7 +18,7 @@ pub(crate) struct Shape {
     /// Length of everything after the PHY header.
     pub(crate) psdu: Bytes,
     pub(crate) duration: Duration,
-    /// True if it has several MPDUs, each with its own check sum.
+    /// True if the frame has several MPDUs, each with its own check sum.
     pub(crate) aggregate: bool,
     /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,
@@ -49,7 +49,7 @@ impl Shape {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mpdu {
-    /// Its offset in the PSDU in bytes.
+    /// The MPDU's offset in the PSDU in bytes.
     pub(crate) start: Bytes,
     pub(crate) length: Bytes,
 }
@@ -68,7 +68,7 @@ impl Bound {
     }
 }
 
-/// Bounds of a mode: of the PHY header's field, and of the rest. Nearly all frames are certain by them.
+/// Bounds of a mode: of the PHY header's field, and of the rest. They decide nearly all frames with certainty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     header: Bound,

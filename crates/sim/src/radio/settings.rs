@@ -87,7 +87,7 @@ impl Radio {
         }
     }
 
-    /// Mode of data frames with other settings; `None` if there are none.
+    /// Mode of data frames with a rate or MCS of their own; `None` if both are absent.
     pub(crate) fn node_mode(&self, data_rate: Option<Rate>, mcs: Option<u8>) -> Result<Option<Mode>, Refusal> {
         if data_rate.is_none() && mcs.is_none() {
             return Ok(None);

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!((b.rts, b.cts, ack(&b)), (ns(32_001), ns(27_637), ns(27_637)));
         let data = b.duration(b.basic, Bytes::new(576));
         assert_eq!(data, ns(436_365));
-        // What a sender waits for: 47.45 us after the RTS, where ns-2.1b8a has SIFS + CTS + SIFS = 47.64.
+        // Time-out of a sender: 47.45 us after the RTS, where ns-2.1b8a has SIFS + CTS + SIFS = 47.64.
         assert_eq!((b.cts_timeout, b.eifs), (us(30) + ns(17_455), us(60) + ns(27_637)));
         // 512 B of UDP with RTS: RTS, CTS, data and ACK, three SIFS and DIFS. ns-2's frame has no LLC and UDP headers,
         // 16 B or 11.6 us less: 0.592 ms.

@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant, Rate};
 /// Radio and MAC statistics of a node. Only nodes with a controller that uses some of them have a gauge.
 #[derive(Debug)]
 pub(crate) struct Gauge {
-    /// One for each controller that reads them, since each has intervals of its own.
+    /// One meter per controller that reads these statistics, since each has its own intervals.
     meters: Vec<Meter>,
     totals: Totals,
     /// Time at which the frame that is being sent, or was sent last, is over.

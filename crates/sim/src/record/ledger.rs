@@ -139,7 +139,7 @@ impl FlowRecord {
         Fates { in_flight, decided: self.sent.saturating_sub(in_flight), lost: self.missing(in_flight) }
     }
 
-    /// The same, but packets that are on their way count as lost.
+    /// The same, but packets in flight count as lost.
     pub(crate) fn fates_without_grace(&self, older: u64) -> Fates {
         Fates { decided: self.sent, lost: self.missing(0), ..self.fates(older) }
     }

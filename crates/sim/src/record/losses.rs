@@ -19,7 +19,7 @@ pub(crate) struct Losses {
 struct Loss {
     /// Number of times that queues dropped it.
     drops: u32,
-    /// Cause of its last loss, if it has not been sent again since.
+    /// Cause of the packet's last loss, if it has not been sent again since.
     pending: Option<LossCause>,
 }
 

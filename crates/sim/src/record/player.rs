@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn it_stalls_for_what_exceeds_the_buffer_and_holds_as_much_again() {
-        // It begins at 55 ms, when the packet of 50 ms is there, 55 ms behind. From 200 ms on packets take 100 ms: that of 190 ms
+        // Playback begins at 55 ms, when the packet of 50 ms is there. From 200 ms on packets take 100: that of 190 ms
         // is over at 245 ms. The next comes at 300 ms; at 340 ms it holds 50 ms from 190 ms on, and is 150 ms behind.
         let grows = || every_10_ms(0, 20, 5).chain(every_10_ms(20, 100, 100));
         assert_eq!(played(grows(), 1_090), (1, 0.095));
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn a_lost_packet_is_played_over_and_a_stream_that_does_not_come_stalls_until_the_end() {
         assert_eq!(played(every_10_ms(0, 20, 5).chain(every_10_ms(22, 40, 5)), 395), (0, 0.0));
-        // It is over at 190 + 55 ms.
+        // The stall is over at 190 + 55 ms.
         assert_eq!(played(every_10_ms(0, 20, 5), 1_245), (1, 1.0));
-        // What ends as described does not stall afterwards.
+        // A stream that ends as described does not stall afterwards.
         assert_eq!(played(every_10_ms(0, 250, 5), 4_000), (0, 0.0));
         assert_eq!(played([], 1_000), (0, 0.0));
     }

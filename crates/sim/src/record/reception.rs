@@ -12,7 +12,7 @@ pub(crate) struct Receptions {
     sent: u64,
     /// Nodes in range, summed over those packets.
     expected: u64,
-    /// Those nodes among them that received the packet.
+    /// The nodes in this class that received the packet.
     received: u64,
     /// By distance class: nodes in it, in range or not, and those of them that received. Empty unless asked for.
     classes: Vec<[u64; 2]>,

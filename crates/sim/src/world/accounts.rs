@@ -1,4 +1,4 @@
-//! The accounts that a packet's end changes.
+//! Accounts to update when a packet is delivered or lost.
 
 use super::flows::connections::Connections;
 use super::flows::{Flow, Supply};

@@ -64,8 +64,7 @@ mod tests {
         World::new(&toml::from_str(text).expect("a description"), 1).expect("a network that can be built")
     }
 
-    /// Two stations that always have a packet for the access point, which has one for each of them and for the wired
-    /// server.
+    /// Two stations that always have a packet for the access point, which has one for each and for the wired server.
     fn busy() -> World {
         let flow = |name: &str, from: &str, to: &str| {
             format!(

@@ -140,8 +140,8 @@ impl EnergyAccount {
         }
     }
 
-    /// Chooses the level of the packet that the MAC got, from the number of packets at the node: true for low. None
-    /// without levels.
+    /// Chooses the level of the packet that the MAC got, by the number of packets at the node: true for low. None: no
+    /// levels.
     pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
         let drawn_then = self.joules(&self.spent(now, busy));
         let levels = self.levels.as_mut()?;
@@ -318,7 +318,7 @@ pub(super) fn low_mode(
     let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
     if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse(
-            "the low level follows the node's only queue: it needs the DCF (in 802.11n `access = \"dcf\"` in \
+            "the low level depends on the node's single queue: it needs the DCF (in 802.11n `access = \"dcf\"` in \
              `[mac]`) and no classes",
         );
     }

@@ -84,7 +84,7 @@ pub(super) mod tests {
         world
     }
 
-    /// Measurements of a port since it last read them.
+    /// Measurements of a port since the controller last read them.
     pub(in crate::world) fn seen_by_radio(world: &mut World, node: NodeId, port: PortId) -> Option<Radio> {
         let World { nodes, medium, rules, now, .. } = world;
         nodes[node].seen_by_radio(port, *now, || medium.busy_from_start(node.into(), *now), rules)
@@ -140,7 +140,7 @@ pub(super) mod tests {
         let [sender, receiver] = [read(0), read(1)];
         assert_eq!([sender.sending, sender.busy], [us(500), us(0)]);
         assert_eq!([receiver.sending, receiver.busy], [us(0), us(500) - Duration::from_nanos(33)]);
-        // What was told is not told again.
+        // Reported values are not reported again.
         assert_eq!(read(0).sending, us(0));
     }
 
@@ -214,7 +214,7 @@ pub(super) mod tests {
             // 1000 B with headers, QoS control and delimiter are 1072 B.
             let most = (largest / 1_072).min(frames.into());
             let record = &world.nodes[0.into()].record;
-            // What is in flight has no report yet.
+            // Packets in flight have no report yet.
             let in_flight = world.nodes[0.into()].station.held.in_flight().count() as u64;
             assert_eq!((seen[0].frames, seen[0].mpdus), (record.attempts, record.mpdus + in_flight));
             let mean = seen[0].mpdus as f64 / seen[0].frames as f64;

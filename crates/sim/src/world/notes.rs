@@ -202,7 +202,7 @@ mod tests {
             }
             world.advance(Duration::from_secs(1));
         }
-        // Put off by up to 10 ms, eight notes of 1 ms contend as others do: few of them collide.
+        // Delayed by up to 10 ms, eight notes of 1 ms contend as others do: few of them collide.
         let ages: Vec<_> = (0..8).flat_map(|node| heard(&mut world, node)).map(|heard| heard.age).collect();
         assert_eq!(ages.len(), 8 * 7, "each has heard each once at least");
         let fresh = ages.iter().filter(|age| **age < Duration::from_secs(1)).count();

@@ -302,9 +302,9 @@ fn capture_warning(world: &World) -> Option<String> {
     let share = 100.0 * ratio(noticed.iter().map(|(margins, _)| margins.near).sum(), verdicts);
     let names: Vec<&str> = noticed.iter().map(|(_, node)| node.name.as_str()).collect();
     Some(format!(
-        "radio.capture_threshold: {share:.0} % of the verdicts on frames at {} depend on less than 1 dB: in the closest \
-         the frame is {:.2} dB above the interference and the threshold is {:.2} dB; half a decibel of distance would change \
-         the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
+        "radio.capture_threshold: {share:.0} % of the overlapping frames at {} were received or lost by less than 1 dB: \
+         in the closest case the frame is {:.2} dB above the interference and the threshold is {:.2} dB; half a decibel \
+         would change the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
         listed(&names),
         decibels(nearest),
         decibels(capture),
@@ -361,8 +361,7 @@ fn queue_result(world: &World, node: &nodes::Node, port: PortId, covered: Durati
 }
 
 /// Checks that every packet made has arrived, was lost, or is on its way: in a port, in a station whose receiver lacks
-/// it, in a receiver that lacks one before it, on a wire, as a broadcast in the air or delayed on purpose, or waiting
-/// for a route.
+/// it, in a receiver that lacks one before it, on a wire, as a broadcast in the air or delayed, or waiting for a route.
 fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
     let (messages, routing) = match &world.routing {

@@ -38,7 +38,7 @@ pub struct Governed {
     pub queue: String,
     /// Limit before the first decision.
     pub limit: Limit,
-    /// Target delay of its controller, if it has one.
+    /// Target delay of the queue's controller, if it has one.
     pub target: Option<Duration>,
 }
 
@@ -94,8 +94,8 @@ impl Places<'_> {
         }
     }
 
-    /// The queues that packets of a flow may pass, by node and then by queue: those along fixed routes; under AODV
-    /// those of every node.
+    /// The queues that packets of a flow may pass, by node, then by queue: along fixed routes, or with AODV at every
+    /// node.
     fn passed(self) -> Vec<Place> {
         let mut passed = Vec::new();
         for (flow, index) in self.flows.iter().zip((0..).map(FlowId::at)) {

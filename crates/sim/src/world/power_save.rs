@@ -27,7 +27,7 @@ pub(crate) struct PowerSave {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Awake,
-    /// It announces that it sleeps from now on; `sent`: it has had packets to send since.
+    /// The station announces that it sleeps from now on; `sent`: it has had packets to send since.
     Leaving {
         sent: bool,
     },
@@ -37,9 +37,9 @@ enum State {
 /// Events for a station with power save.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
-    /// Its event is due; `busy`: it has packets; `awaited`: a beacon announces packets for it.
+    /// The station's event is due; `busy`: it has packets; `awaited`: a beacon announces packets for it.
     Due { busy: bool, awaited: bool },
-    /// Its MAC is done with the null frame that announces sleep; `busy`: it has packets.
+    /// The station's MAC is done with the null frame that announces sleep; `busy`: it has packets.
     Told { delivered: bool, busy: bool },
     /// Its MAC takes a packet.
     Sends,
@@ -70,7 +70,7 @@ impl PowerSave {
         self.state == State::Asleep
     }
 
-    /// Records that it has received a packet.
+    /// Records that the station has received a packet.
     pub(crate) fn receives(&mut self, now: Instant) {
         debug_assert!(!self.is_asleep(), "nothing is sent to a station that sleeps");
         debug_assert!(self.active <= now, "time does not run back");
@@ -139,7 +139,7 @@ impl PowerSave {
                 self.state = State::Asleep;
                 Next { at: Some(self.beacon_after(now)), tells: None }
             }
-            // Its next frame shows that it is awake.
+            // The station's next frame shows that it is awake.
             (true, true) => self.wake(now, !busy),
             (false, _) => {
                 self.state = State::Awake;

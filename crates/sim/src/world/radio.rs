@@ -44,7 +44,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     ];
     for (key, ratio) in ratios {
         if ratio.is_some_and(|ratio| ratio.as_db().abs() > MOST_DECIBELS) {
-            let message = format!("at most {MOST_DECIBELS} dB: between the strongest signal and noise lie hardly more");
+            let message = format!("at most {MOST_DECIBELS} dB, about the ratio of the strongest signal to noise");
             return Err(BuildError::new(format!("radio.{key}"), message));
         }
     }

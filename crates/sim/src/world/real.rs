@@ -21,8 +21,7 @@ pub struct Datagram {
     pub bytes: Box<[u8]>,
     /// Length on the network layer, at most [`World::MTU`](crate::World::MTU).
     pub length: Bytes,
-    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA the code point gives the access
-    /// category (RFC 8325).
+    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA the DSCP gives the category (RFC 8325).
     pub tos: u8,
     /// Hash of addresses, protocol and ports, by which queues distinguish flows of the same two nodes.
     pub key: u32,
@@ -55,7 +54,7 @@ pub struct Status {
     pub way: Way,
     /// Its number.
     pub number: u32,
-    /// Time at which the MAC was done with it.
+    /// Time at which the MAC was done with the frame.
     pub at: Instant,
     /// True if its receiver has acknowledged it.
     pub acknowledged: bool,

@@ -127,7 +127,8 @@ impl World {
                 Event::PowerSave { node } => {
                     self.power_save(node, |of, awaited| Cue::Due { busy: of.has_packets(), awaited });
                 }
-                // What it has handed to its MAC before it goes nobody hears. When it comes it sends what waits there.
+                // Frames that it has handed to its MAC before it leaves are not heard. On arrival it sends the packets
+                // that wait there.
                 Event::Presence { node } => {
                     self.nodes[node].absent ^= true;
                     // Packets that wait at a station when it leaves its access point are lost, as under Linux.

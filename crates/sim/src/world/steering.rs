@@ -34,7 +34,7 @@ impl World {
         let (node, port): (NodeId, PortId) = place.into();
         if self.nodes[node].egress.ports[port].interval().is_some() {
             let message = format!(
-                "the queue `{}` has a controller, which decides by itself",
+                "the queue `{}` has a controller of its own, which sets it",
                 full_name(&self.nodes, &self.rules, place)
             );
             return Err(BuildError::new("", message));
@@ -158,7 +158,7 @@ mod tests {
         let mut plain = world(CHAIN);
         plain.steer(relay, period()).expect("once");
         let twice = plain.steer(relay, period()).expect_err("twice").to_string();
-        assert_eq!(twice, "the queue `n1 be` has a controller, which decides by itself");
+        assert_eq!(twice, "the queue `n1 be` has a controller of its own, which sets it");
     }
 
     /// A refusal and the names that it offers.

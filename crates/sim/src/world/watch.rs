@@ -24,8 +24,7 @@ impl World {
         self.overheard = true;
     }
 
-    /// Traces all nodes from now on, but of the frames that a node hears only those for itself, as a picture of the
-    /// network needs.
+    /// Traces all nodes from now on, but of the frames that a node hears only those for itself, as a picture needs.
     pub fn watch_exchanges(&mut self) {
         let all: Vec<u32> = self.nodes.numbers().map(u32::from).collect();
         self.watch(&all);
@@ -34,8 +33,8 @@ impl World {
         }
     }
 
-    /// Traces the intervals of queues without a controller too ([`TraceEventKind::Limit`], once per second) at watched
-    /// nodes.
+    /// Traces the intervals of queues without a controller, too, at watched nodes ([`TraceEventKind::Limit`], one per
+    /// second).
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
         for (node, watched) in self.nodes.numbers().zip(self.nodes.iter()) {

@@ -75,7 +75,7 @@ impl Wire {
         start + self.last.1
     }
 
-    /// The same for rates that change.
+    /// End of sending, for rates that change.
     fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
         let later = self.steps.partition_point(|(at, _)| *at <= start);
         let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
@@ -136,12 +136,12 @@ fn check_wire(wired: &Wired, table: usize) -> Result<(), BuildError> {
     let steps = wired.at.iter().enumerate().map(|(step, at)| (format!("at.{step}.rate"), at.rate));
     for (key, rate) in rates.chain(steps) {
         if rate > FASTEST_WIRE {
-            let message = format!("no wire carries more than {FASTEST_WIRE}");
+            let message = format!("no wired link carries more than {FASTEST_WIRE}");
             return Err(BuildError::new(format!("wired.{table}.{key}"), message));
         }
         let under_way = rate.as_bps() as f64 / 8.0 * wired.delay.as_secs_f64();
         if under_way > MOST_UNDER_WAY.count() as f64 {
-            let message = format!("at {rate} more than {MOST_UNDER_WAY} would be on their way at once");
+            let message = format!("at {rate} more than {MOST_UNDER_WAY} would be in flight on this link at once");
             return Err(BuildError::new(format!("wired.{table}.delay"), message));
         }
     }

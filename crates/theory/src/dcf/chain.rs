@@ -72,7 +72,7 @@ impl Mix {
                 next.held[k - 1] += share * with_zero;
             }
         }
-        // What the cycles neglect must not leak away over the iterations.
+        // Probability that the cycles neglect must not be lost over the iterations.
         let total: f64 = next.plain.iter().chain(&next.held).sum();
         next.plain.iter_mut().chain(&mut next.held).for_each(|share| *share /= total);
         next

@@ -1,4 +1,4 @@
-//! Model B (section IV-B): how busy best effort may be so that real time keeps a target delay.
+//! Model B (section IV-B): the largest busy share of best effort with which real time keeps a target delay.
 //!
 //! The method is equilibrium point analysis (EPA): the random number of busy class-2 devices is replaced by its mean
 //! `n̄_2`. (12), corrected (S4), requires that class 1 succeeds as often as its packets arrive,

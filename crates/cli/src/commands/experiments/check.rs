@@ -9,8 +9,7 @@ use lab::files;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Reads scenarios and builds all of their networks, without running any: what `sluice reproduce` would refuse is
-/// refused here.
+/// Reads scenarios and builds all of their networks, without running any: refuses what `sluice reproduce` would refuse.
 pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     if args.expand {
         return expand(&args.targets);
@@ -37,7 +36,7 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
 
 /// Prints a scenario with all that it inherits, as one file.
 fn expand(targets: &[PathBuf]) -> Result<(), Failure> {
-    let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario: name one")) };
+    let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario only: name exactly one")) };
     let file = targets::one(target)?;
     let scenario = files::load(&file, &Wishes::default())?;
     print(&scenario.alone)

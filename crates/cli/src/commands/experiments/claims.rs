@@ -48,7 +48,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
     if args.targets.is_empty() && !args.all {
         let documents = evidence::documents(&records, width());
         print(&format!(
-            "{documents}\n`sluice claims DOCUMENT` shows what a document stands for, `--all` every claim\n"
+            "{documents}\n`sluice claims DOCUMENT` shows a document's headline claims, `--all` every claim\n"
         ))?;
         return Ok(HOLDS);
     }
@@ -63,7 +63,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
 fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
     let mut chosen = Records::new();
     for name in targets {
-        let rows = records.get(name).ok_or_else(|| format!("{name}: no document on record has this name"))?;
+        let rows = records.get(name).ok_or_else(|| format!("{name}: the record has no such document"))?;
         chosen.insert(name.clone(), rows.clone());
     }
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
@@ -145,7 +145,7 @@ impl Chosen<'_> {
             What::Document => {
                 let headline: Vec<&Row> = self.rows.iter().filter(|row| row.headline).copied().collect();
                 let table = if headline.is_empty() { String::new() } else { evidence::table(&headline, width) + "\n" };
-                let more = format!("every claim: `sluice claims {name} --all`; all about one: `sluice claims ID`");
+                let more = format!("`sluice claims {name} --all` lists every claim; `sluice claims ID` shows one");
                 format!("{}\n{table}{}\n{more}\n", self.head(width), evidence::counts(&self.rows, width))
             }
         })
@@ -166,7 +166,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Returns what the arguments name, or all documents.
+/// Returns the targets that the arguments name, or all documents.
 fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<'r>>, Failure> {
     let document =
         |(name, rows): (&'r String, &'r Vec<Row>)| Chosen { name, what: What::Document, rows: rows.iter().collect() };

@@ -59,7 +59,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
     let wall_s = wall.as_secs_f64();
     let mut outcome = medium.finish();
     if too_late {
-        outcome.warnings.push(format!("emulation: {lateness}: the results are not to be trusted"));
+        outcome.warnings.push(format!("emulation: {lateness}: do not trust these results"));
     } else if args.most_late.is_none() && 1.0 - emulation.in_time_ratio > LATE_BY_DEFAULT {
         let remedy = if args.fifo { "this machine is too busy or too slow" } else { "try `--fifo`" };
         outcome.warnings.push(format!("emulation: {lateness}: {remedy}"));
@@ -98,7 +98,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
 /// Runs the network as the medium of the kernel's radios.
 fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     if args.pcap.is_some() || args.gateway.is_some() || args.out.is_some() {
-        return Err(Failure::wrong("with the radios of a kernel there are no captures, gateway or results folder yet"));
+        return Err(Failure::wrong("with mac80211_hwsim, captures, gateway and results folder are not supported yet"));
     }
     let done = live::radios(&mut medium, command(&args.command));
     let (counts, ended) = done.map_err(|error| cannot_run(error, args))?;
@@ -135,7 +135,7 @@ fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
     let nodes: Vec<String> = medium.nodes().map(str::to_owned).collect();
     drop(medium);
     if args.fifo {
-        let refused = |error| Failure::failed(format!("cannot take real-time priority ({error}): leave --fifo out"));
+        let refused = |error| Failure::failed(format!("cannot get real-time priority ({error}): run without --fifo"));
         live::raise().map_err(refused)?;
     }
     Ok(code(live::again(&nodes, host)?))

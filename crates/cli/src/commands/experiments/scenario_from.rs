@@ -10,7 +10,7 @@ use lab::{interface, recorded};
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let name = args.source.display();
     let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("{name} makes no scenario: {why}"));
-    // What cannot be read as text is refused as a recording.
+    // Input that is not text is refused as a recording.
     let text = std::fs::read_to_string(&args.source).unwrap_or_default();
     if interface::is_interface(&text) {
         let seen = interface::read(&text, args.interface.as_deref()).map_err(|why| unusable(&why))?;
@@ -25,7 +25,7 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     }
     if !args.source.exists() {
         return Err(Failure::wrong(format!(
-            "cannot read {name}: no such file, and no Wi-Fi interface of this machine"
+            "cannot read {name}: neither a file nor a Wi-Fi interface of this machine has this name"
         )));
     }
     let recording = read(&args.source)?;
@@ -62,8 +62,7 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts an interface as the kernel describes it. Values that no scenario can have, such as channels of 10 MHz, are
-/// left out as unknown.
+/// Converts an interface as the kernel describes it. Values that no scenario can have, such as 10 MHz, are left out.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
     use linux::kernel::nl80211::Role;
@@ -119,7 +118,7 @@ mod tests {
         Mode { format, mcs: Some(mcs), streams: Some(streams), width, guard: Some(Duration::from_nanos(guard)) }
     }
 
-    /// The same as what iw prints of it.
+    /// Describes the interface as iw prints it.
     #[test]
     fn an_interface_is_what_iw_says_of_it() {
         let station = |number: u8, sent: Mode, received: Option<Mode>| Station {

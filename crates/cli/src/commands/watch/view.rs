@@ -33,8 +33,8 @@ struct QueueRow {
 type Sample = [f64; 5];
 
 impl View {
-    /// Takes the report of the agent behind the socket `agent`, which has these queues and no others. Returns those
-    /// that changed.
+    /// Takes the report of the agent behind the socket `agent`, which has exactly these queues. Returns those that
+    /// changed.
     pub(super) fn take(&mut self, agent: &Path, statuses: Vec<Status>) -> Vec<Status> {
         let mut known = std::mem::take(&mut self.queues);
         let mut moved = Vec::new();

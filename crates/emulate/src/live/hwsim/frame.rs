@@ -51,7 +51,7 @@ impl Header {
     }
 }
 
-/// Rates and times that the kernel wants, and says afterwards that it had: four pairs of an index, -1 for none, and a count.
+/// Rates and attempts that the kernel requests, and later reports: four pairs of an index, -1 for none, and a count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rates(pub(super) [[u8; 2]; 4]);
 

@@ -18,7 +18,7 @@ impl Maker<'_> {
             }
         }
         if identities.is_empty() {
-            return Err(format!("These runs hold no values of {} over {}.", self.chart.y.join(", "), self.chart.x));
+            return Err(format!("These runs have no values of {} over {}.", self.chart.y.join(", "), self.chart.x));
         }
         let legend = self.styles(&identities);
         let panel = |(title, points)| {

@@ -86,7 +86,7 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
     };
     match (key, rest, of) {
         (_, [], Some((kind, name, own))) if name != own => Some(Reason::new(
-            format!("these are parameters of the {kind} `{name}`, which no queue here has"),
+            format!("these are parameters of the {kind} `{name}`, which none of these queues uses"),
             format!("the {kind} is `{own}`; set `{kind} = \"{name}\"`, or take these out"),
         )),
         ("purge", ..) if !orders(Sets::LIMIT) => Some(Reason::new(

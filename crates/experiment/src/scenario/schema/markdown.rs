@@ -163,7 +163,7 @@ fn without_default(about: &str) -> &str {
     about.rfind(". Default").map_or(about, |dot| &about[..=dot])
 }
 
-/// Returns a description, and the default in its last sentence if that is a matter of a few words.
+/// Returns a description, and the default in its last sentence if that takes only a few words.
 fn short_default(about: &str) -> (&str, String) {
     const SHORT: usize = 40;
     let rest = without_default(about);

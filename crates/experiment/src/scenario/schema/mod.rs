@@ -52,8 +52,7 @@ pub fn json_text() -> String {
     format!("{:#}\n", json())
 }
 
-/// Returns the schema of `[vary]`, written by hand: its keys are paths into the other tables, which no struct can
-/// express.
+/// Returns the schema of `[vary]`, written by hand: its keys are paths into other tables, unlike those of a struct.
 fn vary() -> Value {
     let choice = json!({
         "type": "object",

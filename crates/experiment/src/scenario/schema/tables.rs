@@ -18,9 +18,9 @@ const ANY: &str = "*";
 /// A table: `[queue.adth]`, `[[flow]]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// Its path, `queue.adth`; empty for the top level.
+    /// The table's path, `queue.adth`; empty for the top level.
     pub(crate) path: String,
-    /// Its header in a file: `[queue.adth]`, `[[flow]]`, "the top level".
+    /// The table's header in a file: `[queue.adth]`, `[[flow]]`, "the top level".
     pub(crate) header: String,
     pub(crate) about: String,
     pub(crate) keys: Vec<Key>,
@@ -128,8 +128,7 @@ fn begins(path: &str, beginning: &str) -> bool {
     beginning.split('.').all(|part| segments.next().is_some_and(|own| own == part || part == ANY || own == ANY))
 }
 
-/// Follows references, options and arrays. Returns the definition's name, the schema, and the number of arrays around
-/// it.
+/// Follows references, options and arrays. Returns the definition's name, the schema, and the depth of arrays.
 fn resolve<'v>(root: &'v Value, schema: &'v Value) -> (&'v str, &'v Value, usize) {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
         let (_, inner, lists) = resolve(root, &root["$defs"][name]);

@@ -1,5 +1,5 @@
-//! What stands between packets of the kernel and the law, on the same made-up packets as in Rust: whose a packet is. For accounts
-//! of large packets and drops see `tests/guest/glue.rs`.
+//! The code between packets of the kernel and the law, on the same invented packets as in Rust: to which station a
+//! packet belongs. For accounts of large packets and drops see `tests/guest/glue.rs`.
 
 use super::conformance::draw;
 use super::shared::{STATIONS, Station};
@@ -11,7 +11,7 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/turns_conforman
 /// Of DSCP 0, 46, 34 and 8.
 const LANES: [(u8, u32); 4] = [(0, 2), (46, 0), (34, 1), (8, 3)];
 
-/// A table of stations as an agent writes it, and where each is; what finds no place is not named.
+/// A table of stations as an agent writes it, and where each is; a station without a place is not named.
 fn table(key: u64, addresses: &[[u8; 6]]) -> (Vec<u8>, BTreeMap<[u8; 6], u32>) {
     let mut stations = vec![Station::default(); usize::try_from(STATIONS).unwrap()];
     stations[0].address = key;

@@ -81,7 +81,7 @@ fn of_a_link_that_both_want_real_time_gets_its_share_whatever_it_had_before() {
         return;
     };
     let leaves = |call, len| kernel.call([call, 0, len, 0, 0, 0, 0, 0])[4] != 0;
-    // Alone it has all of the link.
+    // Alone real time has all of the link.
     let mut goes_first = (0..1_000).fold(true, |_, _| leaves(REAL_TIME, 1_500));
     let (mut first, mut other) = (0, 0);
     for _ in 0..10_000 {

@@ -230,7 +230,7 @@ fn drive_one(target: Positive<Duration>, (limit, flows): (u32, u64), seed: u64) 
             rust.enqueue(now, packet, &mut |packet: Flowing| dropped.push(packet.number));
             lost += dropped.len() as u64;
             let (kept, gone) = kernel.comes(now, 0, packet);
-            // What finds no room at all is dropped by the host.
+            // The host drops packets for which there is no room at all.
             let gone: Vec<u64> = gone.into_iter().chain(kept.is_none().then_some(packet.number)).collect();
             assert_eq!(gone, dropped, "{context}");
         } else {

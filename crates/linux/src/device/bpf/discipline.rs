@@ -20,8 +20,7 @@ use units::Instant;
 
 /// The discipline as `tc qdisc` shows it, and the maps that its queues share with the agent.
 ///
-/// It outlives the agent: the kernel keeps it under a folder of a file system of type `bpf` until
-/// [`unload`](Self::unload).
+/// It outlives the agent: the kernel keeps it under a folder of type `bpf` until [`unload`](Self::unload).
 #[derive(Debug)]
 pub struct Discipline {
     folder: PathBuf,
@@ -33,8 +32,7 @@ impl Discipline {
     /// Checks that this kernel supports queue disciplines in BPF.
     ///
     /// # Errors
-    /// The kernel has no type information (BTF), or the types that a discipline needs are missing. The message has the
-    /// cure.
+    /// The kernel has no type information (BTF), or a discipline's types are missing. The message has the cure.
     fn is_possible() -> Result<(), Error> {
         let types = Btf::from_vmlinux().map_err(|_| Unsupported::KernelWithoutTypes)?;
         match types.type_by_name::<Func<'_>>("bpf_qdisc_bstats_update") {
@@ -52,7 +50,7 @@ impl Discipline {
         let places = places(most)?;
         let loaded = || Self::find(folder);
         if !folder.join(LINK).exists() {
-            // What is missing is looked for only after a refusal: to read the kernel's types takes long.
+            // The missing feature is looked for only after a refusal, because reading the kernel's types takes long.
             let object = prepared(places).and_then(OpenObject::load);
             let object =
                 object.map_err(|error| Self::is_possible().err().unwrap_or_else(|| refused("load", &error)))?;
@@ -215,7 +213,7 @@ impl Discipline {
         }
     }
 
-    /// Tells whether it serves no interface.
+    /// Tells whether the discipline serves no interface.
     ///
     /// # Errors
     /// The maps cannot be read.

@@ -311,7 +311,7 @@ impl Device for Governed {
 
 impl Drop for Governed {
     fn drop(&mut self) {
-        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        // There is no caller to report to; the state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

@@ -16,8 +16,8 @@ use std::path::Path;
 use units::Duration;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// How long an agent tries to get what others hold for a small part of a second each: shorter than its watchdog, which
-/// would end it.
+/// Time for which an agent tries to get a lock that others hold briefly: shorter than its watchdog, which would end the
+/// agent.
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_millis(1);
 /// Mode of the folder: whoever may open it may lock it, and whoever may write may replace what is kept there.
@@ -98,13 +98,13 @@ fn own(folder: &Path) -> Result<bool, Error> {
             return Ok(false);
         }
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-            return refuse("is not a folder: no queue discipline is kept there");
+            return refuse("is not a folder, so the queue discipline cannot be kept there");
         }
         if !is_own {
-            return refuse("belongs to another user: no queue discipline is kept there");
+            return refuse("belongs to another user, so the queue discipline cannot be kept there");
         }
         if is_open {
-            return refuse("may be written by others: no queue discipline is kept there");
+            return refuse("can be written by other users, so the queue discipline cannot be kept there");
         }
     }
     Ok(true)
@@ -157,7 +157,7 @@ fn failed(folder: &Path, source: io::Error) -> Error {
     Error::refused(&what, "the folder's user")(source)
 }
 
-/// Removes the kind, as far as it exists. The link goes first: without it nobody takes the rest for whole.
+/// Removes the kind, as far as it exists. The link goes first: without it no agent takes the rest for complete.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)
@@ -208,7 +208,7 @@ mod tests {
         std::fs::create_dir(&folder).unwrap();
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
         let refused = own(&folder).unwrap_err().to_string();
-        assert!(refused.contains("may be written by others"), "{refused}");
+        assert!(refused.contains("can be written by other users"), "{refused}");
         remove_dir(&folder).unwrap();
         // Whom the folder above does not obey.
         chown(above.path(), Some(4_242), None).unwrap();

@@ -21,8 +21,7 @@ pub struct Mechanism {
     pub burst: Bytes,
 }
 
-/// Fall-back limit in packets: enough for traffic to continue, and not more than some tens of milliseconds at today's
-/// rates.
+/// Fall-back limit in packets: traffic continues, with at most some tens of milliseconds of delay at today's rates.
 const FALLBACK_PACKETS: u32 = 100;
 
 impl Mechanism {
@@ -45,8 +44,7 @@ impl Mechanism {
     }
 }
 
-/// Time after which a silent agent counts as dead: it is heard at each interval, and would have missed two of the
-/// longest.
+/// Time after which a silent agent counts as dead: it would have missed two of the longest intervals.
 pub(super) const LONGEST_SILENCE: Duration = Duration::from_nanos(LONGEST_INTERVAL.as_nanos() / 2 * 5);
 
 /// Returns the limits in packets and in bytes that hold together if the one that moves is `limit`, below the hard one,

@@ -19,7 +19,7 @@ impl Reading {
         Self { at, seen: *seen, idle: idle(seen, at) }
     }
 
-    /// Returns what was counted beside the queue since the last reading. `epoch` is as for an
+    /// Returns what was counted outside the queue since the last reading. `epoch` is as for an
     /// [`interval`](Self::interval).
     pub(super) fn beside(&self, seen: &Measured, epoch: u64) -> Beside {
         let hops = if seen.epoch == epoch { seen.hops_max } else { 0 };

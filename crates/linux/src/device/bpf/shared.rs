@@ -41,7 +41,7 @@ impl Settings {
         settings
     }
 
-    /// Reports that the agent is alive: the settings hold for [`LONGEST_SILENCE`] from `now`, then the discipline falls
+    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the discipline falls
     /// back.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
@@ -80,8 +80,7 @@ impl Settings {
         (self.limit_packets, self.limit_bytes) = limits(limit, hard);
     }
 
-    /// Sets the rate, at least one bit per second: at zero no packet would ever leave, and no queue would be seen to
-    /// move.
+    /// Sets the rate, at least one bit per second: at zero no packet would ever leave, and no queue would move.
     pub(super) fn set_rate(&mut self, rate: Option<Rate>) {
         self.rate = rate.map_or(0, |rate| rate.as_bps().max(1));
     }
@@ -166,7 +165,7 @@ impl Order {
         }
     }
 
-    /// Returns its turns, if it has any.
+    /// Returns the queue's turns, if it has any.
     pub(super) fn turns(self) -> Option<Turns> {
         if let Self::Turns(turns) = self { Some(turns) } else { None }
     }
@@ -210,7 +209,7 @@ impl Default for Credit {
 pub struct Below {
     /// Packets handed to the device.
     pub taken: u64,
-    /// Packets that it has completed, whether sent or dropped.
+    /// Packets that the device has completed, whether sent or dropped.
     pub completed: u64,
     /// Packets given up without a completion. The others are still with the device.
     pub lost: u64,

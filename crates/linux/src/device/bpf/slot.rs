@@ -86,8 +86,7 @@ impl Slot {
         Ok((interface != 0).then_some(interface))
     }
 
-    /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval) this does not report that the agent
-    /// is alive.
+    /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval) this is no sign of life of the agent.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -136,8 +135,8 @@ impl Slot {
         Ok(interval)
     }
 
-    /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call of this function;
-    /// `None` if there is no such queue. Maxima are those since the last call of either.
+    /// Returns the measurements of the real-time queue, and those from outside the queue, since the last call of this
+    /// function; `None` if there is no such queue. Maxima are those since the last call of either.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -150,7 +149,7 @@ impl Slot {
         Ok(Some((real_time.interval(now, &seen, self.settings.epoch), beside)))
     }
 
-    /// Returns what was measured beside the queue in that interval.
+    /// Returns what was measured outside the queue in that interval.
     pub fn beside(&self) -> Beside {
         self.beside
     }

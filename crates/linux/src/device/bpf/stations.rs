@@ -1,4 +1,4 @@
-//! Stations of a queue with turns: who they are, and how long what is sent to them takes, from nl80211.
+//! Stations of a queue with turns: their addresses, and the airtime of data to them, from nl80211.
 
 use super::maps::refused;
 use super::shared::{PROBES, STATIONS, Station};
@@ -24,7 +24,7 @@ const ACCESS: Duration = Duration::from_micros(250);
 const LOWEST: Rate = Rate::mbps(6);
 const LOWEST_AT_2_4_GHZ: Rate = Rate::mbps(1);
 const GROUP: [u8; 6] = [0xff; 6];
-/// Fewest frames that tell how often each is sent.
+/// Fewest frames from which the transmissions per frame are estimated.
 const TELLING: u32 = 10;
 /// Most times that a frame counts as sent.
 const MOST_ATTEMPTS: f64 = 4.0;
@@ -73,7 +73,7 @@ impl Stations {
         Ok(new)
     }
 
-    /// Writes the addresses of the stations, and how long what is sent to each takes. With many stations not at each call.
+    /// Writes the addresses of the stations, and the airtime of data to each. With many stations not at each call.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         if self.pass > 0 {
             self.pass -= 1;
@@ -143,18 +143,18 @@ pub(super) fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
 
-/// Draws a key as `shared.h` has it.
+/// Draws a key of the form in `shared.h`.
 fn key() -> Result<u64, Error> {
     Ok(random()? | 1 << 63 | 1)
 }
 
-/// Returns the places in which the discipline looks for an address. Place zero is never among them: it is nobody's.
+/// Returns the places in which the discipline looks for an address. Place zero is never used.
 pub(super) fn places(key: u64, address: u64) -> impl Iterator<Item = usize> {
     let first = address.wrapping_mul(key) >> 58;
     (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)
 }
 
-/// Returns what is sent to a station at a rate takes, if each frame is sent so often.
+/// Returns the airtime of data to a station at a rate, if each frame is sent this number of times.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of 1 bit/s gives 2^45")]
 fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
     let per_byte = (8e12 / rate.as_bps().max(1) as f64 * attempts) as u64;
@@ -168,7 +168,7 @@ fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
     Station { address, per_byte, per_packet: takes(FRAMING), turn, packets }
 }
 
-/// Returns what stands for groups: they hear the lowest basic rate, without aggregates and repeats. A station's frames to
+/// Returns the entry for groups: they hear the lowest basic rate, without aggregates and repeats. A station's frames to
 /// them go to its access point.
 fn group(interface: &Interface) -> Option<Station> {
     let is_sender = matches!(interface.role, Role::AccessPoint | Role::AdHoc | Role::MeshPoint);

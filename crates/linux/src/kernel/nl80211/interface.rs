@@ -18,7 +18,7 @@ const WIDTHS: [u32; 14] = [20, 20, 40, 80, 160, 160, 5, 10, 1, 2, 4, 8, 16, 320]
 pub struct Interface {
     /// Number of its phy.
     pub phy: u32,
-    /// Its use: access point, station, mesh.
+    /// The interface's use: access point, station, mesh.
     pub role: Role,
     /// The channel that it is on; of several links (802.11be) that of the first. `None` while it is down or not connected.
     pub channel: Option<Channel>,

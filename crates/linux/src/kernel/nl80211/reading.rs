@@ -69,7 +69,7 @@ pub struct Phy {
     pub has_airtime_reports: bool,
     /// Whether its driver uses airtime queue limits (AQL).
     pub has_aql: bool,
-    /// Newest format that it has in each band, by the bands' numbers.
+    /// Newest format of the station in each band, by the bands' numbers.
     pub(crate) newest: [Format; BANDS],
 }
 
@@ -78,33 +78,33 @@ pub struct Phy {
 pub struct Peer {
     /// MAC address.
     pub address: [u8; 6],
-    /// Bytes of all frames to it, as the driver counts them.
+    /// Bytes of all frames to the station, as the driver counts them.
     pub sent_bytes: Option<u64>,
-    /// MPDUs to it, as mac80211 counts them, without retransmissions. Wraps at 32 bits.
+    /// MPDUs to the station, as mac80211 counts them, without retransmissions. Wraps at 32 bits.
     pub sent_frames: Option<u32>,
-    /// Retransmissions to it, if the driver reports them. Wraps at 32 bits.
+    /// Retransmissions to the station, if the driver reports them. Wraps at 32 bits.
     pub repeated_frames: Option<u32>,
-    /// MPDUs to it that were given up. Wraps at 32 bits.
+    /// MPDUs to the station that were given up. Wraps at 32 bits.
     pub failed_frames: Option<u32>,
-    /// Bytes of all frames from it.
+    /// Bytes of all frames from the station.
     pub received_bytes: Option<u64>,
     /// Signal of its last frame, in dBm.
     pub signal: Option<i8>,
     /// MPDUs from it, beacons included. Wraps at 32 bits.
     pub received_frames: Option<u32>,
-    /// Bitrate of the last frame to it.
+    /// Bitrate of the last frame to the station.
     pub sent_at: Option<Rate>,
     /// How that frame was sent.
     pub sent_as: Mode,
-    /// Bitrate of the last frame from it.
+    /// Bitrate of the last frame from the station.
     pub received_at: Option<Rate>,
     /// How that frame was sent.
     pub received_as: Mode,
-    /// Airtime of all frames to it. mac80211 gives zero if its driver reports none.
+    /// Airtime of all frames to the station. mac80211 gives zero if its driver reports none.
     pub sent_for: Option<Duration>,
-    /// Airtime of all frames from it, likewise.
+    /// Airtime of all frames from the station, likewise.
     pub received_for: Option<Duration>,
-    /// Sum of the counters of mac80211's queues for it.
+    /// Sum of the counters of mac80211's queues for the station.
     pub queues: TxqCounts,
 }
 

@@ -18,7 +18,7 @@ pub struct Survey {
     pub frequency: Option<u32>,
     /// Time on the channel.
     pub active: Option<Duration>,
-    /// Part of it in which the channel was sensed busy: by others, by own frames, or by energy without frames.
+    /// Part of that time in which the channel was sensed busy: by others, by own frames, or by energy without frames.
     pub busy: Option<Duration>,
     /// Part of it spent receiving.
     pub receiving: Option<Duration>,

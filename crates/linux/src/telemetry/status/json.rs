@@ -34,7 +34,7 @@ pub(super) struct QueueFields {
     events: VecDeque<AgentEvent>,
 }
 
-/// Writes what arrived, was sent and dropped.
+/// Writes the packets and bytes that arrived, were sent and were dropped.
 #[derive(Serialize, Deserialize)]
 pub(super) struct CountFields {
     arrived_packets: u64,

@@ -18,7 +18,7 @@ const USEFUL: f64 = 0.1;
 const GOOD: f64 = 0.9;
 /// A mode this good needs no sampling, and may be the safest.
 const SURE: f64 = 0.95;
-/// One of this many frames samples.
+/// One of this many frames samples another mode.
 const LOOK_AROUND: u32 = 10;
 /// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
@@ -114,7 +114,7 @@ pub(super) struct Minstrel {
     /// Modes in the order of sampling.
     order: Vec<usize>,
     next: usize,
-    /// The best ratio of each group so far in a computation of them.
+    /// The best ratio of each group so far in a computation of the ratios.
     of_groups: Vec<f64>,
     /// Moving average of the MPDUs in a frame.
     aggregate: f64,

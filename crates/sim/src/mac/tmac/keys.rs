@@ -22,7 +22,7 @@ pub(crate) enum Tells {
     /// The frame has no field for that.
     #[default]
     Nothing,
-    /// Its sender has no packets to send.
+    /// The neighbour has no packets to send.
     Empty,
     /// The key of the oldest packet.
     Next(Key),
@@ -52,7 +52,7 @@ pub(crate) enum Sign {
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     address: u32,
-    /// Key of the oldest packet that it has to send, as last reported.
+    /// Key of the oldest packet that the neighbour has to send, as last reported.
     key: Option<Key>,
     /// Time of that report.
     told: Instant,

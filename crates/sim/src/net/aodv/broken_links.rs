@@ -98,8 +98,7 @@ impl Aodv {
         self.end_error(false, cx);
     }
 
-    /// Reports the end of a repair (6.12): it failed, or with `no_delete` led to a longer route, which its users may
-    /// replace.
+    /// Reports the end of a repair (6.12): it failed, or with `no_delete` led to a longer route for its users.
     pub(super) fn repair_ends(&mut self, destination: u32, no_delete: bool, cx: &mut Context) {
         begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);

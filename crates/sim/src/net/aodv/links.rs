@@ -13,7 +13,7 @@ pub(super) struct Links {
     pub(super) hello: Instant,
     /// Neighbours that have sent hellos, and when their link counts as broken.
     pub(super) greeted: Vec<(u32, Instant)>,
-    /// Neighbours that owe an RREP-ACK, and until when.
+    /// Neighbours from which an RREP-ACK is due, and until when.
     pub(super) awaited: Vec<(u32, Instant)>,
 }
 

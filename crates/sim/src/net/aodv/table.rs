@@ -50,7 +50,7 @@ pub(crate) struct Route {
     pub(crate) blacklisted: Instant,
     /// Requests that it originated.
     pub(crate) seen: Seen,
-    /// Times per hop of the searches for it.
+    /// Times per hop of the searches for this node.
     pub(super) hop_times: HopTimes,
 }
 
@@ -65,7 +65,7 @@ impl HopTimes {
         self.last = [Some(time), self.last[0], self.last[1]];
     }
 
-    /// Their mean; none before the first.
+    /// The mean of these times; none before the first.
     pub(super) fn mean(&self) -> Option<Duration> {
         let known = self.last.iter().flatten().count() as u64;
         let sum = self.last.iter().flatten().fold(Duration::ZERO, |sum, &time| sum + time);
@@ -128,7 +128,7 @@ pub(crate) struct Seen {
     newest: u32,
     /// Bit `k`: `newest - k` was seen.
     bits: u64,
-    /// Time at which all of them are forgotten.
+    /// Time at which all requests are forgotten.
     until: Option<Instant>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Dsr {
     next_check: Instant,
     /// The cache has learnt something since the buffer was searched.
     pub(super) learnt: bool,
-    /// The broken link that was last reported to it, and the time of the report.
+    /// The broken link that was last reported to the node, and the time of the report.
     pub(super) told: Option<(Broken, Instant)>,
     pub(super) random: Stream,
     /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.

@@ -66,7 +66,7 @@ impl Route {
         self.nodes().windows(2).any(|pair| pair == [from, to])
     }
 
-    /// Its first nodes, up to this number.
+    /// The route's first nodes, up to this number.
     pub(crate) fn first(&self, count: u8) -> Self {
         Self { length: self.length.min(count), ..*self }
     }

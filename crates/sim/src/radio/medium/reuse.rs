@@ -32,7 +32,7 @@ pub(super) struct Node {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limited {
     No,
-    /// It has ignored a frame: until the end of its next TXOP.
+    /// The node has ignored a frame: until the end of its next TXOP.
     UntilTxop,
     InTxop,
 }

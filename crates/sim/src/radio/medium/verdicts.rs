@@ -211,7 +211,7 @@ fn frames_of_extended_range_are_found_at_half_the_power() {
     }
 }
 
-/// A receiver with half the noise gets what another gets of twice the power.
+/// A receiver with half the noise receives as much as another at twice the power.
 #[test]
 fn a_receiver_has_its_own_noise() {
     let radio = nist();

@@ -10,9 +10,9 @@ use units::Bytes;
 pub(crate) enum PcapError {
     #[error("it is empty")]
     Empty,
-    #[error("it is no pcap or pcapng recording")]
+    #[error("it is not a pcap or pcapng recording")]
     Unrecognised,
-    #[error("it is compressed by {0}, and only gzip's files are read as they are: decompress it first (`{0} -d`)")]
+    #[error("it is compressed by {0}, but Sluice itself decompresses only gzip: decompress it first (`{0} -d`)")]
     Compressed(&'static str),
     #[error("it is cut short within its header")]
     CutHeader,
@@ -20,7 +20,7 @@ pub(crate) enum PcapError {
     CutShort(u64),
     #[error("after packet {0} comes a block of an impossible length")]
     BadBlock(u64),
-    #[error("packet {0} belongs to an interface that was not described")]
+    #[error("packet {0} belongs to an interface that the recording does not describe")]
     UnknownInterface(u64),
     #[error("packet {0} has no time; record it with tcpdump, or with dumpcap's usual packet blocks")]
     NoTime(u64),

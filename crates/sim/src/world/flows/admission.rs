@@ -30,7 +30,7 @@ pub(crate) struct Admission {
 /// Answers to a flow that asks for admission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
-    /// Its first packet has been made.
+    /// The flow's first packet has been made.
     Asks,
     /// Its gate has an event.
     Due,
@@ -38,9 +38,9 @@ pub(crate) enum Cue {
     Answered { sent: Instant },
     /// Its destination asks to regulate.
     Regulated,
-    /// Its destination has received the probe sent at this time.
+    /// The flow's destination has received the probe sent at this time.
     Probed { sent: Instant },
-    /// Its destination has received a marked packet.
+    /// The flow's destination has received a marked packet.
     Marked,
 }
 
@@ -56,8 +56,7 @@ pub(crate) enum Standing {
     Nothing,
 }
 
-/// A probe under way. The bottleneck travels in the packet; it is stored here because a flow has only one probe that
-/// matters.
+/// A probe under way. The bottleneck travels in the packet; it is stored here because only one probe matters per flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     /// Send time, by which its packet and the answer are identified.

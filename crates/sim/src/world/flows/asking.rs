@@ -40,8 +40,8 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     }
 }
 
-/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the flows of its messages, the first of which
-/// is the `next`-th.
+/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the flows of its messages, from the `next`-th
+/// on.
 pub(super) fn admit(
     flow: &mut Flow,
     index: FlowId,

@@ -35,7 +35,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
                 return Err(BuildError::new(format!("flow.{}.to", described.name), message));
             }
             if basis.sites[from as usize].queues == Some(Queues::Driver) {
-                let message = format!("`{}` has `queues = \"driver\"`: a kernel sends there", names[from as usize]);
+                let message = format!("`{}` has `queues = \"driver\"`: its kernel sends", names[from as usize]);
                 return Err(BuildError::new(format!("flow.{}.from", described.name), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);
@@ -121,7 +121,7 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     if let Some(&first) = real.first()
         && flows.len() + real.len() * real.len() > MOST
     {
-        let message = format!("more than {MOST} flows, one from each real node to every other among them");
+        let message = format!("there are more than {MOST} flows, including one from each real node to every other");
         return Err(BuildError::new(path(first), message));
     }
     let driven = |&node: &u32| sites[node as usize].queues == Some(Queues::Driver);

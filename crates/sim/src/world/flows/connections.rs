@@ -42,7 +42,7 @@ pub(crate) struct Context<'a> {
 struct Connection {
     /// The flow whose data it carries.
     flow: FlowId,
-    /// Its number among the flow's connections, from 0.
+    /// The connection's number among the flow's connections, from 0.
     number: u32,
     /// Largest payload of a segment.
     most: Bytes,
@@ -69,7 +69,7 @@ struct Carried {
     connection: Slot,
     /// Packets that carry it: while a frame is not acknowledged, its sender has one and the receiver may have another.
     packets: u32,
-    /// Its connection's part of the [key](Connections::flow_key) that distinguishes flows.
+    /// The connection's part of the [key](Connections::flow_key) that distinguishes flows.
     key: u32,
     segment: Segment,
 }

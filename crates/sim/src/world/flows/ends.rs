@@ -132,7 +132,7 @@ impl<'a> Ends<'a> {
         };
         let nodes = self.called(described, &described.from, "from")?;
         if let [(_, alone)] = nodes[..] {
-            return refuse(format!("`{alone}` has no next: a ring takes two nodes"));
+            return refuse(format!("`{alone}` has no next node: a ring needs at least two nodes"));
         }
         let next = nodes.iter().cycle().skip(1);
         let flow = |(from, to): (&(u32, &String), &(u32, &String))| End {
@@ -202,6 +202,6 @@ fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
 
 /// Rejects more flows than [`MOST`].
 pub(crate) fn too_many(described: &config::Flow) -> BuildError {
-    let message = format!("more than {MOST} flows, those that `*` stands for counted one by one");
+    let message = format!("there are more than {MOST} flows, counting each that a `*` stands for");
     BuildError::new(format!("flow.{}", described.name), message)
 }

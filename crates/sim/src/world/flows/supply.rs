@@ -30,8 +30,7 @@ const WEB_PACKET: Bytes = Bytes::new(1_000);
 /// Payload that `ping` sends on most systems.
 const PING_PACKET: Bytes = Bytes::new(56);
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// Shortest time between rate changes: with less, finding the next packet of a slow flow could take longer than the
-/// run.
+/// Shortest time between rate changes: below it, finding a slow flow's next packet could outlast the run.
 const SHORTEST_DRAW: Duration = Duration::from_millis(1);
 /// Shortest mean time: with less, finding the next packet could take longer than the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
@@ -155,7 +154,7 @@ impl<'n> Traffic<'n> {
         }
         for (key, time) in [("on", on), ("off", off), ("reading", reading), ("every", every)] {
             if time.is_some_and(|time| time < SHORTEST_TIME) {
-                return self.refuse(key, format!("a mean time is at least {SHORTEST_TIME}"));
+                return self.refuse(key, format!("a mean time must be at least {SHORTEST_TIME}"));
             }
         }
         Ok(())
@@ -180,7 +179,7 @@ impl<'n> Traffic<'n> {
             }
             config::Lengths::Any(list) if list.is_empty() => return self.refuse("packet", "a list of no lengths"),
             config::Lengths::Between(LengthRange { from, to }) if from > to => {
-                return self.refuse("packet", format!("no length is at least {from} and at most {to}"));
+                return self.refuse("packet", format!("`from` ({from}) is above `to` ({to})"));
             }
             config::Lengths::Any(_) | config::Lengths::Between(_) => {}
         }
@@ -191,7 +190,7 @@ impl<'n> Traffic<'n> {
             let message = if overhead.count() == 0 {
                 "a packet carries at least 1 B of payload".to_owned()
             } else {
-                format!("of {shortest} the headers of {overhead} leave no payload")
+                format!("a packet of {shortest} has no room for payload after {overhead} of headers")
             };
             return self.refuse("packet", message);
         }
@@ -339,8 +338,8 @@ impl<'n> Traffic<'n> {
             let new = match (step.rate, step.scale) {
                 (Some(new), None) => new,
                 (None, Some(scale)) if scale >= 0.0 && scale.is_finite() => rate.scaled(scale),
-                (None, Some(_)) => return refuse("a `scale` is zero or more"),
-                _ => return refuse("a step has a `rate` or a `scale`"),
+                (None, Some(_)) => return refuse("a `scale` must be zero or more"),
+                _ => return refuse("a step needs either a `rate` or a `scale`"),
             };
             let start = Instant::ZERO + step.time + jitter;
             if segments.last().is_some_and(|last| start <= last.start) {

@@ -370,8 +370,7 @@ impl World {
         self.serve(node);
     }
 
-    /// Removes a frame whose last tail has passed, and the packet of a broadcast; any other packet belongs to its
-    /// sender.
+    /// Removes a frame whose last tail has passed, and the packet of a broadcast; others belong to their senders.
     #[inline(always)] // once a frame
     pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
@@ -485,8 +484,7 @@ mod tests {
         (world.handled, sent.collect())
     }
 
-    /// Bystanders of a frame take the fast path. In a world that is watched, if at no node, all stations take the plain
-    /// path.
+    /// Bystanders of a frame take the fast path. In a world that is watched, all stations take the plain path.
     #[test]
     fn bystanders_give_the_same_on_either_path() {
         for (network, eifs) in [CELL, CHAIN].iter().flat_map(|network| EIFS.map(|eifs| (network, eifs))) {
@@ -502,8 +500,7 @@ mod tests {
         }
     }
 
-    /// Between distant events a frame goes on without the event queue. If a step of the run ends in between, it waits
-    /// there.
+    /// Between distant events a frame continues without the event queue, in which it waits if a step of the run ends.
     #[test]
     fn a_run_in_steps_comes_to_the_same_as_at_once() {
         for (network, nanos) in

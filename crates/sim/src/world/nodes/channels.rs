@@ -60,11 +60,11 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
         }
         if !network.radio.propagation.has_powers() {
             return refuse(
-                "`propagation = \"range\"` has no powers to share among channels; choose another".to_owned(),
+                "`propagation = \"range\"` models no powers, which channels need; choose another".to_owned(),
             );
         }
         if network.radio.capture == Capture::AnySignal {
-            return refuse("receivers as in ns-2 have one channel; leave `capture` or `channel` out".to_owned());
+            return refuse("receivers as in ns-2 need one channel; leave `capture` or `channel` out".to_owned());
         }
         match Band::new(number, generations.width(node, network), high) {
             Ok(band) => of_cells.push((node, band)),

@@ -1,4 +1,4 @@
-//! Stations of several generations in one network: what each can send and receive. Two of them use what both have.
+//! Stations of several generations in one network. Two stations use the formats that both have.
 
 use super::sites::Site;
 use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role, Standard};
@@ -33,7 +33,7 @@ impl Generations {
         for (site, place) in sites().zip(0..).filter(|(site, _)| site.downlink_mcs.is_some()) {
             let refuse = |why: String| Err(BuildError::new(format!("node.{}.downlink_mcs", site.name), why));
             if site.role != Role::Station || network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
-                return refuse("it is for stations, without rate control; leave it out".to_owned());
+                return refuse("it is only for stations, and only without rate control; leave it out".to_owned());
             }
             let mut senders = sites().zip(0..).filter(|(site, _)| site.role == Role::AccessPoint).peekable();
             if senders.peek().is_none() {

@@ -187,7 +187,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
     match (site.role, site.queues) {
         (Role::AccessPoint | Role::Station, Some(Queues::Driver)) if !site.real => {
-            return refuse("queues", format!("no kernel sends at `{}`: give it `real = true`", site.name));
+            return refuse("queues", format!("it needs a real kernel: give `{}` `real = true`", site.name));
         }
         (Role::AccessPoint, _)
         | (_, None | Some(Queues::One))

@@ -9,8 +9,7 @@ use crate::net::{Load, Packet};
 use crate::world::accounts::Accounts;
 
 impl Node {
-    /// Sets the key in its frame: that of the oldest packet that it has to send, or will have once the frame has
-    /// arrived (R5).
+    /// Sets the key in its frame: that of the oldest packet that it has to send, or will have after the frame (R5).
     #[inline(never)]
     pub(crate) fn tell_key(&mut self, frame: &Frame, accounts: &mut Accounts) {
         let tells = match frame.kind {
@@ -24,7 +23,7 @@ impl Node {
         }
     }
 
-    /// Returns the keys that it has sent, and the place of another node among those that it asked.
+    /// Returns the keys that the node has sent, and the place of another node among those that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
         self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }

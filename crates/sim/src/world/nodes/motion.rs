@@ -8,8 +8,7 @@ use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWayp
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Length};
 
-/// Shortest time in which a node may cross its area: faster ones are a mistake, and would change direction at every
-/// event.
+/// Shortest time in which a node may cross its area: faster ones are a mistake, and would change direction too often.
 const SHORTEST_CROSSING: Duration = Duration::from_millis(1);
 /// Lowest speed in metres per second: a node that takes a day for 100 m stands still.
 const SLOWEST: f64 = 0.001;

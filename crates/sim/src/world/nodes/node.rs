@@ -29,7 +29,7 @@ pub(crate) struct Node {
     pub(crate) station: Station,
     pub(crate) name: String,
     pub(crate) access_point: bool,
-    /// True if it is off the air: it has not come yet, or has gone.
+    /// True if the node is absent: it has not come yet, or has gone.
     pub(crate) absent: bool,
     /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once;
     /// a discarded one is replaced when the next packet leaves.
@@ -233,14 +233,12 @@ impl Node {
         Some((to, rules.mpdu(msdu_bytes(length))))
     }
 
-    /// Returns the rate that it can still admit: the least of those that its queues' controllers report; unlimited if
-    /// none does.
+    /// Returns the rate that it can still admit: the least that its queues' controllers report; unlimited if none does.
     pub(crate) fn available(&self) -> Rate {
         self.egress.ports.iter().filter_map(|port| port.controller.available()).min().unwrap_or(Rate::bps(u64::MAX))
     }
 
-    /// Size of its queue for a receiver and category. Headers count, because the receiver needs the packets' size in an
-    /// A-MPDU.
+    /// Size of its queue for a receiver and category, headers included: the receiver needs the size in an A-MPDU.
     pub(crate) fn queued(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
         let Self { station, egress, saturated, .. } = self;
         if !saturated[egress.layout.port(to, category, Class::BestEffort)].is_empty() {
@@ -252,7 +250,7 @@ impl Node {
         Bytes::new(packets * each) + bytes + station.held.waiting_for(to, category)
     }
 
-    /// True if it has packets to send.
+    /// True if the node has packets to send.
     pub(crate) fn has_packets(&self) -> bool {
         self.egress.waiting() > 0 || self.station.held.mpdus().next().is_some()
     }
@@ -285,8 +283,8 @@ impl Node {
         debug_assert!(sleeps || !self.egress.is_asleep(frame.from), "only one that said so is taken to be asleep");
     }
 
-    /// Suspends the frames that the MAC holds for a station of this access point that sleeps: they no longer count as
-    /// in flight.
+    /// Suspends the frames that the MAC holds for a sleeping station of this access point: they are no longer in
+    /// flight.
     fn suspend(&mut self, to: u32, now: Instant, packets: &mut Arena<Packet>) {
         let Self { egress, station, .. } = self;
         egress.sleepers.set_asleep(to, true);

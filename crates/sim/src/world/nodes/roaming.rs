@@ -1,5 +1,6 @@
-//! Stations that roam: at each access point such a station is a node of its own, with queues, rates and sessions of its own,
-//! and one of them at a time is on the air. When it goes where hangs on the signals alone, so that all is known at the start.
+//! Stations that roam: at each access point such a station is a node of its own, with queues, rates and sessions of its
+//! own, and one of these nodes at a time is present. When it goes where hangs on the signals alone, so that all is
+//! known at the start.
 
 use super::sites::Site;
 use crate::config::{Network, Queues, Roaming, Role};
@@ -18,7 +19,7 @@ const SELDOM: u64 = 10;
 /// The nodes of a station that roams.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
-    /// Its node at each access point. The first one represents it in flows and results.
+    /// The station's node at each access point. The first one represents it in flows and results.
     pub(crate) nodes: Vec<u32>,
     access_points: Vec<u32>,
     /// True if it begins at the strongest access point, not at the first.
@@ -53,7 +54,7 @@ impl Family {
         Turn { to: self.nodes[place], access_point: self.access_points[place], leaves, comes: leaves + outage }
     }
 
-    /// Returns its next access point by the signals.
+    /// Returns the station's next access point, by signal strength.
     fn by_signal(&self, roaming: &Roaming, signals: &mut Signals, end: Instant) -> Vec<Turn> {
         let (mut now, mut turns) = (Instant::ZERO, Vec::new());
         let mut at = 0;
@@ -146,7 +147,7 @@ pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError>
                 ..site.clone()
             };
             if sites.iter().any(|other| other.name == there.name) {
-                let message = format!("this names the station `{}` at `{name}`; take another name", sites[home].name);
+                let message = format!("roaming uses this name for `{}` at `{name}`; take another", sites[home].name);
                 return Err(BuildError::new(format!("node.{}", there.name), message));
             }
             sites.insert(radios, there);
@@ -219,7 +220,7 @@ pub(crate) fn turns(
             return family.by_hand(roaming, site, sites);
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("`propagation = \"range\"` has no signals to compare: write `moves`, or choose another");
+            return refuse("`propagation = \"range\"` has no powers to compare: write `moves`, or choose another");
         }
         Ok(family.by_signal(roaming, &mut signals, end))
     };

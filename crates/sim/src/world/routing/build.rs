@@ -71,7 +71,7 @@ fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
     if let Some(flow) = flows.iter().find(too_long) {
-        let message = format!("packets do not fit into one 802.11 frame: source routes leave {room}");
+        let message = format!("source routes leave {room} for a packet in one 802.11 frame: choose shorter packets");
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
     let given = network.routing.dsr(rules.edca());
@@ -133,7 +133,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
             }
             RouteError::TooFar { from, to } => {
                 let message =
-                    format!("`{}` cannot send to `{}`: out of range, or no station of it", name(from), name(to));
+                    format!("`{}` cannot send to `{}`: out of range, or not its station", name(from), name(to));
                 BuildError::new("routing.route", message)
             }
             RouteError::Twice { node } => {
@@ -255,8 +255,8 @@ pub(crate) fn check_txop(
             let Some(category) = categories.clone().find(too_short) else { continue };
             let (limit, key) = (limit(category), ["voice", "video", "best_effort", "background"][category]);
             let message = format!(
-                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, the TXOP of its category \
-                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame a TXOP",
+                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, but the TXOP of its category \
+                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame per TXOP",
                 flow.identity.name,
                 nodes[node.into()].name
             );

@@ -202,8 +202,7 @@ impl Found {
         })
     }
 
-    /// Handles a packet for this neighbour that the MAC has given up. Returns the report to send once the packet is
-    /// handled.
+    /// Handles a packet for this neighbour that the MAC has given up. Returns the report that follows it.
     pub(crate) fn link_fails(&mut self, node: NodeId, packet: Handle, to: u32) -> Option<News> {
         match &mut self.protocol {
             Protocol::Aodv(_) => None,

@@ -99,11 +99,11 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().flat_map(one).collect()
 }
 
-/// Rewrites the record: rows of the full runs in `folders` replace the old ones, the other rows stay, and all take the
-/// present words of the scenarios.
+/// Rewrites the record: rows of the full runs in `folders` replace the old ones, the other rows stay, and all get the
+/// present texts of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
-        return Err(Failure::wrong("the record is written where ./scenarios is"));
+        return Err(Failure::wrong("run this in the folder that contains ./scenarios: the record is written there"));
     }
     let old = records()?;
     let scenarios = scenarios()?;

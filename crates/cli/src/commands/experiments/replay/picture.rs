@@ -41,7 +41,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// Builds the chart of the limits in this unit, beside the backlog; `None` if no limit is in it.
+    /// Builds the chart of the limits in this unit, next to the backlog; `None` if no limit has this unit.
     fn limits(self, recorded: &[Decision], all: &[Replayed]) -> Option<Chart> {
         let counted = |decisions: &[Decision]| {
             let own = |limit: Limit| matches!(limit, Limit::Packets(_)) == (self == Self::Packets);

@@ -68,7 +68,7 @@ impl Window {
             self.cwnd += more;
             debug_assert!(!counts_bytes || self.cwnd <= self.ssthresh, "slow start ends at the threshold");
             growth.acked -= more;
-            // What goes beyond the threshold counts for congestion avoidance, as in Linux.
+            // Octets beyond the threshold count for congestion avoidance, as in Linux.
             if self.cwnd < self.ssthresh || growth.acked == 0 || !counts_bytes {
                 return;
             }
