@@ -1,6 +1,6 @@
 //! No control: the limit never moves. The baseline of every other controller.
 
-use crate::{Controller, Limit, Needs, Orders, Reads, Seen, Sets};
+use crate::{Controller, Invalid, Limit, Needs, Orders, Reads, Scheme, Seen, Sets, Site};
 use units::Duration;
 
 /// A limit that never moves.
@@ -9,10 +9,11 @@ pub struct Fixed {
     limit: Limit,
 }
 
-impl Fixed {
-    /// A controller that keeps `limit`.
-    pub const fn new(limit: Limit) -> Self {
-        Self { limit }
+impl Scheme for Fixed {
+    type Params = ();
+
+    fn new((): &(), site: &Site) -> Result<Self, Invalid> {
+        Ok(Self { limit: site.hard_limit })
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Decision<H> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Packets to mark.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "units::is_default")]
     pub mark: Mark,
     /// Contention parameters ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub struct Decision<H> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin_from: Option<Limit>,
     /// Seed of the controller's random numbers ([`Site::seed`](crate::Site::seed)).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "units::is_default")]
     pub seed: u64,
 }
 
@@ -87,14 +87,4 @@ impl<H: AsRef<[Heard]>> Decision<H> {
 
 fn is_empty(heard: &impl AsRef<[Heard]>) -> bool {
     heard.as_ref().is_empty()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(seed: &u64) -> bool {
-    *seed == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_none(mark: &Mark) -> bool {
-    *mark == Mark::None
 }

@@ -69,6 +69,16 @@ macro_rules! controllers {
             $($(#[$doc])* $Type($module::$Type),)*
         }
 
+        /// Does the same with a controller of any kind.
+        macro_rules! each {
+            ($d any:expr, $d scheme:ident => $d value:expr) => {
+                match $d any {
+                    Self::None($d scheme) => $d value,
+                    $(Self::$Type($d scheme) => $d value,)*
+                }
+            };
+        }
+
         impl AnyController {
             /// Builds the controller `name` with its table of `parameters`; the defaults apply where the table is
             /// absent.
@@ -77,7 +87,7 @@ macro_rules! controllers {
             /// The first of its parameters that cannot be used.
             pub fn new(name: Name, parameters: &Parameters, site: &Site) -> Result<Self, Invalid> {
                 Ok(match name {
-                    Name::None => Self::None(none::Fixed::new(site.hard_limit)),
+                    Name::None => Self::None(none::Fixed::new(&(), site)?),
                     $(Name::$Type => {
                         let given = parameters.$module.clone().unwrap_or_default();
                         let scheme = <$module::$Type as Scheme>::new(&given, site);
@@ -96,56 +106,35 @@ macro_rules! controllers {
 
             /// See [`Scheme::begin_from`].
             pub fn begin_from(&mut self, limit: Limit) -> bool {
-                match self {
-                    Self::None(_) => false,
-                    $(Self::$Type(scheme) => scheme.begin_from(limit),)*
-                }
+                each!(self, scheme => scheme.begin_from(limit))
             }
 
             /// See [`Scheme::available`].
             pub fn available(&self) -> Option<Rate> {
-                match self {
-                    Self::None(_) => None,
-                    $(Self::$Type(scheme) => scheme.available(),)*
-                }
+                each!(self, scheme => scheme.available())
             }
 
             /// See [`Scheme::real_time_rate`].
             pub fn real_time_rate(&self) -> Option<Rate> {
-                match self {
-                    Self::None(_) => None,
-                    $(Self::$Type(scheme) => scheme.real_time_rate(),)*
-                }
+                each!(self, scheme => scheme.real_time_rate())
             }
         }
 
         impl Controller for AnyController {
             fn needs(&self) -> Needs {
-                match self {
-                    Self::None(fixed) => fixed.needs(),
-                    $(Self::$Type(scheme) => scheme.needs(),)*
-                }
+                each!(self, scheme => scheme.needs())
             }
 
             fn begin(&self) -> Orders {
-                match self {
-                    Self::None(fixed) => fixed.begin(),
-                    $(Self::$Type(scheme) => scheme.begin(),)*
-                }
+                each!(self, scheme => scheme.begin())
             }
 
             fn update(&mut self, seen: &Seen) -> Orders {
-                match self {
-                    Self::None(fixed) => fixed.update(seen),
-                    $(Self::$Type(scheme) => scheme.update(seen),)*
-                }
+                each!(self, scheme => scheme.update(seen))
             }
 
             fn target_delay(&self) -> Option<Duration> {
-                match self {
-                    Self::None(fixed) => fixed.target_delay(),
-                    $(Self::$Type(scheme) => scheme.target_delay(),)*
-                }
+                each!(self, scheme => scheme.target_delay())
             }
 
             /// The warning, with its path within the queue's table.

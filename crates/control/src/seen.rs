@@ -63,8 +63,8 @@ pub struct Radio {
     pub real_time_new: Bytes,
     /// Largest hop count of the data packets that were sent by radio and arrived, this hop included. Zero without any.
     pub hops: u8,
-    /// Service at the low transmission level and at the high one.
-    #[serde(skip_serializing_if = "Served::is_none_of")]
+    /// Service at the low transmission level and at the high one. A recording leaves out levels that served nothing.
+    #[serde(skip_serializing_if = "units::is_default")]
     pub levels: [Served; 2],
 }
 
@@ -78,13 +78,6 @@ pub struct Served {
     pub time: Duration,
     /// Energy drawn in that time above the consumption of a node with nothing to send.
     pub energy: Energy,
-}
-
-impl Served {
-    /// Tells whether nothing was served at either level. A recording then leaves the levels out.
-    fn is_none_of(levels: &[Self; 2]) -> bool {
-        *levels == [Self::default(); 2]
-    }
 }
 
 /// The newest note of a neighbour, with its age.

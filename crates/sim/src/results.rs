@@ -79,7 +79,7 @@ pub struct Flow {
     /// The kind of its traffic: `cbr`, `poisson`, `voice`, ...
     pub kind: String,
     /// The flow's service class; absent for `best-effort`.
-    #[serde(default, skip_serializing_if = "Class::is_best_effort")]
+    #[serde(default, skip_serializing_if = "units::is_default")]
     pub class: Class,
     /// Results of the flow's admission, if it asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -191,7 +191,7 @@ pub struct LeftOut {
     /// Without an IP packet: ARP, spanning tree.
     pub not_ip: u64,
     /// Of `PPPoE` sessions, MPLS or batman-adv, which are not opened; absent if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "units::is_default")]
     pub tunnels: u64,
     /// 802.11 management and control frames, and data frames without data.
     pub management: u64,
@@ -206,7 +206,7 @@ pub struct LeftOut {
     /// Shorter than their headers say.
     pub malformed: u64,
     /// Forwarded packets, replayed twice because `tcpdump -i any` records both copies; absent if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "units::is_default")]
     pub forwarded: u64,
 }
 
@@ -464,16 +464,11 @@ pub struct Routing {
     /// Number of broken links with routes over them.
     pub link_failures: u64,
     /// Data packets of others that it sent by another route after a link broke (DSR).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "units::is_default")]
     pub salvaged: u64,
     /// Shorter routes that it reported to senders (DSR).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "units::is_default")]
     pub shortenings: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Results of a queue.

@@ -9,7 +9,7 @@ use experiment::scenario::or_meant;
 use experiment::tables::{Columns, table};
 use linux::telemetry::ask;
 use linux::telemetry::stations::Stations;
-use linux::telemetry::status::{Quantity, RealTime, State, Status};
+use linux::telemetry::status::{Quantity, RealTime, State, Status, grade};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -130,7 +130,7 @@ fn row(status: &Status) -> Vec<String> {
         plain(device),
         plain(place),
         state.as_str().into(),
-        match status.grade() {
+        match grade(&status.kind) {
             Some(grade) => format!("{kind} (grade {grade})"),
             None if kind.is_empty() => "-".into(),
             None => plain(kind),

@@ -15,31 +15,43 @@ pub const EVENTS_KEPT: usize = 32;
 /// Present state of a governed queue. One JSON object, of numbers with their units in their keys (`target_delay_s`,
 /// `limit_packets`); readers ignore fields that they do not know, so that an older reader understands a newer agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "json::QueueFields", from = "json::QueueFields")]
 pub struct Status {
     /// Interface, as `ip link` calls it.
     pub device: String,
     /// Place on the interface: `root`, or a class of a shaper as `tc` writes it, `1:10`.
     pub place: String,
     /// State of governing.
+    #[serde(flatten)]
     pub state: State,
     /// Kind of queue that holds the packets, as `tc qdisc` calls it; empty while there is none.
+    #[serde(flatten, with = "json::Graded")]
     pub kind: String,
     /// Quantities that the device cannot measure: zero or absent in [`last`](Self::last).
     pub unmeasured: Vec<Quantity>,
     /// Controller that moves the limit.
     pub controller: String,
     /// Queueing delay at which the controller aims, if any.
+    #[serde(
+        rename = "target_delay_s",
+        with = "json::PerhapsSeconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub target_delay: Option<Duration>,
     /// Limit that holds now; with a dry run, the one that would hold.
+    #[serde(flatten, with = "json::WithUnit")]
     pub limit: Limit,
     /// Rate of best effort; `None`: as the link takes it.
+    #[serde(rename = "rate_bps", with = "json::PerhapsBps", default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The real-time queue beside this one, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time: Option<RealTime>,
     /// Time since the agent began with this queue, without sleep of the machine.
+    #[serde(rename = "at_s", with = "json::Seconds")]
     pub at: Duration,
     /// The newest interval; absent before the first.
+    #[serde(with = "json::PerhapsMeasured", default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Interval>,
     /// Sums since the agent began with this queue.
     pub totals: Totals,
@@ -51,7 +63,7 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealTime {
     /// The newest interval.
-    #[serde(with = "json::interval")]
+    #[serde(with = "json::Measured")]
     pub last: Interval,
     /// Its packets.
     pub totals: Counts,
@@ -74,13 +86,11 @@ pub enum State {
     Ended,
 }
 
-impl Status {
-    /// Returns the grade of what governs the queue without a controller of the user's choice: 1 for the knobs of a stock
-    /// kernel, 2 for turns of stations, 3 for turns where the driver pushes back.
-    pub fn grade(&self) -> Option<u8> {
-        let grades = [(knobs::KIND, 1), (TURNS_OF_STATIONS, 2), (TURNS_OF_ONE, 3)];
-        grades.into_iter().find_map(|(kind, grade)| (self.kind == kind).then_some(grade))
-    }
+/// Returns the grade of a kind of queue that governs without a controller of the user's choice: 1 for the knobs of a stock
+/// kernel, 2 for turns of stations, 3 for turns where the driver pushes back.
+pub fn grade(kind: &str) -> Option<u8> {
+    let grades = [(knobs::KIND, 1), (TURNS_OF_STATIONS, 2), (TURNS_OF_ONE, 3)];
+    grades.into_iter().find_map(|(known, grade)| (kind == known).then_some(grade))
 }
 
 impl State {

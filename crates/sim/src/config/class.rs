@@ -14,13 +14,6 @@ pub enum Class {
     BestEffort,
 }
 
-impl Class {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    pub(crate) fn is_best_effort(&self) -> bool {
-        *self == Self::BestEffort
-    }
-}
-
 /// The differentiated services code point of an IP packet: six bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dscp(u8);

@@ -15,7 +15,6 @@ pub mod bqm;
 mod class;
 mod consumption;
 mod draws;
-mod dsr;
 mod errors;
 mod mac;
 mod marks;
@@ -34,7 +33,6 @@ pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
 pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
-pub use dsr::{Dsr, DsrProfile};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
@@ -52,7 +50,9 @@ pub use radio::{
     BProtection, Capture, ChannelWidth, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
     Rooms, Standard,
 };
-pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
+pub use routing::{
+    Aodv, Dsr, DsrProfile, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority,
+};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use tmac::{Turns, TurnsVariant};
 pub use traffic::{Admission, Flow, HopRange, Refused, Spread, Step, Traffic, TrafficKind, Transport};

@@ -1,37 +1,50 @@
 //! JSON of a status: numbers in SI units, each with its unit in its key, by the names of simulated results.
 
-use super::{Counts, Quantity, RealTime, State, Status, Totals};
-use crate::telemetry::events::AgentEvent;
+use super::{Counts, grade};
 use control::{Count, Interval, Limit, Stat};
-use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration, Rate};
 
-/// Writes the object of a queue.
+/// Makes a type for `#[serde(with)]` that writes values of a type as another one, and reads them back.
+macro_rules! written {
+    ($Name:ident: $Type:ty as $Written:ty, $write:expr, $read:expr) => {
+        pub(super) struct $Name;
+
+        #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+        impl $Name {
+            pub(super) fn serialize<S: Serializer>(value: &$Type, serializer: S) -> Result<S::Ok, S::Error> {
+                let write: fn(&$Type) -> $Written = $write;
+                write(value).serialize(serializer)
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(reader: D) -> Result<$Type, D::Error> {
+                <$Written>::deserialize(reader).map($read)
+            }
+        }
+    };
+}
+
+written!(Graded: String as Kind, |kind| Kind { kind: kind.clone(), grade: grade(kind) }, |read| read.kind);
+written!(Seconds: Duration as f64, |time| time.as_secs_f64(), Duration::from_secs_f64);
+written!(
+    PerhapsSeconds: Option<Duration> as Option<f64>,
+    |time| time.map(Duration::as_secs_f64),
+    |read| read.map(Duration::from_secs_f64)
+);
+written!(PerhapsBps: Option<Rate> as Option<u64>, |rate| rate.map(Rate::as_bps), |read| read.map(Rate::bps));
+written!(WithUnit: Limit as InItsUnit, |limit| (*limit).into(), Limit::from);
+written!(Measured: Interval as Last, |seen| (*seen).into(), Interval::from);
+written!(
+    PerhapsMeasured: Option<Interval> as Option<Last>,
+    |seen| seen.map(Last::from),
+    |read| read.map(Interval::from)
+);
+
 #[derive(Serialize, Deserialize)]
-pub(super) struct QueueFields {
-    device: String,
-    place: String,
-    #[serde(flatten)]
-    state: State,
+struct Kind {
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grade: Option<u8>,
-    unmeasured: Vec<Quantity>,
-    controller: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    target_delay_s: Option<f64>,
-    #[serde(flatten)]
-    limit: InItsUnit,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rate_bps: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    real_time: Option<RealTime>,
-    at_s: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    last: Option<Last>,
-    totals: Totals,
-    events: VecDeque<AgentEvent>,
 }
 
 /// Writes the packets and bytes that arrived, were sent and were dropped.
@@ -76,20 +89,6 @@ struct Last {
     busy_s: f64,
 }
 
-/// Writes an interval, and reads it back.
-pub(super) mod interval {
-    use super::{Deserialize as _, Interval, Last, Serialize as _};
-    use serde::{Deserializer, Serializer};
-
-    pub(in super::super) fn serialize<S: Serializer>(seen: &Interval, serializer: S) -> Result<S::Ok, S::Error> {
-        Last::from(*seen).serialize(serializer)
-    }
-
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Interval, D::Error> {
-        Last::deserialize(deserializer).map(Interval::from)
-    }
-}
-
 /// Writes statistics of `n` samples, in seconds.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Spans {
@@ -99,64 +98,20 @@ struct Spans {
     last: f64,
 }
 
-impl From<Status> for QueueFields {
-    fn from(status: Status) -> Self {
-        let grade = status.grade();
-        let Status { device, place, state, kind, unmeasured, controller, target_delay, limit, .. } = status;
-        let limit = match limit {
-            Limit::Packets(packets) => InItsUnit::Packets(packets),
-            Limit::Bytes(bytes) => InItsUnit::Bytes(bytes.count()),
-        };
-        let target_delay_s = target_delay.map(Duration::as_secs_f64);
-        let rate_bps = status.rate.map(Rate::as_bps);
-        let (at_s, last) = (status.at.as_secs_f64(), status.last.map(Last::from));
-        let Status { real_time, totals, events, .. } = status;
-        Self {
-            device,
-            place,
-            state,
-            kind,
-            grade,
-            unmeasured,
-            controller,
-            target_delay_s,
-            limit,
-            rate_bps,
-            real_time,
-            at_s,
-            last,
-            totals,
-            events,
+impl From<Limit> for InItsUnit {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Packets(packets) => Self::Packets(packets),
+            Limit::Bytes(bytes) => Self::Bytes(bytes.count()),
         }
     }
 }
 
-impl From<QueueFields> for Status {
-    fn from(queue: QueueFields) -> Self {
-        let QueueFields { device, place, state, kind, unmeasured, controller, target_delay_s, limit, .. } = queue;
-        let limit = match limit {
-            InItsUnit::Packets(packets) => Limit::Packets(packets),
-            InItsUnit::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes)),
-        };
-        let target_delay = target_delay_s.map(Duration::from_secs_f64);
-        let rate = queue.rate_bps.map(Rate::bps);
-        let (at, last) = (Duration::from_secs_f64(queue.at_s), queue.last.map(Interval::from));
-        let QueueFields { real_time, totals, events, .. } = queue;
-        Self {
-            device,
-            place,
-            state,
-            kind,
-            unmeasured,
-            controller,
-            target_delay,
-            limit,
-            rate,
-            real_time,
-            at,
-            last,
-            totals,
-            events,
+impl From<InItsUnit> for Limit {
+    fn from(limit: InItsUnit) -> Self {
+        match limit {
+            InItsUnit::Packets(packets) => Self::Packets(packets),
+            InItsUnit::Bytes(bytes) => Self::Bytes(Bytes::new(bytes)),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Settings of a connection: plain values, the same for both ends.
 
 use super::bqm;
-use crate::config::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart};
+use crate::config::{
+    self, Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp,
+};
 use units::{Bytes, Duration};
 
 /// Settings of a connection. Their builder has checked that `segment` and `initial_window` are at least 1.
@@ -54,25 +56,34 @@ impl Settings {
     }
 }
 
+impl From<&Tcp> for Settings {
+    /// Settings that a scenario describes, with defaults where it leaves them out.
+    fn from(described: &Tcp) -> Self {
+        let congestion = described.congestion.unwrap_or_default();
+        let bqm = described.bqm.or((congestion == Congestion::Bqm).then(config::Bqm::default));
+        Self {
+            congestion,
+            recovery: described.recovery.unwrap_or_default(),
+            loss_detection: described.loss_detection.unwrap_or_default(),
+            slow_start: described.slow_start.unwrap_or_default(),
+            recovery_end: described.recovery_end.unwrap_or_default(),
+            friendly_growth: described.friendly_growth.unwrap_or_default(),
+            rtt_samples: described.rtt_samples.unwrap_or_default(),
+            ecn: described.ecn.unwrap_or(false) || congestion == Congestion::Prague,
+            segment: described.segment.unwrap_or(Bytes::new(1000)),
+            initial_window: described.initial_window.unwrap_or(10),
+            advertised_window: described.advertised_window.unwrap_or(Bytes::new(4_000_000)),
+            delayed_ack: described.delayed_ack.unwrap_or(Duration::from_millis(200)),
+            rto_min: described.rto_min.unwrap_or(Duration::from_secs(1)),
+            limited_transmit: described.limited_transmit.unwrap_or(true),
+            timestamps: described.timestamps.unwrap_or(true),
+            bqm: bqm.as_ref().map(bqm::Settings::from),
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            congestion: Congestion::Reno,
-            recovery: Recovery::Sack,
-            loss_detection: LossDetection::RackTlp,
-            slow_start: SlowStart::Bytes,
-            recovery_end: RecoveryEnd::Threshold,
-            friendly_growth: FriendlyGrowth::CatchUp,
-            rtt_samples: RttSamples::Window,
-            ecn: false,
-            segment: Bytes::new(1000),
-            initial_window: 10,
-            advertised_window: Bytes::new(4_000_000),
-            delayed_ack: Duration::from_millis(200),
-            rto_min: Duration::from_secs(1),
-            limited_transmit: true,
-            timestamps: true,
-            bqm: None,
-        }
+        Self::from(&Tcp::default())
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::FlowId;
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
 use crate::record::{Identity, Losses, Service, TransportRecord};
-use crate::transport::tcp::{Segment, Settings, bqm};
+use crate::transport::tcp::{Segment, Settings};
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::{Bytes, Duration, Instant};
@@ -120,41 +120,30 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
 }
 
 /// Settings of a described TCP with defaults; or the key that cannot be used, and why.
-///
-/// A setting whose effect depends on others is read only where it acts, and marked there.
 fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, String)> {
-    let defaults = Settings::default();
-    let congestion = described.congestion.unwrap_or_default();
-    let recovery = described.recovery.unwrap_or_default();
-    let timestamps = described.timestamps.unwrap_or(defaults.timestamps);
-    let with_sack = recovery == Recovery::Sack;
-    let is_cubic = congestion == Congestion::Cubic;
-    let asks = congestion != Congestion::Prague;
-    let loss_detection = with_sack.then(|| marks.read("tcp.loss_detection", described.loss_detection)).flatten();
-    let friendly_growth = is_cubic.then(|| marks.read("tcp.friendly_growth", described.friendly_growth)).flatten();
-    let rtt_samples = timestamps.then(|| marks.read("tcp.rtt_samples", described.rtt_samples)).flatten();
-    let ecn = asks.then(|| marks.read("tcp.ecn", described.ecn).unwrap_or(defaults.ecn));
-    let settings = Settings {
-        congestion,
-        recovery,
-        loss_detection: loss_detection.unwrap_or_default(),
-        slow_start: described.slow_start.unwrap_or_default(),
-        recovery_end: described.recovery_end.unwrap_or_default(),
-        friendly_growth: friendly_growth.unwrap_or_default(),
-        rtt_samples: rtt_samples.unwrap_or_default(),
-        ecn: ecn.unwrap_or(true),
-        segment: described.segment.unwrap_or(defaults.segment),
-        initial_window: described.initial_window.unwrap_or(defaults.initial_window),
-        advertised_window: described.advertised_window.unwrap_or(defaults.advertised_window),
-        delayed_ack: described.delayed_ack.unwrap_or(defaults.delayed_ack),
-        rto_min: described.rto_min.unwrap_or(defaults.rto_min),
-        limited_transmit: described.limited_transmit.unwrap_or(defaults.limited_transmit),
-        timestamps,
-        bqm: bias(described, marks),
-    };
-    let stamp = settings.timestamps.then_some(Instant::ZERO);
+    let settings = Settings::from(described);
+    let Settings { congestion, recovery, timestamps, .. } = settings;
+    let follows = congestion == Congestion::Bqm;
+    let followed = [
+        "tcp.bqm.discriminator",
+        "tcp.bqm.every",
+        "tcp.bqm.measure",
+        "tcp.bqm.wireless_loss",
+        "tcp.bqm.growth",
+        "tcp.bqm.threshold",
+        "tcp.bqm.single_duplicate",
+    ];
+    marks.read_where(&[
+        (recovery == Recovery::Sack, &["tcp.loss_detection"]),
+        (congestion == Congestion::Cubic, &["tcp.friendly_growth"]),
+        (timestamps, &["tcp.rtt_samples"]),
+        (congestion != Congestion::Prague, &["tcp.ecn"]),
+        (follows, &followed),
+        (follows && recovery == Recovery::NewReno, &["tcp.bqm.lowest_at_once"]),
+    ]);
+    let stamp = timestamps.then_some(Instant::ZERO);
     let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::default() }.header().count();
-    if described.loss_detection == Some(LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
+    if described.loss_detection == Some(LossDetection::RackTlp) && recovery != Recovery::Sack {
         let message = "RACK needs selective acknowledgements: set `recovery = \"sack\"`, or leave `loss_detection` out";
         return Err(("loss_detection", message.to_owned()));
     }
@@ -182,37 +171,6 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     }
     refuse_if!(settings.rto_min == Duration::ZERO, Err(("rto_min", "a timeout must be above zero".to_owned())));
     Ok(settings)
-}
-
-/// Settings of discard priorities, if packets have them.
-fn bias(described: &Tcp, marks: &Marks) -> Option<bqm::Settings> {
-    let wanted = described.congestion == Some(Congestion::Bqm);
-    let table = described.bqm.or(wanted.then(config::Bqm::default))?;
-    let newreno = described.recovery == Some(Recovery::NewReno);
-    let followed = [
-        "tcp.bqm.discriminator",
-        "tcp.bqm.every",
-        "tcp.bqm.measure",
-        "tcp.bqm.wireless_loss",
-        "tcp.bqm.growth",
-        "tcp.bqm.threshold",
-        "tcp.bqm.single_duplicate",
-    ];
-    marks.read_where(&[(wanted, &followed), (wanted && newreno, &["tcp.bqm.lowest_at_once"])]);
-    let defaults = bqm::Settings::default();
-    let pattern = table.pattern.unwrap_or_default();
-    Some(bqm::Settings {
-        pattern,
-        raise: table.raise.unwrap_or(defaults.raise),
-        discriminator: table.discriminator.unwrap_or_default(),
-        every: table.every.or(pattern.every()),
-        measure: table.measure.unwrap_or_default(),
-        wireless_loss: table.wireless_loss.unwrap_or_default(),
-        growth: table.growth.unwrap_or_default(),
-        threshold: table.threshold.unwrap_or_default(),
-        single_duplicate: table.single_duplicate.unwrap_or(defaults.single_duplicate),
-        lowest_at_once: table.lowest_at_once.unwrap_or(defaults.lowest_at_once),
-    })
 }
 
 /// True if the key is in the flow's own table.

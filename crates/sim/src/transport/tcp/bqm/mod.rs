@@ -11,6 +11,7 @@ mod pattern;
 pub(super) use marks::Marks;
 pub(crate) use pattern::PRIORITIES;
 
+use crate::config;
 use crate::config::bqm::{DiscardPattern as Pattern, Discriminator, Growth, Measure, Threshold, WirelessLoss};
 
 /// The settings of both ends.
@@ -37,20 +38,26 @@ pub(crate) struct Settings {
     pub(crate) lowest_at_once: bool,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        let pattern = Pattern::Eight;
+impl From<&config::Bqm> for Settings {
+    fn from(described: &config::Bqm) -> Self {
+        let pattern = described.pattern.unwrap_or_default();
         Self {
             pattern,
-            raise: true,
-            discriminator: Discriminator::Ald,
-            every: pattern.every(),
-            measure: Measure::Highest,
-            wireless_loss: WirelessLoss::OnePacket,
-            growth: Growth::UntilNext,
-            threshold: Threshold::Reduced,
-            single_duplicate: false,
-            lowest_at_once: false,
+            raise: described.raise.unwrap_or(true),
+            discriminator: described.discriminator.unwrap_or_default(),
+            every: described.every.or(pattern.every()),
+            measure: described.measure.unwrap_or_default(),
+            wireless_loss: described.wireless_loss.unwrap_or_default(),
+            growth: described.growth.unwrap_or_default(),
+            threshold: described.threshold.unwrap_or_default(),
+            single_duplicate: described.single_duplicate.unwrap_or(false),
+            lowest_at_once: described.lowest_at_once.unwrap_or(false),
         }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::from(&config::Bqm::default())
     }
 }
