@@ -223,6 +223,11 @@ fn inner_in_vain() {
     assert!(words.contains("nothing ever waits"), "{words}");
     assert!(governed("v1", 300), "{}", queue("v1"));
     assert_eq!(end(&mut agent.child, "TERM"), Some(0));
+    // A radio may come, although nothing can be governed at the start.
+    std::fs::write(&file, "[interface.v1]\n[interface.\"*wifi\"]\n").unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    agent.until("v1", "waiting");
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
 }
 
 #[test]
@@ -240,9 +245,10 @@ fn inner_sections() {
     let config = folder.path().join("agent.toml");
     let wrong = "[interface.v1]\nbackend = \"bfp\"\n[interface.v2.queue]\ncontroller = \"adth\"\nadth.phi_min = 7\n";
     let good = "force = true\nbackend = \"fifo\"\nqueue = { controller = \"alt\", limit = 300 }\n";
-    std::fs::write(&config, format!("{wrong}[interface.v0]\n{good}[interface.\"*\"]\n{good}")).unwrap();
+    let broken = "[interface.v3]\n[interface.v3.queue]\ndiscipline = drop-tail\n";
+    std::fs::write(&config, format!("{wrong}{broken}[interface.v0]\n{good}[interface.\"*\"]\n{good}")).unwrap();
     let mut agent = Agent::start(folder.path(), |_| ());
-    for why in ["did you mean `bpf`?", "interface.v2.queue: adth.phi_min"] {
+    for why in ["interface.v3: not TOML: ", "unknown variant `bfp`", "interface.v2.queue: adth.phi_min"] {
         let words = agent.until("", "failed");
         assert!(words.contains(why) && words.ends_with("the agent ignores this table"), "{words}");
     }

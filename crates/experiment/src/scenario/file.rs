@@ -7,6 +7,7 @@ use super::source::Source;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -105,8 +106,8 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Resu
     source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
-/// As [`parse`], but without the parts of table `of` that are wrong by themselves. Returns each one's fault, too; the
-/// place only of a single one.
+/// As [`parse`], but without the parts of table `of` that are wrong by themselves, be it that their text is not TOML. Returns
+/// each one's fault, too; the place only of a single one.
 ///
 /// # Errors
 /// The first fault, if there is one elsewhere, or no part is left.
@@ -120,9 +121,9 @@ where
         Err(refusal) => refusal,
     };
     let without_wrong = || {
-        let mut table: toml::Table = std::str::from_utf8(bytes).ok()?.parse().ok()?;
+        let (text, mut wrong) = without_broken(std::str::from_utf8(bytes).ok()?, of)?;
+        let mut table: toml::Table = text.parse().ok()?;
         let parts = table.get_mut(of)?.as_table_mut()?;
-        let mut wrong = Vec::new();
         parts.retain(|part, value| {
             let read = value.clone().try_into::<P>();
             wrong.extend(read.as_ref().err().map(|why| format!("{of}.{part}: {}", why.message())));
@@ -137,11 +138,40 @@ where
     read.ok_or(refusal)
 }
 
+/// Leaves out the parts of table `of` whose text is not TOML: what is below the headers of a part, as
+/// `[interface.wlan0.queue]`. Returns each one's fault, too; `None` if other text is not TOML.
+fn without_broken(text: &str, of: &str) -> Option<(String, Vec<String>)> {
+    if text.parse::<toml::Table>().is_ok() {
+        return Some((text.to_owned(), Vec::new()));
+    }
+    let mut pieces = vec![(None, String::new())];
+    for line in text.split_inclusive('\n') {
+        if line.starts_with('[') {
+            pieces.push((part_of(line, of), String::new()));
+        }
+        pieces.last_mut()?.1.push_str(line);
+    }
+    let mut broken = BTreeMap::new();
+    for (part, piece) in &pieces {
+        if let Err(why) = piece.parse::<toml::Table>() {
+            broken.entry(part.clone()?).or_insert_with(|| why.message().to_owned());
+        }
+    }
+    pieces.retain(|(part, _)| part.as_ref().is_none_or(|part| !broken.contains_key(part)));
+    let wrong = broken.iter().map(|(part, why)| format!("{of}.{part}: not TOML: {why}")).collect();
+    Some((pieces.into_iter().map(|(_, piece)| piece).collect(), wrong))
+}
+
+/// Returns the part of table `of` that a header begins.
+fn part_of(header: &str, of: &str) -> Option<String> {
+    let table: toml::Table = header.parse().ok()?;
+    table.get(of)?.as_table()?.keys().next().cloned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use queue::Settings;
-    use std::collections::BTreeMap;
 
     fn refusal(text: &str) -> String {
         parse::<BTreeMap<String, Settings>>("agent.toml", text.as_bytes()).unwrap_err().to_string()

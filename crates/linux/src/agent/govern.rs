@@ -169,7 +169,7 @@ impl Agent {
             refused += 1;
             first.get_or_insert(error);
         }
-        if let Some(error) = first.filter(|_| refused == self.governors.len()) {
+        if let Some(error) = first.filter(|_| refused == self.governors.len() && !self.has_patterns()) {
             return Err(error);
         }
         self.open(listen, host);
@@ -267,12 +267,14 @@ impl Agent {
         self.again = if failed { now() + TRIED_EVERY } else { Instant::NEVER };
     }
 
+    /// Tells whether settings are of several interfaces, of which some may come later.
+    fn has_patterns(&self) -> bool {
+        self.patience == Patience::Wait && self.wanted.iter().any(|wish| patterns::is_pattern(&wish.place.device))
+    }
+
     /// Wants queues of the interfaces that are there now, where settings are of several; not between two settings.
     pub(super) fn spread(&mut self, host: &mut dyn Host) {
-        if self.reload.is_some()
-            || self.patience == Patience::End
-            || !self.wanted.iter().any(|wish| patterns::is_pattern(&wish.place.device))
-        {
+        if self.reload.is_some() || !self.has_patterns() {
             return;
         }
         let spread = match patterns::spread(&self.wanted, &self.links, &self.looks) {
