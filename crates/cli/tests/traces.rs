@@ -56,7 +56,7 @@ fn what_cannot_be_chosen_is_refused() {
             "there is no event `deliverd`; did you mean `delivered`?",
         ),
         (&["--trace", "e", "--flow", "forwrd"], "there is no flow `forwrd`; did you mean `forward`?"),
-        (&["--trace", "e", "--node", "n7"], "there is no node `n7`; expected one of: `n1`, "),
+        (&["--trace", "e", "--node", "zebra"], "there is no node `zebra`; expected one of: `n0`, "),
         (&["--flow", "forward"], "--trace"),
         (&["--case", "scheme=ADTH"], "2 cases have these labels; choose one by flow.*.traffic.rate"),
         (&["--case", "shceme=ADTH"], "this scenario varies no `shceme`; expected one of: `scheme`"),

@@ -92,7 +92,7 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "no scenario of it has this claim");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
     one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "out of date; run `sluice reproduce chain`");
-    one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "have changed");
+    one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "has changed");
     one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "lacks `why` or `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
     assert_eq!(told(&explained, &[row(&explained, "standard", 1.0, Ruling::Differs)]), [""; 0]);
