@@ -182,7 +182,7 @@ mod tests {
         ] {
             assert_eq!(Condition::read(text), Ok((condition, unit)), "{text}");
         }
-        assert!(Condition::read("1 s .. 4 %").unwrap_err().contains("two units"));
+        assert!(Condition::read("1 s .. 4 %").unwrap_err().contains("different units"));
     }
 
     #[test]

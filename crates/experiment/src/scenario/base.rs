@@ -263,7 +263,7 @@ mod tests {
             "base.toml:9:14: unknown value",
         );
         let text = Scenario::parse("own.toml", with("").as_bytes(), &Wishes::default()).unwrap_err();
-        assert!(text.to_string().contains("own.toml:1:8: `base.toml` is next to"), "{text}");
+        assert!(text.to_string().contains("own.toml:1:8: `base.toml` is relative to"), "{text}");
     }
 
     #[test]
