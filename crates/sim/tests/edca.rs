@@ -63,7 +63,7 @@ fn what_edca_cannot_mean_is_refused() {
         ("access = \"edca\"\n[mac.edca.voice]\naifsn = 1", "", "mac.edca.voice.aifsn", "from 2 to 15"),
         ("access = \"edca\"\n[mac.edca.video]\ncw_max = 3", "", "mac.edca.video.cw_max", "below `cw_min` (15)"),
         // 1066 B at 1 Mb/s and the ACK take 9034 us, the TXOP of best effort has 3264.
-        ("access = \"edca\"", "", "mac.edca.best_effort.txop_limit", "\"0 s\" for one frame a TXOP"),
+        ("access = \"edca\"", "", "mac.edca.best_effort.txop_limit", "\"0 s\" for one frame per TXOP"),
     ];
     for (mac, flow, path, says) in cases {
         let (found, message) = refusal(mac, flow);

@@ -212,7 +212,7 @@ fn draws_that_cannot_be_made_are_refused() {
             "",
             cbr("rate = \"1 Mb/s\", packet = { from = \"2 kB\", to = \"1 kB\" }"),
             "traffic.packet",
-            "at least 2000 B",
+            "is above `to` (1000 B)",
         ),
         ("", cbr("rate = \"1 Mb/s\", packet = \"46 B\", overhead = \"46 B\""), "traffic.packet", "room for payload"),
         (
