@@ -12,7 +12,7 @@ pub(crate) enum PcapError {
     Empty,
     #[error("it is no pcap or pcapng recording")]
     Unrecognised,
-    #[error("it is compressed by {0}, and only gzip's files are read as they are: decompress it first (`{0} -d`)")]
+    #[error("it is compressed, and only gzip's files are read as they are: decompress it first (`{0}`)")]
     Compressed(&'static str),
     #[error("it is cut short within its header")]
     CutHeader,
