@@ -205,7 +205,7 @@ pub struct LeftOut {
     pub encrypted: u64,
     /// Shorter than their headers say.
     pub malformed: u64,
-    /// Forwarded packets, replayed twice because `tcpdump -i any` records both copies; absent if there are none.
+    /// Forwarded packets, replayed each time because `tcpdump -i any` records all copies; absent if there are none.
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub forwarded: u64,
 }

@@ -39,19 +39,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
             Ok(Event::Eof) if file.first > 0 && file.scale.is_degrees() => {
                 return Err(fault(bytes, file.first - 1, DEGREES.to_owned()));
             }
-            Ok(Event::Eof) => file.end(),
+            Ok(Event::Eof) => {
+                return file.end().map_err(|Wrong(message)| fault(bytes, at.saturating_sub(1), message));
+            }
             Ok(_) => continue,
             Err(error) => {
                 let at = usize::try_from(xml.error_position()).unwrap_or(at);
                 return Err(fault(bytes, at, format!("this is no XML: {error}")));
             }
         };
-        match wrong {
-            Ok(true) => {}
-            Ok(false) => return Ok(file.finish()),
-            // The error is in the element that ends there.
-            Err(Wrong(message)) => return Err(fault(bytes, at.saturating_sub(1), message)),
-        }
+        // The error is in the element that ends there.
+        wrong.map_err(|Wrong(message)| fault(bytes, at.saturating_sub(1), message))?;
     }
 }
 
@@ -83,35 +81,30 @@ struct File {
 }
 
 /// Evidence of all positions so far on whether they are degrees or metres.
+#[derive(Default)]
 struct Scale {
-    /// True if all positions could be longitudes and latitudes.
-    may_be_degrees: bool,
-    /// True if they have at least five digits after the point: a metre is a hundred thousandth of a degree.
-    fine: bool,
-    /// True if a moving node went farther than a hundredth of the distance by its speed; none if no node moved.
+    /// True if a position cannot be longitude and latitude.
+    is_beyond: bool,
+    /// True if one has less than three digits after the point: SUMO writes metres with two, degrees with six.
+    is_coarse: bool,
+    /// True if a node went farther than a hundredth of the distance by its speed, or by 1 m/s; none if no node moved.
     moves: Option<bool>,
-}
-
-impl Default for Scale {
-    fn default() -> Self {
-        Self { may_be_degrees: true, fine: true, moves: None }
-    }
 }
 
 impl Scale {
     fn is_degrees(&self) -> bool {
-        self.may_be_degrees && !self.moves.unwrap_or(!self.fine)
+        !self.is_beyond && !self.moves.unwrap_or(self.is_coarse)
     }
 
     fn position(&mut self, Position { x, y, .. }: Position, written: [&str; 2]) {
-        self.may_be_degrees &= x.abs() <= 180.0 && y.abs() <= 90.0;
-        self.fine &=
-            written.iter().all(|text| text.trim().split_once('.').is_some_and(|(_, digits)| digits.len() >= 5));
+        self.is_beyond |= x.abs() > 180.0 || y.abs() > 90.0;
+        self.is_coarse |=
+            written.iter().any(|text| text.trim().split_once('.').is_none_or(|(_, digits)| digits.len() < 3));
     }
 
     fn way(&mut self, metres: f64, seconds: f64, slowest: f64) {
-        if slowest >= 1.0 {
-            let moves = metres >= slowest * seconds / 100.0;
+        let moves = metres >= slowest.max(1.0) * seconds / 100.0;
+        if moves || slowest >= 1.0 {
             self.moves = Some(moves || self.moves == Some(true));
         }
     }
@@ -129,8 +122,8 @@ struct Draft {
 }
 
 impl File {
-    /// Handles the start of an element that ends at a byte. False if nothing follows.
-    fn element(&mut self, element: &BytesStart, at: usize) -> Result<bool, Wrong> {
+    /// Handles the start of an element that ends at a byte.
+    fn element(&mut self, element: &BytesStart, at: usize) -> Result<(), Wrong> {
         match element.name().as_ref() {
             "timestep" => self.step(seconds(element)?)?,
             "vehicle" | "person" | "container" => {
@@ -143,7 +136,7 @@ impl File {
             }
             _ => {}
         }
-        Ok(true)
+        Ok(())
     }
 
     fn step(&mut self, seconds: f64) -> Result<(), Wrong> {
@@ -172,6 +165,8 @@ impl File {
     fn appears(&mut self, element: &BytesStart) -> Result<(), Wrong> {
         refuse_if!(self.steps == 0, Err(Wrong("a vehicle must be inside a `<timestep>`".to_owned())));
         let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
+        let is_geographic = attribute(element, "x")?.is_none() && attribute(element, "lon")?.is_some();
+        refuse_if!(is_geographic, Err(Wrong(DEGREES.to_owned())));
         let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
         let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
         let speed = number(element, "speed").unwrap_or(0.0);
@@ -209,14 +204,11 @@ impl File {
     }
 
     /// Handles the end of the file.
-    fn end(&mut self) -> Result<bool, Wrong> {
+    fn end(mut self) -> Result<Movements, Wrong> {
         self.leave();
         refuse_if!(self.open > 0, Err(Wrong("the file ends within an element: is it cut short?".to_owned())));
-        if self.nodes.is_empty() { Err(Wrong("no vehicle appears in it".to_owned())) } else { Ok(false) }
-    }
-
-    fn finish(self) -> Movements {
-        Movements { nodes: self.nodes.into_iter().map(|(name, draft)| (name, draft.movement)).collect() }
+        refuse_if!(self.nodes.is_empty(), Err(Wrong("no vehicle appears in it".to_owned())));
+        Ok(Movements { nodes: self.nodes.into_iter().map(|(name, draft)| (name, draft.movement)).collect() })
     }
 }
 

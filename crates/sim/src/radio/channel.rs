@@ -32,7 +32,7 @@ impl Channel {
         let fading = Fading::new(radio)?;
         let (certain, needed) = match errors {
             Errors::Snr(model) => {
-                let (mut tables, mode) = (Tables::new(model), radio.data_mode()?);
+                let (mut tables, mode) = (Tables::new(model, false), radio.data_mode()?);
                 let certain = radio.all_modes().into_iter().map(|mode| tables.least_certain(mode)).fold(0.0, f64::max);
                 (certain, tables.least_certain(mode) * model.noise(mode) * 1e-18)
             }

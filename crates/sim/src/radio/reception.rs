@@ -104,6 +104,7 @@ pub(super) struct Decoded {
     pub(super) worst: u64,
     /// Time at which its first bit was here.
     pub(super) start: Instant,
+    pub(super) from: u32,
 }
 
 /// Interference while a frame is decoded: times, and the power of all others in attowatts from then on.
@@ -112,8 +113,10 @@ pub(super) type History = Vec<(Instant, u64)>;
 /// Decides about the frames that nodes decode.
 pub(crate) struct Judge {
     errors: Errors,
-    /// Curves of the model, if it depends on the SINR.
-    tables: Option<Box<Tables>>,
+    /// Curves of the model, if it depends on the SINR, and those of OFDM's rates between nodes with LDPC.
+    tables: Option<Box<[Tables; 2]>>,
+    /// By node: true if it has LDPC.
+    ldpc: Vec<bool>,
     /// Bounds of the modes that were used so far.
     bounds: Vec<(u64, Bounds)>,
     fading: Option<Fading>,
@@ -134,6 +137,7 @@ impl Judge {
         Self {
             errors: Errors::None,
             tables: None,
+            ldpc: Vec::new(),
             bounds: Vec::new(),
             fading: None,
             receive: 0,
@@ -143,8 +147,8 @@ impl Judge {
         }
     }
 
-    /// The judge of a channel between nodes with these names.
-    pub(crate) fn new(channel: &Channel, reception: &Reception, names: &[String], seed: u64) -> Self {
+    /// The judge of a channel between nodes with these names, of which some have LDPC.
+    pub(crate) fn new(channel: &Channel, reception: &Reception, names: &[String], ldpc: Vec<bool>, seed: u64) -> Self {
         let streams = |wanted, purpose| {
             let names = if wanted { names } else { &[] };
             names.iter().map(|name| Stream::new(seed, name, purpose)).collect()
@@ -152,9 +156,10 @@ impl Judge {
         Self {
             errors: channel.errors,
             tables: match channel.errors {
-                Errors::Snr(model) => Some(Box::new(Tables::new(model))),
+                Errors::Snr(model) => Some(Box::new([false, true].map(|simulated| Tables::new(model, simulated)))),
                 Errors::None | Errors::Fixed { .. } => None,
             },
+            ldpc,
             bounds: Vec::new(),
             fading: channel.fading,
             receive: reception.receive,
@@ -209,12 +214,16 @@ impl Judge {
     #[cold]
     fn find_bounds(&mut self, mode: Mode) -> Bounds {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return Bounds::NONE };
-        let mut bound = |mode| Bound { noise: model.noise(mode), certain: tables.least_certain(mode) };
+        let mut bound = |mode| Bound { noise: model.noise(mode), certain: tables[0].least_certain(mode) };
         let field = header_field(mode);
         let once = bound(field.mode);
         // Copies are added up.
         let header = Bound { certain: once.certain / field.copies as f64, ..once };
-        let bounds = Bounds { header, payload: bound(mode) };
+        let mut payload = bound(mode);
+        if matches!(mode, Mode::Ofdm(_)) && self.ldpc.contains(&true) {
+            payload.certain = payload.certain.max(tables[1].least_certain(mode));
+        }
+        let bounds = Bounds { header, payload };
         self.bounds.push((mode.key(), bounds));
         bounds
     }
@@ -233,12 +242,12 @@ impl Judge {
     /// Returns the probability that this many bits survive at this power on an otherwise quiet medium.
     pub(super) fn chance_alone(&mut self, mode: Mode, power: f64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
-        tables.success(mode, power / model.noise(mode), bits)
+        tables[0].success(mode, power / model.noise(mode), bits)
     }
 
     /// Draws whether `node` reads the PHY header, which is over.
     pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
-        let Some(tables) = &mut self.tables else { return true };
+        let Some([tables, _]) = self.tables.as_deref_mut() else { return true };
         let Bound { noise, .. } = frame.bounds.header;
         if frame.is_certain(frame.bounds.header) {
             return true;
@@ -273,11 +282,14 @@ impl Judge {
             return None;
         }
         let (span, mut intact) = (frame.spans(), Bitmap::default());
+        let has_ldpc = |node: u32| self.ldpc.get(node as usize) == Some(&true);
+        let simulated = matches!(frame.shape.mode, Mode::Ofdm(_)) && has_ldpc(frame.from) && has_ldpc(node);
         for (index, mpdu) in mpdus.iter().enumerate() {
             let bits = mpdu.length.bits() as f64;
             let chance = match (&self.errors, &mut self.tables) {
                 (Errors::Snr(_), Some(tables)) => {
                     let noise = frame.bounds.payload.noise;
+                    let tables = &mut tables[usize::from(simulated)];
                     survival(tables, frame.shape.mode, bits, noise, frame.power, &span(mpdu), history)
                 }
                 _ if !undisturbed && !stood_out(frame.power, &span(mpdu), history, reception) => 0.0,

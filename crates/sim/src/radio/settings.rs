@@ -59,7 +59,7 @@ impl Radio {
         matches!(self.error_model(), ErrorModel::Nist | ErrorModel::Yans)
     }
 
-    fn has_ldpc(&self) -> bool {
+    pub(crate) fn has_ldpc(&self) -> bool {
         self.coding.map_or(self.standard == Standard::Ax, |coding| coding == Fec::Ldpc)
     }
 

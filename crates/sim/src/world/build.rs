@@ -54,7 +54,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
-    let judge = Judge::new(&channel, &links.reception, &names, seed);
+    let judge = Judge::new(&channel, &links.reception, &names, generations.ldpc(network, names.len()), seed);
     let mut medium = Medium::new(links, judge);
     if rules.shares_downlink() {
         medium.expect_parts();

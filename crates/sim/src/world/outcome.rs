@@ -188,12 +188,12 @@ fn ofdma_warning(world: &World) -> Option<String> {
     (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }
 
-/// Warns of a recording that has forwarded packets twice.
+/// Warns of a recording that has forwarded packets more than once.
 fn forwarded_warning(flow: &Flow) -> Option<String> {
     let forwarded = flow.identity.left_out?.forwarded;
     let told = format!(
         "flow.{}.traffic.file: {forwarded} packets were recorded as they came and again as they left (`tcpdump -i any` on a \
-         bridge or router), and are replayed twice: record one interface",
+         bridge or router), and are replayed each time: record one interface",
         flow.identity.name
     );
     (forwarded > 0).then_some(told)

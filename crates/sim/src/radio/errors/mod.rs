@@ -1,13 +1,14 @@
 //! Error models: the probability that the bits of a frame survive noise and interference.
 //!
 //! `nist` and `yans` give the success probability of a chunk of bits at one SINR; a frame is cut where the SINR
-//! changes, and the chunks' probabilities are multiplied. DSSS, CCK and LDPC have one set of curves beside both. `docs/phy.md` has the formulas.
+//! changes, and the chunks' probabilities are multiplied. DSSS, CCK, LDPC, and OFDM between nodes with LDPC have one set of
+//! curves beside both. `docs/phy.md` has the formulas.
 
 mod coding;
 mod dsss;
-mod ldpc;
 mod model;
 mod nist;
+mod simulated;
 mod snr;
 mod table;
 #[cfg(test)]

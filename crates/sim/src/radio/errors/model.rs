@@ -55,7 +55,8 @@ impl Errors {
         if !(0.0..=50.0).contains(&figure.as_db()) {
             return Err(Refusal::new("errors.noise_figure", "a noise figure must be between 0 dB and 50 dB"));
         }
-        Ok(Self::Snr(Snr { formula, density: BOLTZMANN * TEMPERATURE * figure.as_ratio() * 1e18 }))
+        let density = BOLTZMANN * TEMPERATURE * figure.as_ratio() * 1e18;
+        Ok(Self::Snr(Snr { formula, density, simulated: false }))
     }
 
     fn fixed(radio: &Radio) -> Result<Self, Refusal> {

@@ -1,7 +1,7 @@
 //! Noise, and the probability that bits survive an SINR, by the formulas.
 
 use super::coding::{UPPER, bandwidth, coded_rate, coding, ldpc};
-use super::{dsss, nist, yans};
+use super::{dsss, nist, simulated, yans};
 use crate::radio::mode::{Mode, OfdmRate};
 
 /// An error model by SINR.
@@ -10,6 +10,8 @@ pub(crate) struct Snr {
     pub(super) formula: Formula,
     /// Noise per hertz of bandwidth, in attowatts.
     pub(super) density: f64,
+    /// True for the frames between nodes with LDPC: rates of OFDM follow link simulations too.
+    pub(super) simulated: bool,
 }
 
 /// Formulas for the convolutional code of OFDM; DSSS, CCK and LDPC have one set.
@@ -40,10 +42,11 @@ impl Snr {
     /// error ratio reaches 1, or LDPC's decoder fails.
     pub(super) fn failures(&self, mode: Mode, ratio: f64) -> f64 {
         if let Some(mcs) = ldpc(mode) {
-            return super::ldpc::failures(mcs, ratio);
+            return simulated::ldpc(mcs, ratio);
         }
         let error = match mode {
             Mode::Dsss { rate, .. } => return dsss::failures(rate, ratio),
+            Mode::Ofdm(rate) if self.simulated => return simulated::convolutional(rate, ratio),
             Mode::Ofdm(_) | Mode::Mimo(_) | Mode::Nominal { .. } => {
                 let coding = coding(mode);
                 match self.formula {

@@ -37,8 +37,8 @@ pub(in crate::radio) struct Tables {
 }
 
 impl Tables {
-    pub(in crate::radio) fn new(model: Snr) -> Self {
-        Self { model, curves: Default::default() }
+    pub(in crate::radio) fn new(model: Snr, simulated: bool) -> Self {
+        Self { model: Snr { simulated, ..model }, curves: Default::default() }
     }
 
     /// Probability that `bits` in a row survive at this SINR.

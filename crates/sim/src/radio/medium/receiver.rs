@@ -68,8 +68,9 @@ pub(super) struct Arrival<'a, F> {
 impl Lock {
     /// The frame as input of an error model, at a receiver with this multiple of the usual noise.
     pub(super) fn decoded<F>(&self, frame: &Transmission<F>, noise: f64) -> Decoded {
-        let &Transmission { shape, bounds, .. } = frame;
-        Decoded { shape, bounds: bounds.louder(noise), power: self.power, worst: self.worst, start: self.start }
+        let &Transmission { from, shape, bounds, .. } = frame;
+        let &Self { power, worst, start, .. } = self;
+        Decoded { shape, bounds: bounds.louder(noise), power, worst, start, from }
     }
 }
 

@@ -52,7 +52,7 @@ fn medium_by(order: Capture, radio: &Radio, powers: &[u64]) -> Medium<u32> {
     };
     let capture = channel.capture_threshold().as_ratio();
     let reception = Reception { carrier_sense: receive / 2, receive, capture, order };
-    let judge = Judge::new(&channel, &reception, &names, 5);
+    let judge = Judge::new(&channel, &reception, &names, Vec::new(), 5);
     Medium::new(Links::fixed(powers.iter().map(link).collect(), reception), judge)
 }
 

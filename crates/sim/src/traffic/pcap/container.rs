@@ -41,9 +41,16 @@ struct Interface {
     offset: i64,
 }
 
-/// Programs other than gzip that compress recordings, with the first bytes of what they write.
-const COMPRESSED: [(&[u8], &str); 4] =
-    [(b"\x28\xB5\x2F\xFD", "zstd"), (b"\xFD7zX", "xz"), (b"\x04\x22\x4D\x18", "lz4"), (b"BZh", "bzip2")];
+/// First bytes of files that other programs than gzip have compressed, and the command that undoes it.
+const COMPRESSED: [(&[u8], &str); 7] = [
+    (b"\x28\xB5\x2F\xFD", "zstd -d"),
+    (b"\xFD7zX", "xz -d"),
+    (b"\x04\x22\x4D\x18", "lz4 -d"),
+    (b"\x02\x21\x4C\x18", "lz4 -d"),
+    (b"BZh", "bzip2 -d"),
+    (b"\x1F\x9D", "uncompress"),
+    (b"PK\x03\x04", "unzip"),
+];
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
@@ -64,8 +71,10 @@ impl<'f> Records<'f> {
                 return Ok(Self { rest: file, order: Order::Little, format, number: 0 });
             }
             _ => {
-                let by = COMPRESSED.iter().find(|(begins, _)| file.starts_with(begins));
-                return Err(by.map_or(PcapError::Unrecognised, |(_, program)| PcapError::Compressed(program)));
+                // zstd's files may begin with a frame to skip, which has one of 16 first bytes.
+                let skips = magic[0] & 0xF0 == 0x50 && magic[1..] == *b"\x2A\x4D\x18";
+                let by = COMPRESSED.iter().find(|(begins, _)| skips || file.starts_with(begins));
+                return Err(by.map_or(PcapError::Unrecognised, |(_, command)| PcapError::Compressed(command)));
             }
         };
         // The upper bits are about check sums at the end of frames.

@@ -12,7 +12,7 @@ pub(crate) enum PcapError {
     Empty,
     #[error("it is not a pcap or pcapng recording")]
     Unrecognised,
-    #[error("it is compressed by {0}, but Sluice itself decompresses only gzip: decompress it first (`{0} -d`)")]
+    #[error("it is compressed, but Sluice itself decompresses only gzip: decompress it first (`{0}`)")]
     Compressed(&'static str),
     #[error("it is cut short within its header")]
     CutHeader,

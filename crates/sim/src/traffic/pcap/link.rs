@@ -46,8 +46,9 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
     Ok(place.and_then(|at| length_at(data, at, record.original)).map(found))
 }
 
-/// The addresses of the IP packet in a frame of a cooked capture, and whether it leaves the machine that recorded.
-pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(&'f [u8], bool)> {
+/// Of the IP packet in a frame of a cooked capture: whether it leaves the machine that recorded; what routers and NAT keep
+/// of it (identification, zero in IPv6, length, and the last 8 B that were recorded); its source and destination.
+pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, (u16, u16, &'f [u8]), [&'f [u8]; 2])> {
     let data = record.data;
     let (kind, at) = match record.link {
         of::LINUX_COOKED => (Order::Big.u16(data, 0)?, typed(data, 14, 16).ok()?),
@@ -55,8 +56,14 @@ pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(&'f [u8], bool)> {
         _ => return None,
     };
     let ip = data.get(at..)?;
-    let addresses = if ip.first()? >> 4 == 6 { ip.get(8..40) } else { ip.get(12..20) };
-    Some((addresses?, kind == OUTGOING))
+    let (id, length, [from, to, end]) = match ip.first()? >> 4 {
+        6 => (0, Order::Big.u16(ip, 4)?.saturating_add(40), [8, 24, 40]),
+        _ => (Order::Big.u16(ip, 4)?, Order::Big.u16(ip, 2)?, [12, 16, 20]),
+    };
+    // Without Ethernet's padding, which follows packets that come. A length of zero is one before segmentation.
+    let whole = if length == 0 { ip } else { &ip[..ip.len().min(length.into())] };
+    let last = &whole[whole.len().saturating_sub(8)..];
+    Some((kind == OUTGOING, (id, length, last), [ip.get(from..to)?, ip.get(to..end)?]))
 }
 
 /// An `EtherType` is above the longest length of an 802.3 frame.

@@ -5,7 +5,7 @@ use super::dot11::Air;
 use super::error::PcapError;
 use super::link;
 use crate::results::LeftOut;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Bytes, Duration};
 
@@ -33,7 +33,7 @@ impl Pcap {
     pub(crate) fn read(file: &[u8], most: Bytes) -> Result<Self, PcapError> {
         let mut packets: Vec<PcapPacket> = Vec::new();
         let (mut air, mut left_out) = (Air::default(), LeftOut::default());
-        let (mut first, mut came) = (0, BTreeSet::new());
+        let (mut first, mut came) = (0, BTreeMap::new());
         let mut last = i128::MIN;
         for record in Records::new(file)? {
             let record = record?;
@@ -48,10 +48,12 @@ impl Pcap {
                 packets.truncate(before);
                 continue;
             }
-            // A packet that this machine itself made did not arrive from outside before.
+            // A packet that this machine itself made did not come before, and its answer may repeat the payload.
             match link::passage(&record) {
-                Some((addresses, true)) => left_out.forwarded += u64::from(came.contains(addresses)),
-                Some((addresses, false)) => drop(came.insert(addresses)),
+                Some((true, kept, [source, _])) => {
+                    left_out.forwarded += u64::from(came.remove(&kept).is_some_and(|to| to != source));
+                }
+                Some((false, kept, [_, destination])) => drop(came.insert(kept, destination)),
                 None => {}
             }
             if longest > most.count() + HEADERS {

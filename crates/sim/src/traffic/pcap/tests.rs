@@ -295,6 +295,16 @@ fn packets_that_come_in_and_go_out_again_are_counted() {
         let frames = [(0, from(1, 64)), (4, from(1, 63)), (4, from(2, 64)), (0, from(3, 64)), (0, from(3, 64))];
         let frames = frames.map(|(kind, packet)| cooked(kind, &packet));
         assert_eq!(all(link, &frames), (vec![100; 5], LeftOut { forwarded: 1, ..LeftOut::default() }));
+        // Identification and addresses: NAT on both ways, a bridge with a third copy, an echo that this machine answers.
+        let packets =
+            [(0, 7, 1, 9), (4, 7, 2, 9), (0, 8, 9, 2), (4, 8, 9, 1), (0, 5, 1, 9), (3, 5, 1, 9), (4, 5, 1, 9)];
+        let frames = packets.into_iter().chain([(0, 0, 9, 2), (4, 0, 2, 9)]).map(|(kind, id, source, destination)| {
+            let mut packet = join(&[&ipv4(128), &[kind; 8], &[id; 100]]);
+            (packet[5], packet[15], packet[19]) = (id, source, destination);
+            cooked(kind, &packet)
+        });
+        let frames: Vec<_> = frames.collect();
+        assert_eq!(all(link, &frames), (vec![100; 9], LeftOut { forwarded: 3, ..LeftOut::default() }));
     }
 }
 
@@ -332,8 +342,11 @@ fn bad_recordings_are_refused_with_the_packet() {
     let good = pcap(MICROS, 1, &[whole(5, 0, frame()), whole(5, 1, frame())]);
     assert_eq!(read(b""), Err(E::Empty));
     assert_eq!([read(b"not"), read(b"duration = \"1 s\"")], [Err(E::Unrecognised), Err(E::Unrecognised)]);
-    let begin = [b"\x28\xB5\x2F\xFD\x04", b"\xFD7zXZ", b"\x04\x22\x4D\x18\x60", b"BZh91"];
-    for (begins, by) in begin.into_iter().zip(["zstd", "xz", "lz4", "bzip2"]) {
+    let begin: [&[u8]; 4] = [b"\x28\xB5\x2F\xFD\x04", b"\xFD7zXZ", b"\x04\x22\x4D\x18\x60", b"BZh91"];
+    let rarer: [&[u8]; 5] =
+        [b"\x50\x2A\x4D\x18", b"\x5F\x2A\x4D\x18", b"\x02\x21\x4C\x18", b"\x1F\x9D\x90\0", b"PK\x03\x04"];
+    let commands = ["zstd -d", "xz -d", "lz4 -d", "bzip2 -d", "zstd -d", "zstd -d", "lz4 -d", "uncompress", "unzip"];
+    for (begins, by) in begin.into_iter().chain(rarer).zip(commands) {
         assert_eq!(read(begins), Err(E::Compressed(by)));
     }
     assert_eq!(read(&good[..23]), Err(E::CutHeader));

@@ -78,6 +78,11 @@ impl Generations {
         self.radios.get(node as usize).unwrap_or(&network.radio).channel_width
     }
 
+    /// True by address for nodes with LDPC.
+    pub(crate) fn ldpc(&self, network: &Network, nodes: usize) -> Vec<bool> {
+        (0..nodes).map(|node| self.radios.get(node).unwrap_or(&network.radio).has_ldpc()).collect()
+    }
+
     /// Largest number of a node's streams.
     pub(crate) fn streams(&self, node: u32, network: &Network) -> u8 {
         self.radios.get(node as usize).unwrap_or(&network.radio).streams.unwrap_or(1)
