@@ -46,9 +46,12 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
     Ok(place.and_then(|at| length_at(data, at, record.original)).map(found))
 }
 
-/// Of the IP packet in a frame of a cooked capture: whether it leaves the machine that recorded; what routers and NAT keep
-/// of it (identification, zero in IPv6, length, and the last 8 B that were recorded); its source and destination.
-pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, (u16, u16, &'f [u8]), [&'f [u8]; 2])> {
+/// What routers and NAT keep of a packet: identification (zero in IPv6), length, and the last 8 B that were recorded.
+type Kept<'f> = (u16, u16, &'f [u8]);
+
+/// Of the IP packet in a frame of a cooked capture: whether it leaves the machine that recorded; what is kept of it; its
+/// source and destination.
+pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, Kept<'f>, [&'f [u8]; 2])> {
     let data = record.data;
     let (kind, at) = match record.link {
         of::LINUX_COOKED => (Order::Big.u16(data, 0)?, typed(data, 14, 16).ok()?),
