@@ -227,7 +227,9 @@ def check(sluice, folder, fixture):
             events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
             tried.update({event["device"]: event for event in events if event["what"] in ("attached", "waiting")})
             set_.add(json.dumps(machine))
-            return set(devices) <= set(tried) and any(event["what"] == "attached" for event in events)
+            # Where nothing can be governed it waits for more.
+            is_there = not is_held or any(event["what"] == "attached" for event in events)
+            return set(devices) <= set(tried) and is_there
 
         status, said = kernel.run(command, ends)
         need(set(tried) == set(devices), pattern, said)
