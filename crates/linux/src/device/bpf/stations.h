@@ -8,20 +8,17 @@ struct stations_of_queue {
 };
 MAP(stations, ARRAY, MOST_QUEUES, struct stations_of_queue);
 
-static ALWAYS_INLINE const struct stations_of_queue *stations_of(__u32 slot)
+static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 number)
 {
-	return bpf_map_lookup_elem(&stations, &slot);
-}
+	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
 
-static ALWAYS_INLINE const struct sluice_station *station_at(const struct stations_of_queue *known, __u32 port)
-{
-	return &known->at[bounded(port / LANES, STATIONS)];
+	return all ? &all->at[bounded(number, STATIONS)] : 0;
 }
 
 /* Returns the number of the station with an address; zero: it is not named. */
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
-	const struct stations_of_queue *all = stations_of(slot);
+	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
 	__u32 first;
 
 	if (!all)
@@ -43,11 +40,11 @@ static ALWAYS_INLINE __u32 port_of_frame(__u32 slot, const struct sk_buff *skb)
 }
 
 /* Returns the airtime of a packet for a port. */
-static ALWAYS_INLINE __u64 airtime_of(const struct stations_of_queue *known, __u32 port, __u64 len)
+static ALWAYS_INLINE __u64 airtime_of(__u32 slot, __u32 port, __u64 len)
 {
-	const struct sluice_station *station = station_at(known, port);
+	const struct sluice_station *station = station_at(slot, port / LANES);
 
-	return station->per_packet + station->per_byte * len / 1000;
+	return station ? station->per_packet + station->per_byte * len / 1000 : 0;
 }
 
 /* Whether no turn may begin in a category because of these other queues of the radio: it has one turn of them in
@@ -101,8 +98,7 @@ VERIFIED_APART __u32 search_turn(__u32 slot, __u32 of, __u64 now)
 }
 
 /* The port of a category from which the next packet is released, if one may be. */
-static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, const struct stations_of_queue *known, __u32 of,
-				     __u64 now)
+static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of, __u64 now)
 {
 	struct law *law = &all->law;
 	struct category *category = &law->categories[of % LANES];
@@ -131,7 +127,9 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, const st
 		port = search_turn(q.slot, of, now);
 	if (port == NO_PORT)
 		return NO_PORT;
-	station = station_at(known, port);
+	station = station_at(q.slot, port / LANES);
+	if (!station)
+		return NO_PORT;
 	turn = station->turn;
 	if (unlikely(q.set->bulk_delay)) {
 		__u64 longest = turn_for(&law->medium, q.set->bulk_delay);
@@ -149,8 +147,8 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, const st
 }
 
 /* A packet of a port leaves, if one waits. Returns its place, and that below if it is released by credit. */
-static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, const struct stations_of_queue *known,
-						__u32 at, __u64 now, int by_credit, struct flight **flight)
+static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 at, __u64 now,
+						int by_credit, struct flight **flight)
 {
 	struct port *port = port_at(&all->law, at);
 	int thin = port->thin != 0;
@@ -166,7 +164,7 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 		meter_leaves(&all->meter, q.set->target_delay, now, next->len, q.is->backlog_packets > 0);
 		return next;
 	}
-	airtime = airtime_of(known, at, next->len);
+	airtime = airtime_of(q.slot, at, next->len);
 	released(&all->law, port, now, at, next->len, airtime, thin);
 	if (*flight) {
 		(*flight)->port = at;

@@ -38,7 +38,7 @@ static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host
 }
 
 /* Returns the port from which the next packet leaves, if one may. */
-static ALWAYS_INLINE __u32 choose(struct queue q, const struct stations_of_queue *known, __u64 now, int by_credit)
+static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 {
 	struct law *law = &turns_of(q)->law;
 	struct sluice_measured *is = q.is;
@@ -61,7 +61,7 @@ static ALWAYS_INLINE __u32 choose(struct queue q, const struct stations_of_queue
 
 		if (!(category->current | category->first.first | category->turns.first))
 			continue;
-		port = next_port(q, turns_of(q), known, of, now);
+		port = next_port(q, turns_of(q), of, now);
 		if (port != NO_PORT)
 			return port;
 	}
@@ -72,7 +72,6 @@ static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, struct sluice_sett
 					   __u32 slot, __u64 now)
 {
 	struct queue q = { set, is, is, slot % MOST_QUEUES, is_governed(set, now) };
-	const struct stations_of_queue *known = stations_of(q.slot);
 	struct flight *flight = 0;
 	struct turns *turns;
 	struct entry *next;
@@ -82,11 +81,11 @@ static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, struct sluice_sett
 	interval(q);
 	by_credit = look_below(q, 0, now);
 	turns = turns_of(q);
-	if (!q.is->backlog_packets || !known)
+	if (!q.is->backlog_packets)
 		return 0;
-	port = is_shaped(q, now) ? NO_PORT : choose(q, known, now, by_credit);
+	port = is_shaped(q, now) ? NO_PORT : choose(q, now, by_credit);
 	if (port != NO_PORT) {
-		next = turns_depart(q, turns, known, port, now, by_credit, &flight);
+		next = turns_depart(q, turns, port, now, by_credit, &flight);
 		if (next)
 			return hand_out(q, sch, next, flight);
 	}

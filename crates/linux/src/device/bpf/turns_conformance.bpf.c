@@ -32,20 +32,17 @@ static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step
 
 static ALWAYS_INLINE void goes(struct queue q, struct turns *all, struct step *step)
 {
-	const struct stations_of_queue *known = stations_of(q.slot);
 	__u32 port = step->beside;
 	struct flight *flight;
 	struct entry *entry;
 
-	if (!known)
-		return;
 	if (q.is->discipline == MANY_STATIONS) {
 		count_stations(&all->law, step->now);
-		port = next_port(q, all, known, step->beside, step->now);
+		port = next_port(q, all, step->beside, step->now);
 		if (port == NO_PORT)
 			return;
 	}
-	entry = turns_depart(q, all, known, port, step->now, 0, &flight);
+	entry = turns_depart(q, all, port, step->now, 0, &flight);
 	if (entry)
 		step->answer = entry->packet;
 }
