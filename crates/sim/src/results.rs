@@ -1,5 +1,5 @@
 //! Results of a run: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
-//! This module is the reference of the format: it documents every number.
+//! This module is the reference of the format: it documents every number, in one file, although it is long.
 
 mod distributions;
 mod series;

@@ -165,8 +165,8 @@ impl File {
     fn appears(&mut self, element: &BytesStart) -> Result<(), Wrong> {
         refuse_if!(self.steps == 0, Err(Wrong("a vehicle must be inside a `<timestep>`".to_owned())));
         let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
-        let is_geographic = attribute(element, "x")?.is_none() && attribute(element, "lon")?.is_some();
-        refuse_if!(is_geographic, Err(Wrong(DEGREES.to_owned())));
+        let in_degrees = attribute(element, "x")?.is_none() && attribute(element, "lon")?.is_some();
+        refuse_if!(in_degrees, Err(Wrong(DEGREES.to_owned())));
         let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
         let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
         let speed = number(element, "speed").unwrap_or(0.0);

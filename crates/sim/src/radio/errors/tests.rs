@@ -224,26 +224,33 @@ fn quantile(model: Snr, mode: Mode, bytes: f64, share: f64) -> f64 {
     steps.map(of).find(|&db| model.success(mode, ratio(db), 8.0 * bytes) >= share).expect("it is received at last")
 }
 
-/// 90, 10 and 1 % are lost within so many dB of these, with either formula.
-fn assert_lost(mode: Mode, bytes: f64, expected: [f64; 3], within: f64) {
-    for model in models().filter(|model| model.simulated) {
-        let found = [0.1, 0.9, 0.99].map(|share| quantile(model, mode, bytes, share));
-        println!("{mode:?}: 90, 10 and 1 % lost at {found:.2?} dB, ns-3 {expected:.2?}");
-        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < within), "{mode:?}");
+/// The SINRs in dB at which 90, 10 and 1 % are lost between nodes with LDPC, less these; with either formula.
+fn beyond(mode: Mode, bytes: f64, [most, tenth, last]: [f64; 3]) -> impl Iterator<Item = [f64; 3]> {
+    models().filter(|model| model.simulated).map(move |model| {
+        [(0.1, most), (0.9, tenth), (0.99, last)].map(|(share, at)| quantile(model, mode, bytes, share) - at)
+    })
+}
+
+fn assert_lost(mode: Mode, bytes: f64, expected: [f64; 3]) {
+    for found in beyond(mode, bytes, expected) {
+        assert!(found.iter().all(|beyond| beyond.abs() < 0.1), "{mode:?}: {found:.2?} dB beyond {expected:?}");
     }
 }
 
 #[test]
 fn ldpc_loses_what_ns_3_loses_at_every_mcs() {
-    (0..).zip(NS_3).for_each(|(mcs, shares)| assert_lost(he_ldpc(mcs), 1458.0, shares, 0.1));
+    (0..).zip(NS_3).for_each(|(mcs, shares)| assert_lost(he_ldpc(mcs), 1458.0, shares));
 }
 
-/// Between nodes with LDPC. A long frame is lost as ns-3's table of 1458 B has it.
+/// For long frames ns-3 has a table of 1458 B. There 90 % are lost at a lower SINR: ours differs, as `docs/phy.md` says.
 #[test]
 fn ofdm_loses_what_ns_3_loses_at_every_rate() {
-    OfdmRate::ALL.into_iter().zip(NS_3_BCC).for_each(|(rate, shares)| assert_lost(Mode::Ofdm(rate), 32.0, shares, 0.1));
-    assert_lost(Mode::Ofdm(OfdmRate::M6), 1458.0, [-0.23, 0.92, 1.56], 0.2);
-    assert_lost(Mode::Ofdm(OfdmRate::M24), 1458.0, [8.31, 9.70, 10.48], 0.2);
+    OfdmRate::ALL.into_iter().zip(NS_3_BCC).for_each(|(rate, shares)| assert_lost(Mode::Ofdm(rate), 32.0, shares));
+    for (rate, expected) in [(OfdmRate::M6, [-0.23, 0.92, 1.56]), (OfdmRate::M24, [8.31, 9.70, 10.48])] {
+        for [most, tenth, last] in beyond(Mode::Ofdm(rate), 1458.0, expected) {
+            assert!(tenth.abs() < 0.1 && last.abs() < 0.1 && (0.1..0.16).contains(&most), "{most} {tenth} {last}");
+        }
+    }
 }
 
 /// One code, whatever the format, width and streams; the header and other frames keep the convolutional code.
@@ -267,7 +274,8 @@ fn models() -> impl Iterator<Item = Snr> {
     both.flat_map(|model| [false, true].map(|simulated| Snr { simulated, ..model }))
 }
 
-/// A mode for each curve of the tables, and modes whose ratio means something else. Nodes with LDPC send no data without.
+/// A mode for each curve of the tables, and modes whose ratio means something else. Between nodes
+/// with LDPC the tables are asked for OFDM's rates alone.
 fn curves(simulated: bool) -> Vec<Mode> {
     let dsss = DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: Preamble::Long });
     let he = (0..=Format::He.highest()).filter_map(|coding| {
