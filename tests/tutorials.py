@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tutorials of docs/learn as they are written, each in a folder of its own.
+"""Runs the tutorials of docs/learn, and that of docs/add-a-discipline.md, as they are written, each in a folder of its own.
 
 A TOML block whose first line is `# NAME.toml` is a file that the reader saves. In a console block lines after `$ ` are
 commands, which go on in lines after `> `, and the lines below are what they print: `...` alone stands for any lines, within a line for any text. A command ends
@@ -16,6 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SLUICE = pathlib.Path(os.environ.get("SLUICE", ROOT / "target/release/sluice")).resolve()
+TUTORIALS = [*sorted((ROOT / "docs/learn").glob("*.md")), ROOT / "docs/add-a-discipline.md"]
 BLOCK = re.compile(r"^```(toml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\S+\.toml)\n")
 INTERFACE = re.compile(r"<!-- interface (\w+) -->")
@@ -39,7 +40,7 @@ ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev {name}
 
 
 def main():
-    pages = [pathlib.Path(name) for name in sys.argv[1:]] or sorted((ROOT / "docs/learn").glob("*.md"))
+    pages = [pathlib.Path(name) for name in sys.argv[1:]] or TUTORIALS
     wrong = [complaint for page in pages for complaint in tried(page)]
     if wrong:
         sys.exit("\n\n".join(wrong))
@@ -53,7 +54,8 @@ def tried(page):
         folder = pathlib.Path(place)
         tools = folder / ".tools"
         tools.mkdir()
-        (tools / "sluice").symlink_to(SLUICE)
+        for program in ("sluice", "own-discipline"):
+            (tools / program).symlink_to(SLUICE.with_name(program))
         (tools / "sudo").write_text('#!/bin/sh\nexec "$@"\n')
         (tools / "sudo").chmod(0o755)
         steps = []

@@ -38,8 +38,7 @@ assert delays["queue"].to_list() == ["n0", "n1", "n2"]
 # ## Claims
 #
 # `sluice.claims` runs a scenario with all of its variations and rules on its claims, as `sluice reproduce` does. The
-# table has the document's value, the measured value with its 95 % interval, and the verdict. Where a claim does not
-# hold, the scenario gives the reason.
+# table has the document's value, the measured value with its 95 % interval, and the verdict.
 
 verdicts = sluice.claims("scenarios/adth/s1a.toml", quick=True).to_polars()
 print(verdicts.select("id", "reported", "measured", "low", "high", "verdict"))
@@ -67,8 +66,7 @@ assert len(sweep.runs) == 2 * 2 * 3
 sweep.plot(x="queue.adth.target_delay", y="delay_s.max", colour="scheme").save("delay.html")
 
 # `store` keeps each finished chunk of runs in a folder, one Parquet data set per table: after an interruption the same
-# call continues there. A folder holds one sweep and refuses another scenario, other values or seeds, and another
-# version of Sluice. Except for the table `cost` (times), its bytes do not depend on the machine.
+# call continues there. A folder holds one sweep and refuses another.
 
 flows = polars.read_parquet("runs/flows/*.parquet")
 by_scheme = flows.group_by("scheme", maintain_order=True).agg(polars.max("delay_s.max"))

@@ -35,6 +35,51 @@ ours = scenario.run(seed=1, controllers={node: Drain() for node in ["n0", "n1", 
 print(ours)
 assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 
+# ## A discipline as a class
+#
+# A controller decides for each interval, a discipline for each packet. Its queue holds the packets. `enqueue` decides
+# about an arriving packet, `dequeue` about one that leaves: its number passes it, the complement `~packet` drops it.
+# `register` gives the class a name for all scenarios; its parameters are in `[queue.own.ramp]`. The discipline in [a
+# crate of your own](../add-a-discipline.md#outside-the-tree) gives the same results. The two calls into Python cost some
+# 2 us per packet: the last line compares the processor time with drop-tail's.
+
+from collections import deque
+
+
+class Ramp:
+    """Drops more of the departing packets the longer they waited, at most one in ten."""
+
+    def __init__(self, seed: int, low_s: float = 0.005, high_s: float = 0.1) -> None:
+        self.low_s, self.high_s = low_s, high_s
+        self.waiting: deque[tuple[int, float]] = deque()
+        self.due = 0.0
+
+    def enqueue(self, packet: int, length: int, flow: int, now_s: float, backlog: int, fits: bool) -> int:
+        """Decide about an arriving packet."""
+        if not fits:
+            return ~packet
+        self.waiting.append((packet, now_s))
+        return packet
+
+    def dequeue(self, now_s: float, backlog: int) -> int:
+        """Decide about the packet that is next."""
+        packet, since_s = self.waiting.popleft()
+        self.due += min(max((now_s - since_s - self.low_s) / (self.high_s - self.low_s), 0), 1) * 0.1
+        if self.due < 1:
+            return packet
+        self.due -= 1
+        return ~packet
+
+
+sluice.register("ramp", Ramp)
+names = ["drop-tail", "fq-codel", "turns", "ramp"]
+compared = sluice.sweep(scenario, over={"queue.discipline": names}, seeds=1)
+delays = dict(zip(names, compared.flows["delay_s.p99"]))
+print(delays)
+assert delays["ramp"] < delays["drop-tail"]
+times = dict(zip(names, compared.cost["cpu_s"]))
+print(f"{times['ramp'] / times['drop-tail']:.1f} times drop-tail's processor time")
+
 # ## Beside an experiment's own schemes
 #
 # `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, with the same bytes as results.
@@ -63,9 +108,8 @@ assert list(worst) == ["FIFO-DF", "ADTH-DF", "Drain"]
 #
 # `sluice/Limit-v0` is a Gymnasium environment: one queue of a simulated network (by default the relay of ADTH's chain).
 # `sluice.learn.OBSERVATION` lists an agent's observations, and `sluice.learn.FACTORS` the factors by which its actions
-# multiply the limit. The reward is the share of packets that left, less a penalty for delays beyond the target. The
-# same seed gives the same episode. `make_vec` steps many environments in one call, on all processors; an environment
-# whose episode ended starts a new one at the next step.
+# multiply the limit. The reward is the share of packets that left, less a penalty for delays beyond the target.
+# `make_vec` steps many environments in one call, on all processors.
 
 import gymnasium
 import numpy as np
@@ -111,7 +155,7 @@ print(policy.reshape(6, 4))
 
 # ## Compare
 #
-# This compares the policy, on new seeds, with a fixed limit and with random actions, as a check of the environment.
+# This compares the policy, on new seeds, with a fixed limit and with random actions.
 
 
 def mean_reward(choose):

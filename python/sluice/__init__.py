@@ -4,6 +4,7 @@ Units are SI and stand at the end of names: ``_s`` seconds, ``_bps`` bit/s, ``_b
 """
 
 from ._controller import Controller, Interval, Orders, Site, Times
+from ._discipline import Discipline, register
 from ._errors import (
     MissingPackageError,
     ReplayError,
@@ -27,6 +28,7 @@ from ._table import Table
 __all__ = [
     "Controller",
     "Delivery",
+    "Discipline",
     "Failure",
     "Interval",
     "Medium",
@@ -50,6 +52,7 @@ __all__ = [
     "claims",
     "load",
     "ray",
+    "register",
     "replay",
     "reproduce",
     "save_chart",

@@ -58,6 +58,7 @@ def reproduce(
     build: str,
     stop: Stop,
 ) -> Study: ...
+def register(name: str, make: Callable[[int, str], tuple[Callable[..., Any], Callable[..., Any]]]) -> None: ...
 def run_steered(
     scenario: Scenario,
     seed: int,

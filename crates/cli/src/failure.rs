@@ -105,9 +105,11 @@ impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
         match error {
             SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
-            SweepError::Build(_) => Self::wrong(error.to_string()),
+            SweepError::Build(why) if why.path().is_some() => Self::wrong(why.to_string()),
             SweepError::Store(error) => error.into(),
-            SweepError::Outside(_) | SweepError::Threads { .. } => Self::failed(error.to_string()),
+            SweepError::Build(_) | SweepError::Outside(_) | SweepError::Threads { .. } => {
+                Self::failed(error.to_string())
+            }
         }
     }
 }

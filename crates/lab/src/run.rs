@@ -1,6 +1,6 @@
 //! One run of one network, and how long it takes.
 
-use experiment::watch::{Timed, Watch};
+use experiment::watch::{Fault, Timed, Watch};
 use sim::config::Network;
 use sim::trace::TraceEvent;
 use std::io;
@@ -23,7 +23,7 @@ pub(crate) trait Observer {
 /// Runs `network` with `seed` to its end; `None` if the watcher stopped it.
 ///
 /// # Errors
-/// The reason why the network cannot be built.
+/// The reason why the network cannot be built, or a fault of a discipline that the program registered.
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
     let begun = (wall_clock(), thread_time());
     to_end(sim::World::new(network, seed)?, watch, begun, |_| Ok(()))
@@ -31,7 +31,7 @@ pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Tim
 
 /// Runs a world that was `begun` then to its end by short advances, reports the progress to the watcher, and calls `each` after
 /// each. `None` if the watcher stopped it.
-fn to_end<E>(
+fn to_end<E: From<sim::BuildError>>(
     mut world: sim::World,
     watch: &dyn Watch,
     (wall, cpu): (std::time::Instant, std::time::Duration),
@@ -41,6 +41,7 @@ fn to_end<E>(
         let before = world.now();
         world.advance_a_little();
         watch.advanced(world.now().since(before));
+        sim::sound(&world)?;
         each(&mut world)?;
     }
     let timed = |outcome| Timed {
@@ -56,7 +57,8 @@ fn to_end<E>(
 /// # Errors
 /// The observer's error.
 pub(crate) fn observed(world: sim::World, watch: &dyn Watch, observer: &mut dyn Observer) -> io::Result<Option<Timed>> {
-    let timed = to_end(world, watch, (wall_clock(), thread_time()), |world| observer.see(&world.take_events()))?;
+    let see = |world: &mut sim::World| Ok(observer.see(&world.take_events())?);
+    let timed = to_end::<Fault>(world, watch, (wall_clock(), thread_time()), see).map_err(io::Error::other)?;
     observer.finish()?;
     Ok(timed)
 }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
+mod discipline;
 mod error;
 mod fleet;
 mod medium;
@@ -24,6 +25,8 @@ mod theory;
 /// The native module under `python/sluice`.
 #[pyo3::pymodule]
 mod _sluice {
+    #[pymodule_export]
+    use crate::discipline::register;
     #[pymodule_export]
     use crate::fleet::Fleet;
     #[pymodule_export]

@@ -38,7 +38,7 @@ pub struct Departure<P> {
 /// ([`set_limit`](Self::set_limit)). After each call every packet is accounted for: it is queued, was taken, or was handed
 /// to the `dropped` of a call. Hosts that handle many packets at one instant find fast paths in
 /// [`Batch`](crate::Batch).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Queue<P> {
     pub(crate) account: Account,
     pub(crate) packets: AnyDiscipline<P>,
@@ -199,6 +199,11 @@ impl<P: Packet> Queue<P> {
     /// The discipline that holds the packets.
     pub fn discipline(&self) -> DisciplineName {
         self.packets.name()
+    }
+
+    /// Why the [registered](crate::register) discipline failed, if it did: from then on the queue drops all packets.
+    pub fn fault(&self) -> Option<&str> {
+        if let AnyDiscipline::Own(held) = &self.packets { held.fault.as_deref() } else { None }
     }
 
     /// Totals since the start or the last [`restart_statistics`](Self::restart_statistics).

@@ -28,10 +28,13 @@ macro_rules! disciplines {
             #[serde(rename = "drop-head")]
             DropHead,
             $($(#[$doc])* #[serde(rename = $name $(, alias = $alias)?)] $Kind,)*
+            /// A discipline that the program [registered](crate::register), by its name.
+            #[serde(skip)]
+            Own(&'static str),
         }
 
         impl DisciplineName {
-            /// All disciplines, in the order of the list.
+            /// All disciplines of Sluice, in the order of the list.
             pub const ALL: &'static [Self] = &[Self::DropTail, Self::DropHead, $(Self::$Kind),*];
 
             /// Returns the name as a scenario writes it.
@@ -40,6 +43,7 @@ macro_rules! disciplines {
                     Self::DropTail => "drop-tail",
                     Self::DropHead => "drop-head",
                     $(Self::$Kind => $name,)*
+                    Self::Own(name) => name,
                 }
             }
         }
@@ -48,15 +52,17 @@ macro_rules! disciplines {
         #[derive(Clone, Debug)]
         pub(crate) struct Tables {
             $(pub(crate) $module: Option<$module::Params>,)*
+            pub(crate) own: serde_json::Map<String, serde_json::Value>,
         }
 
         /// Any discipline of the registry, with the packets that wait.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub(crate) enum AnyDiscipline<P> {
             /// Drop-tail or drop-head.
             Fifo(fifo::Fifo<P>),
             // Boxed: there are many queues, and most of them are FIFOs.
             $($(#[$doc])* $Kind(Box<$Type>),)*
+            Own(Box<own::OwnQueue<P>>),
         }
 
         impl<P: Packet> AnyDiscipline<P> {
@@ -76,6 +82,7 @@ macro_rules! disciplines {
                         let built = <$Type as Discipline<P>>::new(&given, setup);
                         Self::$Kind(Box::new(built.map_err(|invalid| invalid.within(stringify!($module)))?))
                     })*
+                    DisciplineName::Own(name) => Self::Own(Box::new(own::OwnQueue::new(name, &tables.own, setup)?)),
                 })
             }
 
@@ -84,6 +91,7 @@ macro_rules! disciplines {
                     Self::Fifo(fifo) if fifo.overflow == fifo::End::Head => DisciplineName::DropHead,
                     Self::Fifo(_) => DisciplineName::DropTail,
                     $(Self::$Kind(_) => DisciplineName::$Kind,)*
+                    Self::Own(held) => DisciplineName::Own(held.name),
                 }
             }
 
@@ -107,6 +115,7 @@ macro_rules! disciplines {
                 match self {
                     Self::Fifo(fifo) => fifo.enqueue(packet, cx),
                     $(Self::$Kind(held) => held.enqueue(packet, cx),)*
+                    Self::Own(held) => held.enqueue(packet, cx),
                 }
             }
 
@@ -114,6 +123,7 @@ macro_rules! disciplines {
                 match self {
                     Self::Fifo(fifo) => fifo.make_way(cx),
                     $(Self::$Kind(held) => held.make_way(cx),)*
+                    Self::Own(held) => held.make_way(cx),
                 }
             }
 
@@ -121,6 +131,7 @@ macro_rules! disciplines {
                 match self {
                     Self::Fifo(fifo) => fifo.put_first(waiting),
                     $(Self::$Kind(held) => held.put_first(waiting),)*
+                    Self::Own(held) => held.put_first(waiting),
                 }
             }
 
@@ -130,6 +141,7 @@ macro_rules! disciplines {
                 match self {
                     Self::Fifo(fifo) => fifo.peek(index),
                     $(Self::$Kind(held) => held.peek(index, cx),)*
+                    Self::Own(held) => held.peek(index, cx),
                 }
             }
 
@@ -144,6 +156,7 @@ macro_rules! disciplines {
                 match self {
                     Self::Fifo(fifo) => fifo.remove(index),
                     $(Self::$Kind(held) => held.remove(index, cx),)*
+                    Self::Own(held) => held.remove(index, cx),
                 }
             }
 
@@ -151,6 +164,7 @@ macro_rules! disciplines {
                 match self {
                     Self::Fifo(fifo) => fifo.purge(cx),
                     $(Self::$Kind(held) => held.purge(cx),)*
+                    Self::Own(held) => held.purge(cx),
                 }
             }
 
@@ -162,6 +176,7 @@ macro_rules! disciplines {
                 match self {
                     Self::Fifo(fifo) => fifo.discard_where(unwanted, cx),
                     $(Self::$Kind(held) => held.discard_where(unwanted, cx),)*
+                    Self::Own(held) => held.discard_where(unwanted, cx),
                 }
             }
         }

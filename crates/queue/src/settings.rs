@@ -3,9 +3,12 @@
 use crate::account::MOST_PACKETS;
 use crate::discipline::Purge;
 use crate::disciplines::{DisciplineName, Tables, for_each_discipline};
+use crate::own;
 use control::{Limit, Name, Parameters};
+use serde::de::value::{self, StrDeserializer};
 use serde::de::{Deserializer, Error};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 use units::Bytes;
 
 /// The longest packet of Wi-Fi.
@@ -27,6 +30,7 @@ macro_rules! with_tables {
         #[serde(default, deny_unknown_fields)]
         pub struct Settings {
             /// Order of service and drops. Default `drop-tail`.
+            #[serde(serialize_with = "write", deserialize_with = "read")]
             pub discipline: DisciplineName,
             /// Hard limit: 1 to 1000000 packets, or a size such as "64 kB". Default 1000.
             #[serde(deserialize_with = "limit")]
@@ -41,6 +45,9 @@ macro_rules! with_tables {
             pub shaper_burst: Option<Bytes>,
             $($(#[$discipline_doc])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $discipline: Option<$DisciplineParams>,)*
+            /// Parameters of disciplines that the program registered, a table for each.
+            #[serde(skip_serializing_if = "Map::is_empty")]
+            pub own: Map<String, Value>,
             /// Controller of the limit. Default `none`.
             pub controller: Name,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
@@ -54,6 +61,7 @@ macro_rules! with_tables {
                     purge: None,
                     shaper_burst: None,
                     $($discipline: None,)*
+                    own: Map::new(),
                     controller: Name::default(),
                     $($name: None,)*
                 }
@@ -63,7 +71,7 @@ macro_rules! with_tables {
         impl Settings {
             /// Parameter tables of the disciplines.
             pub(crate) fn tables(&self) -> Tables {
-                Tables { $($discipline: self.$discipline.clone(),)* }
+                Tables { $($discipline: self.$discipline.clone(),)* own: self.own.clone() }
             }
 
             /// Burst of the [`Shaper`](crate::Shaper) that holds the queue to its controller's rate.
@@ -80,6 +88,40 @@ macro_rules! with_tables {
 }
 
 control::for_each_controller!(settings);
+
+/// Registers a discipline, or replaces one, for scenarios that are read from now on: `discipline = "NAME"`. `make` gets
+/// the table `[queue.own.NAME]` and a seed for random numbers.
+///
+/// # Errors
+/// If Sluice has a discipline of this name.
+pub fn register(
+    name: &str,
+    make: impl Fn(Value, u64) -> Result<Box<dyn own::PerPacket>, String> + Send + Sync + 'static,
+) -> Result<(), String> {
+    if named(name).is_ok_and(|known| !matches!(known, DisciplineName::Own(_))) {
+        return Err(format!("`{name}` is a discipline of Sluice: choose another name"));
+    }
+    own::REGISTERED.lock().expect("no panic").insert(name.to_owned().leak(), Box::leak(Box::new(make)));
+    Ok(())
+}
+
+fn named(name: &str) -> Result<DisciplineName, String> {
+    let own = own::REGISTERED.lock().expect("no panic");
+    if let Some((name, _)) = own.get_key_value(name) {
+        return Ok(DisciplineName::Own(name));
+    }
+    let built_in = DisciplineName::deserialize(StrDeserializer::<value::Error>::new(name));
+    built_in.map_err(|error| own.keys().fold(error.to_string(), |known, name| format!("{known}, `{name}`")))
+}
+
+fn read<'de, D: Deserializer<'de>>(from: D) -> Result<DisciplineName, D::Error> {
+    named(&String::deserialize(from)?).map_err(D::Error::custom)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn write<S: Serializer>(name: &DisciplineName, to: S) -> Result<S::Ok, S::Error> {
+    name.as_str().serialize(to)
+}
 
 /// Returns why a limit cannot be the hard limit.
 pub(crate) fn unusable(limit: Limit) -> Option<&'static str> {

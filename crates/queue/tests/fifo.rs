@@ -538,7 +538,7 @@ proptest! {
                         prop_assert!(put_sized(&mut stored, now, number, bytes).is_empty() && idle);
                         prop_assert_eq!(take(&mut stored, now), Some(number));
                     } else {
-                        prop_assert!(!idle || !put_sized(&mut stored.clone(), now, number, bytes).is_empty());
+                        prop_assert!(!idle || !put_sized(&mut fifo(End::Tail, limit), now, number, bytes).is_empty());
                     }
                 }
             }

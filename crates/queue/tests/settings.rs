@@ -1,7 +1,9 @@
-//! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
+//! The `[queue]` table: its defaults, its controllers' tables, what it refuses, and disciplines that are registered.
 
-use control::{Controller as _, Limit, Name};
-use queue::{DisciplineName, Ecn, Packet, Purge, Queue, Settings};
+use control::{Controller as _, Count, Limit, Name};
+use proptest::prelude::*;
+use queue::own::{PerPacket, Verdict};
+use queue::{DisciplineName, Ecn, Packet, Purge, Queue, Settings, register};
 use units::{Bytes, Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,5 +191,55 @@ fn thresholds_of_red_that_are_crossed_are_refused_by_their_key() {
     // Three times 1e308 is beyond what a number holds.
     for crossed in ["min_th = 5.0\nmax_th = 5.0", "min_th = 1e308"] {
         assert_eq!(refusal(crossed).as_deref(), Some("red.max_th must be above min_th"), "{crossed}");
+    }
+}
+
+/// Drop-head, which no longer removes a packet after this number of departures.
+#[derive(Debug)]
+struct Head(Vec<u64>, u32);
+
+impl PerPacket for Head {
+    fn enqueue(&mut self, _: Instant, packet: u64, _: Bytes, _: u64, _: Count, fits: bool) -> Verdict {
+        if !fits {
+            return Verdict::Drop(self.0.remove(0));
+        }
+        self.0.push(packet);
+        Verdict::Pass(packet)
+    }
+
+    fn dequeue(&mut self, _: Instant, _: Count) -> Verdict {
+        self.1 = self.1.saturating_sub(1);
+        Verdict::Pass(if self.1 == 0 { self.0[0] } else { self.0.remove(0) })
+    }
+}
+
+proptest! {
+    /// Also where the network discards packets, whose numbers come back later, and where the limit falls.
+    #[test]
+    fn a_drop_head_of_ones_own_is_drop_head(steps in prop::collection::vec((0_u8..6, 0_u32..4), 1..60), good in 1_u32..40) {
+        register("head", move |_, _| Ok(Box::new(Head(Vec::new(), good)))).expect("a new name");
+        let mut queues: [Queue<Sized>; 2] = ["head", "drop-head"].map(|name| {
+            let settings: Settings = toml::from_str(&format!("discipline = \"{name}\"\nlimit = 3")).expect("a table");
+            settings.build(1).expect("a queue").0
+        });
+        for (number, (what, size)) in (1..).zip(steps) {
+            let [ours, theirs] = queues.each_mut().map(|queue| {
+                let mut gone = Vec::new();
+                let mut dropped = |packet| gone.push(packet);
+                match what {
+                    0..3 => queue.enqueue(Instant::ZERO, Sized(number), &mut dropped),
+                    3 => return (queue.take(Instant::ZERO, 0, &mut dropped), gone),
+                    4 => queue.set_limit(Instant::ZERO, Limit::Packets(size), &mut dropped),
+                    _ => queue.discard_where(Instant::ZERO, &mut |packet| packet.0 % 4 == u64::from(size), &mut dropped),
+                }
+                (None, gone)
+            });
+            if let Some(why) = queues[0].fault() {
+                prop_assert!(why.starts_with("the discipline `head`: `"));
+                prop_assert!(queues[0].is_empty() && ours.0.is_none());
+                return Ok(());
+            }
+            prop_assert_eq!(ours, theirs);
+        }
     }
 }

@@ -23,5 +23,5 @@ mod transport;
 mod world;
 
 pub use world::{
-    Arrival, Asked, BuildError, Datagram, Governed, Outside, Place, Plan, Series, Status, Unknown, Way, World,
+    Arrival, Asked, BuildError, Datagram, Governed, Outside, Place, Plan, Series, Status, Unknown, Way, World, sound,
 };

@@ -192,6 +192,7 @@ impl Loop<'_> {
             if before == 0 && self.report.emulation.late_packets > 0 {
                 late(Duration::from_secs_f64(self.report.emulation.lateness_max_s));
             }
+            sim::sound(self.medium.world()).map_err(|why| failed("go on")(io::Error::other(why)))?;
             let Some(next) = self.medium.next_event() else { return Ok(Ended::Over) };
             self.arm(timer, next.max(self.medium.now() + TICK).min(self.medium.end()))?;
             let mut fds = vec![PollFd::new(signals, PollFlags::IN), PollFd::new(timer, PollFlags::IN)];

@@ -19,7 +19,7 @@ pub(crate) use fifo::Fifo;
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, Purge, Setup};
-use crate::{Packet, registry};
+use crate::{Packet, own, registry};
 use control::Invalid;
 
 registry::disciplines! {

@@ -48,3 +48,4 @@ pub use places::{Asked, Governed, Place};
 pub use plan::Plan;
 pub use real::{Arrival, Datagram, Series, Status, Way};
 pub use state::World;
+pub use steering::sound;

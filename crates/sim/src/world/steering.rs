@@ -79,6 +79,15 @@ impl World {
     }
 }
 
+/// Checks that no discipline that the program [registered](queue::register) has failed.
+///
+/// # Errors
+/// The first failure, with an empty path. The queue of a discipline that failed drops all packets.
+pub fn sound(world: &World) -> Result<(), BuildError> {
+    let fault = world.nodes.iter().find_map(|node| node.egress.ports.iter().find_map(|port| port.queue.fault()));
+    fault.map_or(Ok(()), |why| Err(BuildError::new("", why)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -65,7 +65,7 @@ fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(
 /// Runs once without keeping the results.
 fn once(scenario: &Scenario, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let seed = scenario.seeds[0];
-    let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
+    let timed = run::run(&scenario.base, seed, console).map_err(sweep::SweepError::from)?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
     Ok(jobs::judged(scenario, timed))
 }

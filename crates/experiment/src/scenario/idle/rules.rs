@@ -89,6 +89,9 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
             format!("these are parameters of the {kind} `{name}`, which none of these queues uses"),
             format!("the {kind} is `{own}`; set `{kind} = \"{name}\"`, or take these out"),
         )),
+        ("own", [name, ..], _) if *name != queue.discipline.as_str() => {
+            Some(Reason::needs(&format!("discipline = \"{name}\"")))
+        }
         ("purge", ..) if !orders(Sets::LIMIT) => Some(Reason::new(
             "no controller lowers the limit of this queue",
             "set a `controller` of the limit, or leave `purge` out",

@@ -1,0 +1,48 @@
+//! Disciplines that are Python classes: they decide about each packet.
+
+use control::Count;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use queue::own::{PerPacket, Verdict};
+use serde_json::Value;
+use units::{Bytes, Instant};
+
+/// Registers a discipline. `make`: from a seed and its table, as JSON, to its functions `enqueue` and `dequeue`.
+#[pyfunction]
+pub(crate) fn register(name: &str, make: Py<PyAny>) -> PyResult<()> {
+    let made = move |table: Value, seed: u64| {
+        let made = Python::attach(|py| make.bind(py).call1((seed, table.to_string()))?.extract());
+        let (enqueue, dequeue) = made.map_err(|error: PyErr| error.to_string())?;
+        Ok(Box::new(InPython { enqueue, dequeue }) as Box<dyn PerPacket>)
+    };
+    queue::register(name, made).map_err(PyValueError::new_err)
+}
+
+#[derive(Debug)]
+struct InPython {
+    enqueue: Py<PyAny>,
+    dequeue: Py<PyAny>,
+}
+
+impl PerPacket for InPython {
+    fn enqueue(&mut self, now: Instant, packet: u64, length: Bytes, flow: u64, backlog: Count, fits: bool) -> Verdict {
+        let given = (packet, length.count(), flow, now.as_secs_f64(), backlog.packets, fits);
+        Python::attach(|py| read(py, self.enqueue.bind(py).call1(given)))
+    }
+
+    fn dequeue(&mut self, now: Instant, backlog: Count) -> Verdict {
+        Python::attach(|py| read(py, self.dequeue.bind(py).call1((now.as_secs_f64(), backlog.packets))))
+    }
+}
+
+/// Reads an answer: the number of a packet passes it, and its complement drops it.
+fn read(py: Python<'_>, answer: PyResult<Bound<'_, PyAny>>) -> Verdict {
+    match answer.and_then(|answer| answer.extract::<i64>()) {
+        Ok(number @ 0..) => Verdict::Pass(number.unsigned_abs()),
+        Ok(number) => Verdict::Drop((!number).unsigned_abs()),
+        Err(error) => {
+            let line = error.traceback(py).and_then(|trace| trace.getattr("tb_lineno").ok());
+            Verdict::Fault(format!("raises {error}{}", line.map_or_else(String::new, |line| format!(" (line {line})"))))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Disciplines that a program registers: from a crate outside the workspace, or from Python. Such a discipline decides
+//! about each packet by its number; its queue holds the packets and keeps the accounts.
+
+use crate::account::Waiting;
+use crate::discipline::{Context, LOOK_AHEAD, Setup};
+use crate::packet::Packet;
+use control::{Count, Invalid};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Mutex;
+use units::{Bytes, Instant};
+
+/// A discipline that decides about each packet, and keeps no more of it than its number.
+///
+/// A packet that the network discards by itself is not reported: its number is given back like any other, and the queue
+/// asks again. `backlog`: packets in the queue, without an arriving one.
+pub trait PerPacket: fmt::Debug + Send + Sync {
+    /// Decides about an arriving packet: it passes, or it or one that waits is dropped; after another was dropped, the
+    /// queue asks again. `flow`: hash of its transport flow; `fits`: true if the limit has room for it.
+    fn enqueue(&mut self, now: Instant, packet: u64, length: Bytes, flow: u64, backlog: Count, fits: bool) -> Verdict;
+
+    /// Decides about a packet that waits: it leaves, or is dropped and the queue asks again. Asked only while packets
+    /// wait, also for those that must go because the limit fell.
+    fn dequeue(&mut self, now: Instant, backlog: Count) -> Verdict;
+}
+
+/// A decision about the packet with this number.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It joins the queue, or leaves it.
+    Pass(u64),
+    /// It is dropped.
+    Drop(u64),
+    /// The discipline fails for this reason, with which the run ends.
+    Fault(String),
+}
+
+pub(crate) type Make = dyn Fn(Value, u64) -> Result<Box<dyn PerPacket>, String> + Send + Sync;
+
+/// Names and makers are kept for good.
+pub(crate) static REGISTERED: Mutex<BTreeMap<&'static str, &'static Make>> = Mutex::new(BTreeMap::new());
+
+/// A queue with such a discipline.
+#[derive(Debug)]
+pub(crate) struct OwnQueue<P> {
+    pub(crate) name: &'static str,
+    decides: Box<dyn PerPacket>,
+    /// Packets by number; none if it was discarded, and the discipline does not know.
+    held: BTreeMap<u64, Option<Waiting<P>>>,
+    arrived: u64,
+    /// Packets that leave before those: the host has seen them, or they go first.
+    ahead: VecDeque<Waiting<P>>,
+    /// The first fault. All packets are then dropped.
+    pub(crate) fault: Option<String>,
+}
+
+impl<P: Packet> OwnQueue<P> {
+    pub(crate) fn new(name: &'static str, tables: &Map<String, Value>, setup: &Setup) -> Result<Self, Invalid> {
+        if setup.purge.is_some() {
+            return Err(Invalid::new("purge", "is not for a registered discipline, which chooses by itself"));
+        }
+        let table = tables.get(name).cloned().unwrap_or_else(|| Map::new().into());
+        let make = REGISTERED.lock().expect("no panic")[name];
+        let decides = make(table, setup.seed).map_err(|why| Invalid::new(name, why.leak()).within("own"))?;
+        Ok(Self { name, decides, held: BTreeMap::new(), arrived: 0, ahead: VecDeque::new(), fault: None })
+    }
+
+    pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
+        self.arrived += 1;
+        let (number, length) = (self.arrived, packet.len());
+        while self.fault.is_none() && cx.account.fits_alone(length.count()) {
+            let (fits, backlog) = (cx.account.fits(length.count()), cx.account.backlog());
+            let wrong = match self.decides.enqueue(cx.now, number, length, packet.flow(), backlog, fits) {
+                Verdict::Pass(this) if this == number && fits => {
+                    self.held.insert(number, Some(Waiting { packet, since: cx.now }));
+                    return cx.account.joins(cx.now, length.count());
+                }
+                Verdict::Pass(this) if this == number => format!("keeps packet {this} beyond the limit"),
+                Verdict::Pass(other) => format!("passes packet {other} where {number} arrives"),
+                Verdict::Drop(this) if this == number => break,
+                Verdict::Drop(other) => match self.discard(other, cx) {
+                    Ok(()) => continue,
+                    Err(why) => why,
+                },
+                Verdict::Fault(why) => why,
+            };
+            self.fail("enqueue", &wrong, cx);
+        }
+        cx.account.refuse(packet, cx.dropped);
+        cx.account.settle(cx.now);
+    }
+
+    pub(crate) fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        if let Some(gone) = self.next(cx).or_else(|| self.ahead.pop_back()) {
+            cx.account.discard(gone.packet, cx.dropped);
+        }
+    }
+
+    pub(crate) fn put_first(&mut self, waiting: Waiting<P>) {
+        self.ahead.push_front(waiting);
+    }
+
+    pub(crate) fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
+        while self.ahead.len() <= index && index <= LOOK_AHEAD {
+            let next = self.next(cx);
+            cx.account.settle(cx.now);
+            self.ahead.push_back(next?);
+        }
+        self.ahead.get(index).map(|waiting| &waiting.packet)
+    }
+
+    pub(crate) fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
+        self.peek(index, cx)?;
+        self.ahead.remove(index)
+    }
+
+    pub(crate) fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        while cx.account.is_over() {
+            self.make_way(cx);
+        }
+    }
+
+    pub(crate) fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
+        cx.account.discard_where(&mut self.ahead, unwanted, cx.dropped);
+        for held in self.held.values_mut() {
+            if let Some(gone) = held.take_if(|waiting| unwanted(&waiting.packet)) {
+                cx.account.discard(gone.packet, cx.dropped);
+            }
+        }
+    }
+
+    /// Takes out the next packet that the discipline passes; the caller settles the account.
+    fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
+        while cx.account.backlog().packets > self.ahead.len() as u64 {
+            let taken = match self.decides.dequeue(cx.now, cx.account.backlog()) {
+                Verdict::Pass(number) => self.take(number),
+                Verdict::Drop(number) => self.discard(number, cx).map(|()| None),
+                Verdict::Fault(why) => Err(why),
+            };
+            match taken {
+                Ok(None) => {}
+                Ok(next) => return next,
+                Err(why) => self.fail("dequeue", &why, cx),
+            }
+        }
+        None
+    }
+
+    fn discard(&mut self, number: u64, cx: &mut Context<impl FnMut(P)>) -> Result<(), String> {
+        let gone = self.take(number)?;
+        gone.into_iter().for_each(|gone| cx.account.discard(gone.packet, cx.dropped));
+        Ok(())
+    }
+
+    fn take(&mut self, number: u64) -> Result<Option<Waiting<P>>, String> {
+        self.held.remove(&number).ok_or_else(|| format!("gives packet {number}, which it does not hold"))
+    }
+
+    fn fail(&mut self, call: &str, why: &str, cx: &mut Context<impl FnMut(P)>) {
+        self.fault = Some(format!("the discipline `{}`: `{call}` {why}", self.name));
+        self.discard_where(&mut |_| true, cx);
+    }
+}
