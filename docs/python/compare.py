@@ -16,8 +16,8 @@ print(adth)
 
 # ## Change keys
 #
-# `replace` gives the same scenario with other values, by the dotted paths of `sluice run --set`. A scenario object
-# never changes.
+# `replace` gives the same scenario with other values, by the dotted paths of `sluice run --set`. A scenario never
+# changes by itself.
 
 fifo = scenario.replace({"queue.controller": "none"}).run(seed=1, series="1 s")
 worst = {name: max(result.flows["delay_s.max"]) for name, result in [("FIFO", fifo), ("ADTH", adth)]}
@@ -26,8 +26,8 @@ assert worst["ADTH"] < 0.4 < worst["FIFO"], worst
 # ## Tables
 #
 # A result has tables: `flows`, `queues`, `nodes`, `hops`, `totals`, `claims`, and over time `flow_series` and
-# `queue_series`. The tables' columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars,
-# pandas, DuckDB and pyarrow read without a copy.
+# `queue_series`. Their columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars,
+# pandas, DuckDB and pyarrow read without a copy. A notebook displays them as tables.
 
 import polars
 
@@ -38,7 +38,8 @@ assert delays["queue"].to_list() == ["n0", "n1", "n2"]
 # ## Claims
 #
 # `sluice.claims` runs a scenario with all of its variations and rules on its claims, as `sluice reproduce` does. The
-# table has the document's value, the measured value with its 95 % interval, and the verdict.
+# table has the document's value, the measured value with its 95 % interval, and the verdict. Where a claim does not
+# hold, the scenario gives the reason.
 
 verdicts = sluice.claims("scenarios/adth/s1a.toml", quick=True).to_polars()
 print(verdicts.select("id", "reported", "measured", "low", "high", "verdict"))
@@ -46,7 +47,8 @@ assert verdicts["id"][0] == "adth-s1a.1"
 
 # ## Charts
 #
-# `plot` draws a column with Altair, over time if it belongs to a time series.
+# `plot` draws a column with Altair, over time if it belongs to a time series. It returns an Altair chart, which can be
+# changed like any other.
 
 chart = adth.plot("limit").properties(title="Limits of the three queues")
 chart.save("limits.html")
@@ -66,7 +68,8 @@ assert len(sweep.runs) == 2 * 2 * 3
 sweep.plot(x="queue.adth.target_delay", y="delay_s.max", colour="scheme").save("delay.html")
 
 # `store` keeps each finished chunk of runs in a folder, one Parquet data set per table: after an interruption the same
-# call continues there. A folder holds one sweep and refuses another.
+# call continues there. A folder holds one sweep and refuses another scenario, other values or seeds, and another
+# version of Sluice. Except for the table `cost` (times), its bytes do not depend on the machine.
 
 flows = polars.read_parquet("runs/flows/*.parquet")
 by_scheme = flows.group_by("scheme", maintain_order=True).agg(polars.max("delay_s.max"))
@@ -80,9 +83,9 @@ assert again.flows.to_dict() == sweep.flows.to_dict()
 assert sweep.failures == []
 
 # `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
-# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). The executor
-# gets chunks of about a second, at any time only a few more than there are workers. A chunk whose Ray worker died is
-# run again. Every machine needs the same build of Sluice, and the files that the scenario names.
+# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). It gets chunks
+# of about a second, at any time only a few more than there are workers. A chunk whose Ray worker died is run again.
+# Every machine needs the same build of Sluice, and the files that the scenario names.
 #
 # ## Build one
 #

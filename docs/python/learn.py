@@ -108,8 +108,9 @@ assert list(worst) == ["FIFO-DF", "ADTH-DF", "Drain"]
 #
 # `sluice/Limit-v0` is a Gymnasium environment: one queue of a simulated network (by default the relay of ADTH's chain).
 # `sluice.learn.OBSERVATION` lists an agent's observations, and `sluice.learn.FACTORS` the factors by which its actions
-# multiply the limit. The reward is the share of packets that left, less a penalty for delays beyond the target.
-# `make_vec` steps many environments in one call, on all processors.
+# multiply the limit. The reward is the share of packets that left, less a penalty for delays beyond the target. The
+# same seed gives the same episode. `make_vec` steps many environments in one call, on all processors; an environment
+# whose episode ended starts a new one at the next step.
 
 import gymnasium
 import numpy as np
@@ -155,7 +156,7 @@ print(policy.reshape(6, 4))
 
 # ## Compare
 #
-# This compares the policy, on new seeds, with a fixed limit and with random actions.
+# This compares the policy, on new seeds, with a fixed limit and with random actions, as a check of the environment.
 
 
 def mean_reward(choose):

@@ -1,6 +1,5 @@
-//! Tests that docs/add-a-controller.md and docs/add-a-discipline.md are right: a copy of the whole workspace takes the
-//! controller and the discipline of these pages by one file and one registry entry each. The command built from the
-//! copy simulates with them, observes an interface with the controller, and replays a recording into it.
+//! A test that docs/add-a-controller.md is right: a copy of the whole workspace takes the controller of this page by one file
+//! and one registry entry. The command built from the copy simulates with it, observes an interface, and replays a recording.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -9,72 +8,31 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// A page with an example, and the crate to which the example is added.
-struct Page {
-    text: &'static str,
-    /// The file that the page links to, of which it shows a part.
-    example: &'static str,
-    /// The folder for the example's file.
-    folder: &'static str,
-    /// The file in that folder that declares the modules and holds the registry.
-    list: &'static str,
-    registry: &'static str,
-}
-
-const CONTROLLER: Page = Page {
-    text: include_str!("../../../../docs/add-a-controller.md"),
-    example: include_str!("../../../control/tests/add_a_controller/fixed_drain.rs"),
-    folder: "crates/control/src",
-    list: "lib.rs",
-    registry: "registry::controllers! {",
-};
-const DISCIPLINE: Page = Page {
-    text: include_str!("../../../../docs/add-a-discipline.md"),
-    example: include_str!("random_drop.rs"),
-    folder: "crates/queue/src/disciplines",
-    list: "mod.rs",
-    registry: "registry::disciplines! {",
-};
+const PAGE: &str = include_str!("../../../../docs/add-a-controller.md");
+const FIXED_DRAIN: &str = include_str!("../../../control/tests/add_a_controller/fixed_drain.rs");
 const PROBE: &str = include_str!("probe.rs");
 
 /// Name of the copy's command. It differs from `sluice`, so that it does not replace the command that other tests run.
 const COMMAND: &str = "sluice-with-additions";
 
-impl Page {
-    /// Returns the only code block in `language` that contains `text`.
-    fn block(&self, language: &str, text: &str) -> &'static str {
-        let fence = format!("```{language}\n");
-        let block = |rest: &'static str| rest.split_once("```").expect("a fence is closed").0;
-        let found: Vec<_> =
-            self.text.split(fence.as_str()).skip(1).map(block).filter(|block| block.contains(text)).collect();
-        assert_eq!(found.len(), 1, "blocks in {language} with {text:?}");
-        found[0]
-    }
-
-    /// Adds the page's file and its registry entry to the copy of its crate.
-    fn add(&self, copy: &Path, module: &str) {
-        let entry = self.block("rust", &format!("    {module}"));
-        let declared = self.block("rust", &format!("pub mod {module};"));
-        self.register(copy, module, self.example, entry, declared);
-    }
-
-    /// Adds a file and its registry entry to the copy of the page's crate.
-    fn register(&self, copy: &Path, module: &str, text: &str, entry: &str, declared: &str) {
-        let source = copy.join(self.folder);
-        fs::write(source.join(module).with_extension("rs"), text).unwrap();
-        let list = fs::read_to_string(source.join(self.list)).unwrap();
-        let start = list.find(self.registry).expect("the file has the registry");
-        let end = start + list[start..].find("\n}").expect("the registry ends") + 1;
-        let registered =
-            format!("{}{entry}{}", &list[..end], &list[end..]).replacen("pub mod", &format!("{declared}pub mod"), 1);
-        fs::write(source.join(self.list), registered).unwrap();
-    }
+/// Returns the only code block of the page that contains `text`.
+fn block(text: &str) -> &'static str {
+    let block = |rest: &'static str| rest.split_once("```").expect("a fence is closed").0;
+    let found: Vec<_> = PAGE.split("```rust\n").skip(1).map(block).filter(|block| block.contains(text)).collect();
+    assert_eq!(found.len(), 1, "blocks with {text:?}");
+    found[0]
 }
 
-#[test]
-fn the_page_shows_the_discipline_that_is_compiled() {
-    let shown = DISCIPLINE.block("rust", "fn enqueue");
-    assert!(DISCIPLINE.example.contains(shown), "docs/add-a-discipline.md and random_drop.rs differ");
+/// Adds a file and its registry entry to the copy of crate `control`.
+fn register(copy: &Path, module: &str, text: &str, entry: &str, declared: &str) {
+    let source = copy.join("crates/control/src");
+    fs::write(source.join(module).with_extension("rs"), text).unwrap();
+    let list = fs::read_to_string(source.join("lib.rs")).unwrap();
+    let start = list.find("registry::controllers! {").expect("the file has the registry");
+    let end = start + list[start..].find("\n}").expect("the registry ends") + 1;
+    let registered =
+        format!("{}{entry}{}", &list[..end], &list[end..]).replacen("pub mod", &format!("{declared}pub mod"), 1);
+    fs::write(source.join("lib.rs"), registered).unwrap();
 }
 
 /// A discipline's page has the discipline's name, or a heading with that name in backquotes.
@@ -97,19 +55,16 @@ fn every_discipline_with_a_table_has_a_page() {
 
 #[test]
 #[ignore = "make nightly: it compiles a copy of the workspace"]
-fn one_file_and_one_entry_each_are_all_that_a_controller_and_a_discipline_take() {
+fn one_file_and_one_entry_are_all_that_a_controller_takes() {
     let _machine = crate::namespace::machine_to_itself();
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("additions");
     copy_workspace(&copy).unwrap();
-    CONTROLLER.add(&copy, "fixed_drain");
+    register(&copy, "fixed_drain", FIXED_DRAIN, block("    fixed_drain"), block("pub mod fixed_drain;"));
     let entry = "    /// Looks at all that there is.\n    probe: Probe,\n";
-    CONTROLLER.register(&copy, "probe", PROBE, entry, "pub mod probe;\n");
-    DISCIPLINE.add(&copy, "random_drop");
+    register(&copy, "probe", PROBE, entry, "pub mod probe;\n");
 
-    // The tests that every controller and every discipline must pass, and the examples' own tests.
-    let features = "sluice-control/schema,sluice-queue/schema";
-    let tests = "test --quiet -p sluice-control -p sluice-queue --lib --test all --features";
-    cargo(&copy, &format!("{tests} {features}"));
+    // The tests that every controller must pass, and the example's own tests.
+    cargo(&copy, "test --quiet -p sluice-control --lib --test all --features sluice-control/schema");
     let command = built(&copy);
     let folder = tempfile::tempdir().unwrap();
     simulates(&command, folder.path());
@@ -206,9 +161,9 @@ to = "b"
 traffic = { kind = "cbr", rate = "9 Mb/s", packet = "1000 B" }
 "#;
 
-/// Simulates with the discipline, chosen by its table, and the controller, chosen by its name as in any scenario.
+/// Simulates with the controller, chosen by its name as in any scenario.
 fn simulates(command: &Path, folder: &Path) {
-    fs::write(folder.join("full.toml"), NETWORK.to_owned() + DISCIPLINE.block("toml", "[queue.random_drop]")).unwrap();
+    fs::write(folder.join("full.toml"), NETWORK).unwrap();
     let by = ["--set", "queue.controller=fixed_drain", "--set", "queue.fixed_drain.target_delay=50 ms"];
     let words = [&["run", "full.toml", "--json", "--record-intervals", "a.jsonl", "--node", "a"][..], &by].concat();
     let ran: serde_json::Value = serde_json::from_str(&run(command, folder, &words)).unwrap();
