@@ -55,21 +55,8 @@ impl<H: AsRef<[Heard]>> Decision<H> {
         H: From<&'a [Heard]>,
     {
         let Orders { limit, rate, mark, access, low_up_to, note } = *orders;
-        let (radio, heard) = (seen.radio, seen.heard.into());
-        Self {
-            at,
-            seen: seen.queue,
-            radio,
-            heard,
-            limit,
-            rate,
-            mark,
-            access,
-            low_up_to,
-            note,
-            begin_from: None,
-            seed: 0,
-        }
+        let (seen, radio, heard) = (seen.queue, seen.radio, seen.heard.into());
+        Self { at, seen, radio, heard, limit, rate, mark, access, low_up_to, note, begin_from: None, seed: 0 }
     }
 
     /// Returns all measurements that the controller got.

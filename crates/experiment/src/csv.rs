@@ -6,30 +6,16 @@ use crate::statistics::{Interval, entry_of, interval};
 use crate::study::{Axis, Run, Study};
 use serde_json::Value;
 use sim::results::Series;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-/// Formats every flow of every run.
-pub fn flows(runs: &[Run]) -> String {
-    table(runs, |run| serde_json::to_value(&run.outcome.flows))
-}
+/// The flows or the nodes of a run, to be formatted.
+pub type Entries = fn(&Run) -> serde_json::Result<Value>;
 
-/// Formats every node of every run; its queues are the columns `queues.NAME.KEY`.
-pub fn nodes(runs: &[Run]) -> String {
-    table(runs, |run| serde_json::to_value(&run.outcome.nodes))
-}
-
-/// Formats the means of every flow over the seeds of its case: one line per case and flow, for each number its mean and
-/// the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
-pub fn mean_flows(runs: &[Run]) -> String {
-    means(runs, |run| serde_json::to_value(&run.outcome.flows))
-}
-
-/// Formats the means of every node likewise.
-pub fn mean_nodes(runs: &[Run]) -> String {
-    means(runs, |run| serde_json::to_value(&run.outcome.nodes))
-}
+/// The flows of a run.
+pub const FLOWS: Entries = |run| serde_json::to_value(&run.outcome.flows);
+/// The nodes of a run; their queues are the columns `queues.NAME.KEY`.
+pub const NODES: Entries = |run| serde_json::to_value(&run.outcome.nodes);
 
 /// Formats the figures of the tables that the scenario asks for: one line each, with its interval.
 pub fn tables(study: &Study) -> String {
@@ -105,7 +91,8 @@ fn plain(text: &str) -> String {
     words.join("-")
 }
 
-fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
+/// Formats every entry of every run.
+pub fn table(runs: &[Run], entries: Entries) -> String {
     let mut sheet = Sheet::default();
     for run in runs {
         for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
@@ -127,8 +114,10 @@ fn head(run: &Run, seed: Option<u64>) -> Vec<(String, String)> {
 /// Values of an element by key, one per seed, in the order of the keys.
 type ByKey = Vec<(String, Vec<String>)>;
 
-/// Returns means over the seeds of a case. A value that is no number stays if it is the same with all seeds.
-fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
+/// Formats the means of every entry over the seeds of its case: one line per case and entry, for each number its mean and
+/// the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`). A value that is no number stays
+/// if it is the same with all seeds.
+pub fn means(runs: &[Run], entries: Entries) -> String {
     let mut sheet = Sheet::default();
     for runs in runs.chunk_by(|a, b| a.case == b.case) {
         let mut elements: Vec<(String, ByKey)> = Vec::new();
@@ -215,42 +204,21 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
 /// Parses the cells of every line by RFC 4180.
 ///
 /// # Errors
-/// A quotation that has no end.
+/// A last line without an end.
 pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
-    let mut lines = Vec::new();
-    let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
-            '\r' if !quoted => {}
-            '\n' if !quoted => {
-                cells.push(std::mem::take(&mut cell));
-                lines.push(std::mem::take(&mut cells));
-            }
-            other => cell.push(other),
-        }
-    }
-    if quoted || !cell.is_empty() || !cells.is_empty() {
+    if !text.is_empty() && !text.ends_with('\n') {
         return Err("the last line has no end".to_owned());
     }
-    Ok(lines)
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    reader.deserialize().collect::<Result<_, _>>().map_err(|error| error.to_string())
 }
 
 /// Formats a line, with quotes where RFC 4180 requires them.
 pub fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
-    let quoted = cells.map(|cell| {
-        if cell.contains([',', '"', '\n', '\r']) {
-            Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
-        } else {
-            Cow::Borrowed(cell)
-        }
-    });
-    let mut line = quoted.collect::<Vec<_>>().join(",");
-    line.push('\n');
-    line
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    // Memory takes every line, and the cells are UTF-8.
+    let bytes = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok());
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -291,7 +259,7 @@ mod tests {
     #[test]
     fn means_of_a_case_have_their_interval() {
         let study = crate::report::tests::sample::targets();
-        let text = mean_flows(&study.runs);
+        let text = means(&study.runs, FLOWS);
         let lines = parsed(&text).unwrap();
         let column = |name: &str| lines[0].iter().position(|column| column == name).unwrap();
         let cases = study.runs.chunk_by(|a, b| a.case == b.case).count();

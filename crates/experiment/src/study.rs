@@ -113,6 +113,7 @@ pub struct Axis {
 }
 
 /// A run of one case with one seed, and its results: a line of `results.jsonl`.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The scenario's id.
@@ -133,10 +134,8 @@ pub struct Run {
     #[serde(flatten)]
     pub outcome: sim::results::Outcome,
     /// The results of analytic models; absent if the scenario asks for none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Modelled>,
     /// Lateness of real packets, and those not carried; absent unless the run was an emulation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<Emulation>,
 }
 

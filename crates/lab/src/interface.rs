@@ -265,7 +265,7 @@ fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Res
         writeln!(text, "[[node]]                        # {address}\nname = \"sta{number}\"")?;
         writeln!(text, "position = [\"{} m\", \"0 m\"]", 2 + number)?;
         if let Some((standard, rate)) = older {
-            writeln!(text, "standard = \"{}\"\ndata_rate = \"{rate}\"\n", standard.name())?;
+            writeln!(text, "standard = \"{standard}\"\ndata_rate = \"{rate}\"\n")?;
         }
         let Some(own) = own else { continue };
         let Bitrate { generation, streams, width, .. } = own;

@@ -108,10 +108,10 @@ impl Store {
         }
         let manifest = Manifest { study: Cow::Borrowed(study), runs: Cow::Borrowed(keys) };
         self.write("results.jsonl", &lines)?;
-        self.write("flows.csv", csv::flows(&study.runs).as_bytes())?;
-        self.write("nodes.csv", csv::nodes(&study.runs).as_bytes())?;
-        self.write("flows-mean.csv", csv::mean_flows(&study.runs).as_bytes())?;
-        self.write("nodes-mean.csv", csv::mean_nodes(&study.runs).as_bytes())?;
+        self.write("flows.csv", csv::table(&study.runs, csv::FLOWS).as_bytes())?;
+        self.write("nodes.csv", csv::table(&study.runs, csv::NODES).as_bytes())?;
+        self.write("flows-mean.csv", csv::means(&study.runs, csv::FLOWS).as_bytes())?;
+        self.write("nodes-mean.csv", csv::means(&study.runs, csv::NODES).as_bytes())?;
         self.write("tables.csv", csv::tables(study).as_bytes())?;
         self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one run.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Simulated time that the results cover (without the warm-up).
@@ -28,10 +29,8 @@ pub struct Outcome {
     /// The network as a whole.
     pub totals: Totals,
     /// Time series; absent unless the scenario asks for them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
     /// Distributions of times; absent unless the scenario asks for them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distributions: Option<Distributions>,
 }
 
@@ -68,6 +67,7 @@ pub struct Level {
 }
 
 /// Results of a flow.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// The flow's name.
@@ -82,7 +82,6 @@ pub struct Flow {
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub class: Class,
     /// Results of the flow's admission, if it asks for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<Admission>,
     /// Packets that the source made. TCP: segments with data put on their way, repetitions included. `ping`: requests.
     pub sent_packets: u64,
@@ -92,13 +91,11 @@ pub struct Flow {
     /// segments with data.
     pub in_flight_packets: u64,
     /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_bps: Option<f64>,
     /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
     pub goodput_bps: f64,
     /// TCP: bytes that reached the receiver per second, in order or not, each counted once. A byte that waits for an
     /// earlier one counts here and not yet in `goodput_bps`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_bps: Option<f64>,
     /// Lost / sent. A packet counts as lost if it was sent, was not received and is not on its way. A ping is also lost
     /// if its reply is. Of a broadcast, received is (packets sent by radio) * `reception_ratio`. With
@@ -107,7 +104,6 @@ pub struct Flow {
     /// Broadcasts: packet reception ratio, receptions at nodes in range / nodes in range, summed over the packets that
     /// were sent by radio. A node is in range if the mean power of the frame there, fading aside, is enough to be
     /// decoded; packets that other nodes receive by fading do not count. Zero where no node was in range.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reception_ratio: Option<f64>,
     /// Broadcasts: packet reception ratio by distance, with `record.reception`. A distance is that at the end of the frame.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,7 +111,6 @@ pub struct Flow {
     /// One-way delay of the packets received.
     pub delay_s: Times,
     /// The flow's deadline; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
     /// Received later than the deadline / received. Zero without a deadline.
     pub deadline_miss_ratio: f64,
@@ -124,64 +119,45 @@ pub struct Flow {
     /// Received within the deadline / those sent that are not on their way; with `record.in_flight_lost` / sent.
     pub data_yield: f64,
     /// Stalls of a receiver that plays it; only with `player_buffer`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<Played>,
     /// Causes of losses, of TCP those of segments with data; only with a routing protocol, or if a wired link has a
     /// `loss`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Lost>,
     /// Numbers of hops of the packets received; only with a routing protocol.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<FlowHops>,
     /// Round-trip times: TCP's samples (RFC 6298), with timestamps one per acknowledgement of new data; `ping`: of each
     /// reply. Absent for other flows, as are the keys of TCP below.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_s: Option<Times>,
     /// TCP: the largest smoothed round-trip time (RFC 6298, section 2) of any connection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub srtt_max_s: Option<f64>,
     /// TCP: segments with data or a FIN that were retransmitted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
     /// TCP: number of expired retransmission timers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,
     /// TCP: number of fast recoveries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recoveries: Option<u64>,
     /// TCP: number of window reductions by a congestion mark (ECN).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<u64>,
     /// TCP: tail loss probes (RFC 8985, section 7) that were sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail_probes: Option<u64>,
     /// TCP: number of falls of the congestion window to half or less, by a loss, a mark or a timeout.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_halvings: Option<u64>,
     /// TCP with discard priorities: causes that the receiver assumed for lost packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
     /// TCP with discard priorities: largest number of drops of the same packet by queues.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drops_of_one_packet: Option<u32>,
     /// TCP, `greedy` and `transfer`: opening time of the first connection, from the start of the run; only if it is
     /// random (`phase_jitter`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_s: Option<f64>,
     /// TCP, `transfer` and `web`: connections opened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<u64>,
     /// Transfers of which everything arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers_completed: Option<u64>,
     /// Time from the opening of a connection until its last byte and its FIN had arrived in order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<Times>,
     /// `ping`: replies that came back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<u64>,
     /// `replay`: frames of the recording that are not replayed, by reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
 }
 
@@ -327,6 +303,7 @@ pub struct Roam {
 }
 
 /// Results of a node.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The node's name.
@@ -343,17 +320,15 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roams: Vec<Roam>,
     /// The node's routing protocol; absent with static routes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
     /// The overflows of the node's queues; absent unless `record.overflows` asks for them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflows: Option<Overflows>,
     /// Energy that its radio drew; absent without `[consumption]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
 }
 
 /// Energy that a node's radio drew, by state. The times add up to the time that the results cover.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Energy {
     /// Energy in all states together.
@@ -377,13 +352,10 @@ pub struct Energy {
     /// Time for which it dozed.
     pub doze_s: f64,
     /// Packets served at the node's low transmission level; absent where it has none, as is the next one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<EnergyLevel>,
     /// Packets served at its high transmission level.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<EnergyLevel>,
     /// Number of packets at the node up to which the low level serves; absent if no controller sets it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_up_to_packets: Option<Level>,
 }
 
@@ -472,6 +444,7 @@ pub struct Routing {
 }
 
 /// Results of a queue.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueResult {
     /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
@@ -490,13 +463,10 @@ pub struct QueueResult {
     pub dropped_packets: u64,
     /// Packets marked (ECN), by the discipline instead of being discarded or by order of the controller; absent where there
     /// are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked_packets: Option<u64>,
     /// The limit; absent where it is in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_packets: Option<Level>,
     /// The limit; absent where it is in packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_bytes: Option<Level>,
     /// Backlog over time.
     pub backlog_packets: Level,
@@ -506,21 +476,19 @@ pub struct QueueResult {
     pub sojourn_s: Times,
     /// From the hand-over to the MAC until the ACK or the final failure; on a wired link the transmission time. Absent
     /// where the node has one queue: then it is that of the node's MAC.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_s: Option<Times>,
     /// Time in the queue and in the MAC.
     pub nodal_delay_s: Times,
     /// The controller's target; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_delay_s: Option<f64>,
     /// Packets with a nodal delay above the target / packets through the node. Zero without a target.
     pub target_miss_ratio: f64,
     /// Share of time that the wired link sent; absent where the queue is a radio's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation_ratio: Option<f64>,
 }
 
 /// Results of a medium access.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mac {
     /// From the hand-over to the MAC until its ACK or final failure.
@@ -538,25 +506,18 @@ pub struct Mac {
     /// Frames received again and discarded.
     pub duplicates: u64,
     /// MPDUs whose fate is known, each attempt counted. Absent without aggregation, as are the next two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpdus: Option<u64>,
     /// MPDUs that were not acknowledged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_mpdus: Option<u64>,
     /// BlockAckReq frames sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_ack_requests: Option<u64>,
     /// T-MAC's requests sent. Absent without T-MAC, as are its grants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// T-MAC's grants sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<u64>,
     /// Frames to several stations at once. Absent if there were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multi_user: Option<MultiUser>,
     /// Frames that several stations sent at once because an access point triggered them. Absent if there were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triggered: Option<MultiUser>,
     /// Time spent sending, responses included.
     pub airtime_s: f64,
@@ -580,6 +541,7 @@ pub struct MultiUser {
 }
 
 /// The network as a whole.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Sum of the flows' goodputs.
@@ -598,10 +560,8 @@ pub struct Totals {
     /// Each hop and each packet of an aggregate counts; acknowledgements and replies do not.
     pub wasted_transmission_ratio: f64,
     /// Messages of the routing protocol that nodes handed to their queues; absent with static routes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_packets: Option<u64>,
     /// Routing packets per data packet received. Zero if none was received; absent with static routes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_overhead: Option<f64>,
     /// Totals of each access point's flows; only if there are several access points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

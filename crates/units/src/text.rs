@@ -47,136 +47,6 @@ fn print(f: &mut fmt::Formatter<'_>, n: u64, kind: &Kind, units: &[(&str, u64, u
     write!(f, " {name}")
 }
 
-macro_rules! integer_text {
-    ($type:ident, $make:path, $value:ident, $kind:expr, read $read:expr, print $print:expr) => {
-        impl Text for $type {
-            const KIND: &'static Kind = &$kind;
-            #[cfg(feature = "schema")]
-            const SIGNED: bool = false;
-            #[cfg(feature = "schema")]
-            fn unit_names() -> impl Iterator<Item = &'static str> {
-                const READ: &[(&str, u64)] = &$read;
-                READ.iter().map(|(name, _)| *name)
-            }
-        }
-
-        /// A number and a unit, read exactly.
-        impl FromStr for $type {
-            type Err = ParseError;
-            fn from_str(text: &str) -> Result<Self, ParseError> {
-                read(text, Self::KIND, &$read).map($make)
-            }
-        }
-
-        /// All digits, in a readable unit: reading it back gives the same value.
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                print(f, self.$value(), Self::KIND, &$print)
-            }
-        }
-    };
-}
-
-integer_text!(
-    Duration,
-    Duration::from_nanos,
-    as_nanos,
-    Kind {
-        name: "a duration",
-        examples: &["250 us", "5 ms", "10 s"],
-        units: "ns, us, ms, s, min or h",
-        smallest: "ns",
-        zero: "0 s",
-        largest: "18446744073.709551615 s",
-    },
-    // Both code points for the micro sign: U+00B5 and the Greek letter U+03BC.
-    read [
-        ("ns", 1),
-        ("us", 1_000),
-        ("\u{b5}s", 1_000),
-        ("\u{3bc}s", 1_000),
-        ("ms", 1_000_000),
-        ("s", 1_000_000_000),
-        ("min", 60_000_000_000),
-        ("h", 3_600_000_000_000),
-    ],
-    print [("s", 1_000_000_000, 1_000_000_000), ("ms", 1_000_000, 1_000_000), ("us", 1_000, 1_000)]
-);
-
-integer_text!(
-    Rate,
-    Rate::bps,
-    as_bps,
-    Kind {
-        name: "a rate",
-        examples: &["64 kb/s", "1.8 Mb/s", "1 Gb/s"],
-        units: "b/s, kb/s, Mb/s or Gb/s",
-        smallest: "b/s",
-        zero: "0 b/s",
-        largest: "18446744073.709551615 Gb/s",
-    },
-    read [
-        ("b/s", 1),
-        ("kb/s", 1_000),
-        ("Mb/s", 1_000_000),
-        ("Gb/s", 1_000_000_000),
-        ("bit/s", 1),
-        ("kbit/s", 1_000),
-        ("Mbit/s", 1_000_000),
-        ("Gbit/s", 1_000_000_000),
-    ],
-    print [("Gb/s", 1_000_000_000, 1_000_000_000), ("Mb/s", 1_000_000, 1_000_000), ("kb/s", 1_000, 1_000)]
-);
-
-integer_text!(
-    Bytes,
-    Bytes::new,
-    count,
-    Kind {
-        name: "a size",
-        examples: &["1500 B", "64 kB", "2 MiB"],
-        units: "B, kB, MB, GB, KiB, MiB or GiB",
-        smallest: "B",
-        zero: "0 B",
-        largest: "18446744073709.551615 MB",
-    },
-    read [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)],
-    // Packet sizes stay in bytes: 1518 B, not 1.518 kB.
-    print [("MB", 1_000_000, 10_000_000), ("kB", 1_000, 10_000)]
-);
-
-integer_text!(
-    Frequency,
-    Frequency::hertz,
-    as_hertz,
-    Kind {
-        name: "a frequency",
-        examples: &["44 kHz", "20 MHz", "2.412 GHz"],
-        units: "Hz, kHz, MHz or GHz",
-        smallest: "Hz",
-        zero: "0 Hz",
-        largest: "18446744073.709551615 GHz",
-    },
-    read [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)],
-    print [("GHz", 1_000_000_000, 1_000_000_000), ("MHz", 1_000_000, 1_000_000), ("kHz", 1_000, 1_000)]
-);
-
-integer_text!(
-    Energy,
-    Energy::nanojoules,
-    as_nanojoules,
-    Kind {
-        name: "an energy",
-        examples: &["250 uJ", "5 mJ", "10 J"],
-        units: "nJ, uJ, mJ or J",
-        smallest: "nJ",
-        zero: "0 J",
-        largest: "18446744073.709551615 J",
-    },
-    read [("nJ", 1), ("uJ", 1_000), ("mJ", 1_000_000), ("J", 1_000_000_000)],
-    print [("J", 1_000_000_000, 1_000_000_000), ("mJ", 1_000_000, 1_000_000), ("uJ", 1_000, 1_000)]
-);
-
 /// Reads a quantity that is kept as a float: `units` are names with what makes the value, or the fault, of a number in each.
 fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Result<f64, ParseError> {
     let written = Written::split(text, kind)?;
@@ -197,62 +67,6 @@ fn dbm(watts: f64) -> Result<f64, Fault> {
 fn not_negative(value: f64) -> Result<f64, Fault> {
     if value < 0.0 { Err(Fault::Negative) } else { Ok(value) }
 }
-
-macro_rules! float_text {
-    ($type:ident, $make:path, $value:ident, $name:literal, $examples:expr, $units:literal, $smallest:literal,
-     signed $signed:literal, read $read:expr) => {
-        impl Text for $type {
-            const KIND: &'static Kind =
-                &Kind { name: $name, examples: &$examples, units: $units, smallest: $smallest, zero: "", largest: "" };
-            #[cfg(feature = "schema")]
-            const SIGNED: bool = $signed;
-            #[cfg(feature = "schema")]
-            fn unit_names() -> impl Iterator<Item = &'static str> {
-                const READ: &[(&str, Convert)] = &$read;
-                READ.iter().map(|(name, _)| *name)
-            }
-        }
-
-        /// A number and a unit, to the nearest double.
-        impl FromStr for $type {
-            type Err = ParseError;
-            fn from_str(text: &str) -> Result<Self, ParseError> {
-                read_float(text, Self::KIND, &$read).map($make)
-            }
-        }
-
-        /// Writes as many digits as are needed to read the same double back.
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{} {}", self.$value(), Self::KIND.smallest)
-            }
-        }
-    };
-}
-
-float_text!(
-    Length, Length::metres, as_metres, "a length", ["50 cm", "30 m", "1.5 km"], "cm, m or km", "m",
-    signed true,
-    read [("cm", |number| Ok(number / 100.0)), ("m", Ok), ("km", |number| Ok(number * 1_000.0))]
-);
-
-float_text!(
-    Speed, Speed::metres_per_second, as_metres_per_second, "a speed", ["20 m/s", "72 km/h"], "m/s or km/h", "m/s",
-    signed false,
-    read [("m/s", not_negative), ("km/h", |number| not_negative(number / 3.6))]
-);
-
-float_text!(
-    Power, Power::dbm, as_dbm, "a power", ["15 dBm", "-82 dBm", "100 mW"], "dBm, mW or W", "dBm",
-    signed true,
-    read [("dBm", Ok), ("mW", |number| dbm(number / 1_000.0)), ("W", dbm)]
-);
-
-float_text!(
-    Decibels, Decibels::new, as_db, "a ratio of powers", ["10 dB", "-3 dB", "0.5 dB"], "dB", "dB",
-    signed true,
-    read [("dB", Ok)]
-);
 
 /// Reads the text of a quantity; a bare number is answered with how to write it.
 struct TextVisitor<T>(core::marker::PhantomData<T>);
@@ -288,8 +102,43 @@ impl<T: Text> Visitor<'_> for TextVisitor<T> {
     }
 }
 
-macro_rules! serde_text {
-    ($($type:ident)*) => {$(
+macro_rules! text {
+    ($type:ident, $make:path, $name:literal, $examples:expr, $units:literal, $smallest:literal, zero $zero:literal,
+     largest $largest:literal, signed $signed:literal, $read:ident $scale:ty: $table:expr, print $print:expr) => {
+        impl Text for $type {
+            const KIND: &'static Kind = &Kind {
+                name: $name,
+                examples: &$examples,
+                units: $units,
+                smallest: $smallest,
+                zero: $zero,
+                largest: $largest,
+            };
+            #[cfg(feature = "schema")]
+            const SIGNED: bool = $signed;
+            #[cfg(feature = "schema")]
+            fn unit_names() -> impl Iterator<Item = &'static str> {
+                const READ: &[(&str, $scale)] = &$table;
+                READ.iter().map(|(name, _)| *name)
+            }
+        }
+
+        /// A number and a unit; a whole number of smallest units is read exactly, others to the nearest double.
+        impl FromStr for $type {
+            type Err = ParseError;
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                $read(text, Self::KIND, &$table).map($make)
+            }
+        }
+
+        /// All digits, in a readable unit: reading it back gives the same value.
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let show: fn(Self, &mut fmt::Formatter<'_>) -> fmt::Result = $print;
+                show(*self, f)
+            }
+        }
+
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -301,7 +150,87 @@ macro_rules! serde_text {
                 deserializer.deserialize_any(TextVisitor(core::marker::PhantomData))
             }
         }
-    )*};
+    };
 }
 
-serde_text!(Duration Rate Bytes Energy Frequency Length Speed Power Decibels);
+text!(
+    Duration, Duration::from_nanos, "a duration", ["250 us", "5 ms", "10 s"], "ns, us, ms, s, min or h", "ns",
+    zero "0 s", largest "18446744073.709551615 s", signed false,
+    // Both code points for the micro sign: U+00B5 and the Greek letter U+03BC.
+    read u64: [
+        ("ns", 1), ("us", 1_000), ("\u{b5}s", 1_000), ("\u{3bc}s", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000),
+        ("min", 60_000_000_000), ("h", 3_600_000_000_000),
+    ],
+    print |time, f| print(f, time.as_nanos(), Self::KIND, &[
+        ("s", 1_000_000_000, 1_000_000_000), ("ms", 1_000_000, 1_000_000), ("us", 1_000, 1_000),
+    ])
+);
+
+text!(
+    Rate, Rate::bps, "a rate", ["64 kb/s", "1.8 Mb/s", "1 Gb/s"], "b/s, kb/s, Mb/s or Gb/s", "b/s",
+    zero "0 b/s", largest "18446744073.709551615 Gb/s", signed false,
+    read u64: [
+        ("b/s", 1), ("kb/s", 1_000), ("Mb/s", 1_000_000), ("Gb/s", 1_000_000_000),
+        ("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000),
+    ],
+    print |rate, f| print(f, rate.as_bps(), Self::KIND, &[
+        ("Gb/s", 1_000_000_000, 1_000_000_000), ("Mb/s", 1_000_000, 1_000_000), ("kb/s", 1_000, 1_000),
+    ])
+);
+
+text!(
+    Bytes, Bytes::new, "a size", ["1500 B", "64 kB", "2 MiB"], "B, kB, MB, GB, KiB, MiB or GiB", "B",
+    zero "0 B", largest "18446744073709.551615 MB", signed false,
+    read u64: [
+        ("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
+        ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
+    ],
+    // Packet sizes stay in bytes: 1518 B, not 1.518 kB.
+    print |size, f| print(f, size.count(), Self::KIND, &[("MB", 1_000_000, 10_000_000), ("kB", 1_000, 10_000)])
+);
+
+text!(
+    Frequency, Frequency::hertz, "a frequency", ["44 kHz", "20 MHz", "2.412 GHz"], "Hz, kHz, MHz or GHz", "Hz",
+    zero "0 Hz", largest "18446744073.709551615 GHz", signed false,
+    read u64: [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)],
+    print |frequency, f| print(f, frequency.as_hertz(), Self::KIND, &[
+        ("GHz", 1_000_000_000, 1_000_000_000), ("MHz", 1_000_000, 1_000_000), ("kHz", 1_000, 1_000),
+    ])
+);
+
+text!(
+    Energy, Energy::nanojoules, "an energy", ["250 uJ", "5 mJ", "10 J"], "nJ, uJ, mJ or J", "nJ",
+    zero "0 J", largest "18446744073.709551615 J", signed false,
+    read u64: [("nJ", 1), ("uJ", 1_000), ("mJ", 1_000_000), ("J", 1_000_000_000)],
+    print |energy, f| print(f, energy.as_nanojoules(), Self::KIND, &[
+        ("J", 1_000_000_000, 1_000_000_000), ("mJ", 1_000_000, 1_000_000), ("uJ", 1_000, 1_000),
+    ])
+);
+
+text!(
+    Length, Length::metres, "a length", ["50 cm", "30 m", "1.5 km"], "cm, m or km", "m",
+    zero "", largest "", signed true,
+    read_float Convert: [("cm", |number| Ok(number / 100.0)), ("m", Ok), ("km", |number| Ok(number * 1_000.0))],
+    print |length, f| write!(f, "{} m", length.as_metres())
+);
+
+text!(
+    Speed, Speed::metres_per_second, "a speed", ["20 m/s", "72 km/h"], "m/s or km/h", "m/s",
+    zero "", largest "", signed false,
+    read_float Convert: [("m/s", not_negative), ("km/h", |number| not_negative(number / 3.6))],
+    print |speed, f| write!(f, "{} m/s", speed.as_metres_per_second())
+);
+
+text!(
+    Power, Power::dbm, "a power", ["15 dBm", "-82 dBm", "100 mW"], "dBm, mW or W", "dBm",
+    zero "", largest "", signed true,
+    read_float Convert: [("dBm", Ok), ("mW", |number| dbm(number / 1_000.0)), ("W", dbm)],
+    print |power, f| write!(f, "{} dBm", power.as_dbm())
+);
+
+text!(
+    Decibels, Decibels::new, "a ratio of powers", ["10 dB", "-3 dB", "0.5 dB"], "dB", "dB",
+    zero "", largest "", signed true,
+    read_float Convert: [("dB", Ok)],
+    print |ratio, f| write!(f, "{} dB", ratio.as_db())
+);

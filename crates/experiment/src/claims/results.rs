@@ -15,7 +15,7 @@ type Read<'r> = Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>;
 pub(crate) struct Results<'r> {
     cases: Vec<&'r Case>,
     pub(super) seeds: usize,
-    runs: &'r [Run],
+    pub(super) runs: &'r [Run],
     read: Read<'r>,
     known: Vec<RefCell<BTreeMap<String, Rc<[f64]>>>>,
 }
@@ -59,11 +59,6 @@ impl<'r> Results<'r> {
 
     pub(super) fn cases(&self) -> &[&'r Case] {
         &self.cases
-    }
-
-    /// Returns the run of a case with the first seed.
-    pub(super) fn first_run(&self, case: usize) -> &'r Run {
-        &self.runs[case * self.seeds]
     }
 }
 

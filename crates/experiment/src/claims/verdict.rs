@@ -277,7 +277,8 @@ fn at(
     seed: Option<u64>,
     results: &Results,
 ) -> String {
-    let run_of = |case: usize| results.first_run(case);
+    // With the first seed.
+    let run_of = |case: usize| &results.runs[case * results.seeds];
     let mut words = Vec::new();
     if let Some((row, column)) = place {
         let run = run_of(answer.cases[row]);

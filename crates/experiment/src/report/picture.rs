@@ -23,15 +23,14 @@ pub(super) struct Track {
 }
 
 /// One chart of a scenario.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(super) struct Picture {
     /// Unique in the page; the place of panel `k` has the id `{id}-{k}`.
     pub(super) id: String,
     /// Positions on the x axis; absent if the axis is time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) x: Option<Scale>,
     /// Positions of the series' values, for distributions.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) values: Option<Values>,
     pub(super) y: Y,
     pub(super) panels: Vec<Panel>,

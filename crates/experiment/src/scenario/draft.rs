@@ -60,17 +60,8 @@ impl<'s> Draft<'s> {
         let (lab, network) = parted(&root);
         let head = lab_keys(source, lab)?;
         let vary = vary::read(source, &root)?;
-        let mut draft = Self {
-            source,
-            written,
-            root,
-            network,
-            set: Vec::new(),
-            extent: Extent::Full,
-            head,
-            vary,
-            base_only: wishes.base_only,
-        };
+        let (set, extent, base_only) = (Vec::new(), Extent::Full, wishes.base_only);
+        let mut draft = Self { source, written, root, network, set, extent, head, vary, base_only };
         draft.shorten(wishes)?;
         for k in 0..wishes.set.len() {
             draft.set(Change::asked(source, k)?)?;

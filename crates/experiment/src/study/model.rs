@@ -46,16 +46,14 @@ pub struct Swan {
 }
 
 /// Results of models for a run: `model` in its results.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Modelled {
     /// Results of SWAN's models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swan: Option<Equilibrium>,
     /// Result of BQM's model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bqm: Option<Expectation>,
     /// Results of the E-model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voice: Option<Rated>,
 }
 

@@ -9,22 +9,13 @@ use units::Duration;
 /// The media type of [`text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Types of metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
-    /// Moves up and down.
-    Gauge,
-    /// Only grows, until the agent restarts.
-    Counter,
-}
-
 /// A family of samples: a name, a type and a line of help.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// Name with the unit: `sluice_queue_limit_packets`.
     pub name: &'static str,
-    /// Counter or gauge.
-    pub kind: Type,
+    /// `gauge`, which moves up and down, or `counter`, which only grows until the agent restarts.
+    pub kind: &'static str,
     /// Help: one sentence.
     pub help: &'static str,
     /// Value for a queue; `None` if it is not known, in which case it is not written.
@@ -136,10 +127,6 @@ fn family(text: &mut String, metric: &Metric, statuses: &[Status]) {
         let Some(value) = (metric.value)(status) else { continue };
         let Metric { name, kind, help, .. } = metric;
         if !std::mem::replace(&mut headed, true) {
-            let kind = match kind {
-                Type::Gauge => "gauge",
-                Type::Counter => "counter",
-            };
             write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n").expect("writing to a string never fails");
         }
         let [device, place, controller] = [&status.device, &status.place, &status.controller].map(|text| escaped(text));
@@ -154,11 +141,11 @@ fn escaped(value: &str) -> String {
 }
 
 const fn gauge(name: &'static str, help: &'static str, value: fn(&Status) -> Option<f64>) -> Metric {
-    Metric { name, kind: Type::Gauge, help, value }
+    Metric { name, kind: "gauge", help, value }
 }
 
 const fn counter(name: &'static str, help: &'static str, value: fn(&Status) -> Option<f64>) -> Metric {
-    Metric { name, kind: Type::Counter, help, value }
+    Metric { name, kind: "counter", help, value }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "one of many that may have no value")]
@@ -239,7 +226,7 @@ mod tests {
             assert!(name.starts_with("sluice_queue_") && names.insert(name), "{name}");
             assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
             let stem = name.strip_suffix("_total").unwrap_or(name);
-            assert_eq!(stem != *name, *kind == Type::Counter, "{name}");
+            assert_eq!(stem != *name, *kind == "counter", "{name}");
             assert!(units.contains(&stem.rsplit('_').next().unwrap()), "{name} ends with its unit");
             assert!(help.ends_with('.') && !help.contains(['\n', '\\']), "{help}");
         }

@@ -3,6 +3,7 @@
 use super::{Errors, Fading, Marks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use units::{Decibels, Frequency, Length, Power, Rate};
 
 /// Physical layer.
@@ -120,22 +121,17 @@ pub enum Standard {
     Ax,
 }
 
+/// Its name in scenarios.
+impl fmt::Display for Standard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 impl Standard {
     /// True for 802.11n (high throughput) and its successors, which have EDCA, aggregates and several streams.
     pub const fn high_throughput(self) -> bool {
         matches!(self, Self::N | Self::Ac | Self::Ax)
-    }
-
-    /// Its name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::B => "802.11b",
-            Self::A => "802.11a",
-            Self::G => "802.11g",
-            Self::N => "802.11n",
-            Self::Ac => "802.11ac",
-            Self::Ax => "802.11ax",
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Attachment, Category, Class, Lengths, Load, Marks, Tcp};
 use control::GateParams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use units::{Bytes, Duration, Positive, Rate};
 
 /// A flow of packets.
@@ -150,23 +151,14 @@ pub enum TrafficKind {
     Ping,
 }
 
-impl TrafficKind {
-    /// Its name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cbr => "cbr",
-            Self::Poisson => "poisson",
-            Self::Saturated => "saturated",
-            Self::OnOff => "on-off",
-            Self::Voice => "voice",
-            Self::Web => "web",
-            Self::Replay => "replay",
-            Self::Greedy => "greedy",
-            Self::Transfer => "transfer",
-            Self::Ping => "ping",
-        }
+/// Its name in scenarios.
+impl fmt::Display for TrafficKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
+}
 
+impl TrafficKind {
     /// The keys of `traffic` that a pattern uses.
     pub const fn keys(self) -> &'static [&'static str] {
         match self {

@@ -4,53 +4,35 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// What a stream is for, by a name that keeps its draws apart from those of other streams.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose {
-    /// Back-off of a node.
-    Backoff,
-    /// Packet times of a flow.
-    Traffic,
-    /// Rate of the flows that share a draw.
-    Load,
-    /// Random decisions in the queues of a node.
-    Queues,
-    /// Source and destination of a flow.
-    Ends,
-    Admission,
-    Routing,
-    Motion,
-    /// Bit errors at a receiver.
-    Reception,
-    Fading,
-    /// Shadowing between two nodes.
-    Shadowing,
-    /// Sampling by a node's rate control.
-    RateControl,
-    /// Times at which a node sends its notes.
-    Notes,
-    /// Packets that a wired link corrupts.
-    Damage,
-}
+pub(crate) struct Purpose(&'static str);
 
 impl Purpose {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Backoff => "backoff",
-            Self::Traffic => "traffic",
-            Self::Load => "load",
-            Self::Queues => "queues",
-            Self::Ends => "ends",
-            Self::Admission => "admission",
-            Self::Routing => "routing",
-            Self::Motion => "motion",
-            Self::Reception => "reception",
-            Self::Fading => "fading",
-            Self::Shadowing => "shadowing",
-            Self::RateControl => "rate control",
-            Self::Notes => "notes",
-            Self::Damage => "damage",
-        }
-    }
+    /// Back-off of a node.
+    pub(crate) const BACKOFF: Self = Self("backoff");
+    /// Packet times of a flow.
+    pub(crate) const TRAFFIC: Self = Self("traffic");
+    /// Rate of the flows that share a draw.
+    pub(crate) const LOAD: Self = Self("load");
+    /// Random decisions in the queues of a node.
+    pub(crate) const QUEUES: Self = Self("queues");
+    /// Source and destination of a flow.
+    pub(crate) const ENDS: Self = Self("ends");
+    pub(crate) const ADMISSION: Self = Self("admission");
+    pub(crate) const ROUTING: Self = Self("routing");
+    pub(crate) const MOTION: Self = Self("motion");
+    /// Bit errors at a receiver.
+    pub(crate) const RECEPTION: Self = Self("reception");
+    pub(crate) const FADING: Self = Self("fading");
+    /// Shadowing between two nodes.
+    pub(crate) const SHADOWING: Self = Self("shadowing");
+    /// Sampling by a node's rate control.
+    pub(crate) const RATE_CONTROL: Self = Self("rate control");
+    /// Times at which a node sends its notes.
+    pub(crate) const NOTES: Self = Self("notes");
+    /// Packets that a wired link corrupts.
+    pub(crate) const DAMAGE: Self = Self("damage");
 }
 
 /// A stream of random numbers. Its values are defined by the generator's published algorithm and the 20 lines below.
@@ -66,7 +48,7 @@ impl Stream {
     /// The stream named by these bytes.
     pub(crate) fn of_bytes(seed: u64, name: &[u8], purpose: Purpose) -> Self {
         // The generator's own seeding mixes the rest.
-        let parts = [&seed.to_le_bytes(), name, b"/", purpose.name().as_bytes()];
+        let parts = [&seed.to_le_bytes(), name, b"/", purpose.0.as_bytes()];
         Self(Xoshiro256PlusPlus::seed_from_u64(fnv(parts.into_iter().flatten())))
     }
 
@@ -133,16 +115,16 @@ mod tests {
     #[test]
     fn streams_repeat_and_differ_by_seed_name_and_purpose() {
         let draw = |seed, name, purpose| Stream::new(seed, name, purpose).up_to(u64::MAX - 1);
-        let first = draw(1, "n0", Purpose::Backoff);
-        assert_eq!(first, draw(1, "n0", Purpose::Backoff));
-        assert_ne!(first, draw(2, "n0", Purpose::Backoff));
-        assert_ne!(first, draw(1, "n1", Purpose::Backoff));
-        assert_ne!(first, draw(1, "n0", Purpose::Traffic));
+        let first = draw(1, "n0", Purpose::BACKOFF);
+        assert_eq!(first, draw(1, "n0", Purpose::BACKOFF));
+        assert_ne!(first, draw(2, "n0", Purpose::BACKOFF));
+        assert_ne!(first, draw(1, "n1", Purpose::BACKOFF));
+        assert_ne!(first, draw(1, "n0", Purpose::TRAFFIC));
     }
 
     #[test]
     fn draws_are_uniform_and_exponential() {
-        let mut stream = Stream::new(7, "test", Purpose::Traffic);
+        let mut stream = Stream::new(7, "test", Purpose::TRAFFIC);
         let mut counts = [0_u32; 32];
         for _ in 0..32_000 {
             counts[usize::try_from(stream.up_to(31)).expect("at most 31")] += 1;

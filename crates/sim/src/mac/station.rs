@@ -49,7 +49,7 @@ impl Station {
             deadline: Instant::NEVER,
             held: Held::new(address, conventions.categories),
             txop: Txop::none(),
-            tmac: conventions.tmac.map(|rules| Box::new(TmacState::new(rules))),
+            tmac: conventions.tmac.map(|rules| Box::new(TmacState { rules, ..TmacState::default() })),
             downlink: None,
             uplink: None,
         }

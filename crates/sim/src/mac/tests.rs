@@ -113,7 +113,7 @@ impl Bench {
                 ME,
                 Rates::fixed(vec![vec![MODE]], Vec::new()),
                 &rules,
-                Stream::new(seed, "alone", Purpose::Backoff),
+                Stream::new(seed, "alone", Purpose::BACKOFF),
             ),
             rules,
         }

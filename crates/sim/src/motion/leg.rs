@@ -110,15 +110,11 @@ impl Order {
 /// Commands in order of time; of several journeys that begin at the same time the last counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
-    commands: Vec<Command>,
-    next: usize,
+    pub(super) commands: Vec<Command>,
+    pub(super) next: usize,
 }
 
 impl Script {
-    pub(super) fn new(commands: Vec<Command>) -> Self {
-        Self { commands, next: 0 }
-    }
-
     /// The leg of a node at `position` from `now` on.
     pub(super) fn next(&mut self, mut position: Position, now: Instant) -> Leg {
         let mut journey = None;

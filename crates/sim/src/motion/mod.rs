@@ -61,7 +61,7 @@ impl Walk {
                 Order::Set { .. } => jumps.push(time),
             }
         }
-        let mut script = Script::new(commands);
+        let mut script = Script { commands, next: 0 };
         let leg = script.next(position, Instant::ZERO);
         Self { leg, guide: Guide::Script(script), top_speed, corners, presence: Presence::default(), jumps }
     }

@@ -79,7 +79,7 @@ const SPEEDS: (f64, f64) = (1.0, 20.0);
 
 fn walkers(count: u32, pause: f64, start: WalkStart) -> Motion {
     let walk = |node: u32| {
-        let random = Stream::new(4, &format!("n{node}"), Purpose::Motion);
+        let random = Stream::new(4, &format!("n{node}"), Purpose::MOTION);
         let walk = RandomWaypoint::new(AREA, SPEEDS.0, SPEEDS.1, Duration::from_secs_f64(pause), random);
         Walk::random(walk, start)
     };
@@ -147,7 +147,7 @@ fn as_many_pause_at_the_start_as_ever_after() {
 
 /// The mean distance of two uniform positions, by simulation.
 fn mean_leg_by_sampling() -> f64 {
-    let mut random = Stream::new(9, "pairs", Purpose::Motion);
+    let mut random = Stream::new(9, "pairs", Purpose::MOTION);
     let mut position = || at(AREA.x * random.unit(), AREA.y * random.unit());
     let n = 200_000;
     (0..n).map(|_| position().distance(position())).sum::<f64>() / f64::from(n)
@@ -168,7 +168,7 @@ fn in_the_centre(motion: &mut Motion, seconds: f64) -> f64 {
 fn nodes_are_as_dense_in_the_centre_at_the_start_as_ever_after() {
     // The stationary position lies uniformly on a path drawn with a weight of its length (Navidi and Camp, theorem 2): the
     // share of all the ways of uniform pairs that lies in the middle ninth, by sampling pairs and points on them.
-    let mut random = Stream::new(5, "paths", Purpose::Motion);
+    let mut random = Stream::new(5, "paths", Purpose::MOTION);
     let (mut inside, mut all) = (0.0, 0.0);
     for _ in 0..400_000 {
         let mut unit = || random.unit();

@@ -38,16 +38,8 @@ impl Channel {
             }
             Errors::None | Errors::Fixed { .. } => (f64::INFINITY, 0.0),
         };
-        Ok(Self {
-            errors,
-            certain,
-            needed,
-            fading,
-            shadowing: Shadowing::new(radio, names, seed),
-            ends: None,
-            extended: false,
-            tuned: Vec::new(),
-        })
+        let shadowing = Shadowing::new(radio, names, seed);
+        Ok(Self { errors, certain, needed, fading, shadowing, ends: None, extended: false, tuned: Vec::new() })
     }
 
     /// The same channel, with or without frames of extended range.

@@ -91,7 +91,7 @@ impl Shadowing {
     pub(super) fn gain(&self, a: u32, b: u32) -> f64 {
         let [a, b] = [a, b].map(|node| self.names[node as usize]);
         let pair = [a.min(b).to_le_bytes(), a.max(b).to_le_bytes()];
-        let mut random = Stream::of_bytes(self.seed, pair.as_flattened(), Purpose::Shadowing);
+        let mut random = Stream::of_bytes(self.seed, pair.as_flattened(), Purpose::SHADOWING);
         libm::pow(10.0, self.sigma * random.normal() / 10.0)
     }
 
@@ -108,7 +108,7 @@ mod tests {
     use units::Decibels;
 
     fn draws(fading: Fading) -> Vec<f64> {
-        let mut random = Stream::new(3, "listener", Purpose::Fading);
+        let mut random = Stream::new(3, "listener", Purpose::FADING);
         (0..100_000).map(|_| fading.draw(&mut random)).collect()
     }
 

@@ -25,11 +25,11 @@ pub(crate) struct Links {
     /// The weakest power in attowatts that is decoded in some format, which may be less than in others.
     least: u64,
     /// None where no node ever moves.
-    moving: Option<Box<Moving>>,
+    pub(super) moving: Option<Box<Moving>>,
 }
 
 /// State for computing links again.
-struct Moving {
+pub(super) struct Moving {
     model: Model,
     motion: Motion,
     grid: Grid,
@@ -127,10 +127,6 @@ impl Links {
 
     pub(crate) fn nodes(&self) -> usize {
         self.of.len()
-    }
-
-    pub(crate) fn are_moving(&self) -> bool {
-        self.moving.is_some()
     }
 
     /// Upper bound of the propagation delay of signals that are decoded.

@@ -164,8 +164,8 @@ impl Judge {
             fading: channel.fading,
             receive: reception.receive,
             ceiling: u64::MAX / (names.len() as u64).max(1),
-            luck: streams(channel.errors != Errors::None, Purpose::Reception),
-            powers: streams(channel.fading.is_some(), Purpose::Fading),
+            luck: streams(channel.errors != Errors::None, Purpose::RECEPTION),
+            powers: streams(channel.fading.is_some(), Purpose::FADING),
         }
     }
 

@@ -152,7 +152,7 @@ impl Radio {
     fn older(&self, standard: Standard, node: &config::Node) -> Result<Self, Refusal> {
         if self.is_low_band() == (standard == Standard::A) {
             let (band, at) = if standard == Standard::A { ("5", "5.18") } else { ("2.4", "2.437") };
-            let why = format!("{} is at {band} GHz; write `frequency = \"{at} GHz\"` in `[radio]`", standard.name());
+            let why = format!("{standard} is at {band} GHz; write `frequency = \"{at} GHz\"` in `[radio]`");
             return Err(Refusal::new("standard", why));
         }
         refuse_if!(node.channel_width.is_some(), Err(Refusal::of_802_11n("channel_width")));
@@ -402,7 +402,7 @@ impl Radio {
         if distance(&near) * 1_000 <= Mode::Mimo(near).rate().as_bps() {
             return Ok(near);
         }
-        let (name, mcs, streams) = (self.standard.name(), near.mcs(), near.streams());
+        let (name, mcs, streams) = (self.standard, near.mcs(), near.streams());
         let (ofdm, dsss) =
             (OfdmRate::ALL.into_iter().map(OfdmRate::rate), DsssRate::ALL.into_iter().map(DsssRate::rate));
         let scheme = match format {
@@ -450,7 +450,7 @@ impl Radio {
                 None => Ok(()),
             };
         };
-        let name = self.standard.name();
+        let name = self.standard;
         if !format.widths().contains(&self.channel_width) {
             return Err(Refusal::new("channel_width", format!("{name} has 20 and 40 MHz; write \"40 MHz\"")));
         }

@@ -156,15 +156,8 @@ impl Totals {
 
 impl Meter {
     fn new(port: PortId, late_after: Option<Duration>, stations: usize) -> Self {
-        Self {
-            port,
-            late_after,
-            told: Totals::default(),
-            busy_told: Duration::ZERO,
-            late: 0,
-            hops: 0,
-            heard: vec![0; stations.div_ceil(64)],
-        }
+        let heard = vec![0; stations.div_ceil(64)];
+        Self { port, late_after, told: Totals::default(), busy_told: Duration::ZERO, late: 0, hops: 0, heard }
     }
 }
 

@@ -64,12 +64,12 @@ pub(crate) struct Fates {
 }
 
 /// Description of a flow, for its results.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Identity {
     pub(crate) name: String,
     pub(crate) from: String,
     pub(crate) to: String,
-    pub(crate) kind: &'static str,
+    pub(crate) kind: String,
     pub(crate) class: Class,
     /// True if its load is drawn at random.
     pub(crate) drawn: bool,
@@ -139,14 +139,9 @@ impl FlowRecord {
         Fates { in_flight, decided: self.sent.saturating_sub(in_flight), lost: self.missing(in_flight) }
     }
 
-    /// The same, but packets in flight count as lost.
-    pub(crate) fn fates_without_grace(&self, older: u64) -> Fates {
-        Fates { decided: self.sent, lost: self.missing(0), ..self.fates(older) }
-    }
-
     /// Packets sent that were neither received nor are on their way; of a broadcast the mean over the nodes that should
     /// receive them.
-    fn missing(&self, in_flight: u64) -> f64 {
+    pub(crate) fn missing(&self, in_flight: u64) -> f64 {
         let received = self.receptions.as_ref().map_or(self.received as f64, |receptions| receptions.packets());
         (self.sent as f64 - in_flight as f64 - received).max(0.0)
     }
@@ -178,7 +173,7 @@ impl FlowRecord {
             name: identity.name.clone(),
             from: identity.from.clone(),
             to: identity.to.clone(),
-            kind: identity.kind.to_owned(),
+            kind: identity.kind.clone(),
             class: identity.class,
             sent_packets: self.sent,
             received_packets: self.received,
@@ -236,15 +231,11 @@ impl HopCounts {
 pub(crate) struct NodeRecord {
     /// Service time of notes, which come from no port.
     pub(crate) service: Summary,
-    pub(crate) attempts: u64,
-    pub(crate) rts_attempts: u64,
-    pub(crate) unanswered_data: u64,
+    /// Counts for the results as they are; the other results are made from the fields beside it.
+    pub(crate) mac: Mac,
     pub(crate) unanswered_rts: u64,
     pub(crate) requests: u64,
     pub(crate) grants: u64,
-    pub(crate) delivered: u64,
-    pub(crate) given_up: u64,
-    pub(crate) duplicates: u64,
     pub(crate) mpdus: u64,
     pub(crate) lost_mpdus: u64,
     pub(crate) block_ack_requests: u64,
@@ -304,9 +295,9 @@ impl NodeRecord {
     pub(crate) fn finish(&mut self, to: u32, delivered: bool, completion: &Completion) {
         let packets = u64::from(completion.packets);
         if !delivered {
-            self.given_up += packets;
+            self.mac.retry_drops += packets;
         } else if to != BROADCAST {
-            self.delivered += packets;
+            self.mac.delivered += packets;
         }
         if to != BROADCAST {
             self.hops.to(to).complete(delivered, completion);
@@ -325,18 +316,12 @@ impl NodeRecord {
         let mut service = self.service.clone();
         ports.for_each(|port| service.add(&port.service));
         // With RTS/CTS it is the RTS that collides.
-        let (failed, sent) = match self.rts_attempts {
-            0 => (self.unanswered_data, self.attempts),
+        let (failed, sent) = match self.mac.rts_attempts {
+            0 => (self.mac.collisions, self.mac.attempts),
             rts => (self.unanswered_rts, rts),
         };
         Mac {
             service_s: service.times(),
-            attempts: self.attempts,
-            rts_attempts: self.rts_attempts,
-            collisions: self.unanswered_data,
-            delivered: self.delivered,
-            retry_drops: self.given_up,
-            duplicates: self.duplicates,
             mpdus: aggregates.then_some(self.mpdus),
             lost_mpdus: aggregates.then_some(self.lost_mpdus),
             block_ack_requests: aggregates.then_some(self.block_ack_requests),
@@ -347,6 +332,7 @@ impl NodeRecord {
             airtime_s: self.airtime.as_secs_f64(),
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),
+            ..self.mac.clone()
         }
     }
 }

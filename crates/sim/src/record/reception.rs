@@ -75,7 +75,7 @@ impl Receptions {
 /// Distances between nodes at the ends of frames.
 #[derive(Debug)]
 pub(crate) struct Distances {
-    motion: Motion,
+    pub(crate) motion: Motion,
     /// Of a distance class.
     pub(crate) width: Length,
 }
@@ -84,10 +84,6 @@ pub(crate) struct Distances {
 const ROUNDING: f64 = 1e-9;
 
 impl Distances {
-    pub(crate) fn new(motion: Motion, width: Length) -> Self {
-        Self { motion, width }
-    }
-
     /// The distance class of every other node.
     pub(crate) fn classes(&mut self, from: u32, now: Instant) -> impl Iterator<Item = usize> {
         let nodes = u32::try_from(self.motion.nodes()).expect("fewer than 2^32 nodes");

@@ -106,7 +106,7 @@ mod tests {
     const N: u32 = 100_000;
 
     fn stream() -> Stream {
-        Stream::new(1, "draws", Purpose::Traffic)
+        Stream::new(1, "draws", Purpose::TRAFFIC)
     }
 
     #[test]

@@ -106,7 +106,7 @@ mod tests {
     /// The packet times of a source of 1000 B packets at 800 kb/s while on, so 10 ms apart.
     fn packets(on: Times, off: Times, share: f64, seconds: u64, seed: u64) -> Vec<Instant> {
         let active = Instant::ZERO..Instant::from_nanos(seconds * SECOND);
-        let random = Stream::new(seed, "f", Purpose::Traffic);
+        let random = Stream::new(seed, "f", Purpose::TRAFFIC);
         let mut source = OnOff::new(Bytes::new(1000), Rate::kbps(800), on, off, share, active, random);
         let mut found = Vec::new();
         while let Some(packet) = source.next() {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn without_an_end_times_saturate() {
-        let random = Stream::new(1, "f", Purpose::Traffic);
+        let random = Stream::new(1, "f", Purpose::TRAFFIC);
         let forever = times(1_000_000, Some(1.01));
         let active = Instant::from_nanos(u64::MAX - 10)..Instant::NEVER;
         let source = OnOff::new(Bytes::new(2_000), Rate::bps(1), forever, forever, 0.5, active, random);

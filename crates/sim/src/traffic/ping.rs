@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn random_requests_are_a_poisson_process() {
-        let found = times(Some(Stream::new(1, "p", Purpose::Traffic)), 30_001);
+        let found = times(Some(Stream::new(1, "p", Purpose::TRAFFIC)), 30_001);
         // 100 000 expected, standard deviation 316; the variance of a gap is its mean's square, here to 4 standard errors.
         assert!(found.len().abs_diff(100_000) < 1_265, "{}", found.len());
         let gaps: Vec<f64> = found.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 3e8).collect();

@@ -44,21 +44,16 @@ impl Source {
     }
 }
 
-/// Makes the packets of a recording again.
+/// Makes the packets of a recording again: the first at the start of the time in which it is `active`, the others with
+/// their recorded distances.
 #[derive(Debug)]
 pub(crate) struct Replay {
-    recording: Pcap,
-    active: Range<Instant>,
-    made: usize,
+    pub(crate) recording: Pcap,
+    pub(crate) active: Range<Instant>,
+    pub(crate) made: usize,
 }
 
 impl Replay {
-    /// Emits the first packet at the start of the time in which it is `active`, and the others with their recorded
-    /// distances.
-    pub(crate) fn new(recording: Pcap, active: Range<Instant>) -> Self {
-        Self { recording, active, made: 0 }
-    }
-
     pub(crate) fn next(&self) -> Option<Emission> {
         let packet = self.recording.packets.get(self.made)?;
         let at = self.active.start + packet.after;

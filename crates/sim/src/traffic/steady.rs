@@ -49,7 +49,7 @@ impl LoadRange {
 
     /// Random stream of the rates: flows whose draws have the same name have the same rate.
     pub(crate) fn stream(&self, seed: u64, flow: &str) -> Stream {
-        Stream::new(seed, self.draw.as_deref().unwrap_or(flow), Purpose::Load)
+        Stream::new(seed, self.draw.as_deref().unwrap_or(flow), Purpose::LOAD)
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn stream(seed: u64) -> Stream {
-        Stream::new(seed, "f", Purpose::Traffic)
+        Stream::new(seed, "f", Purpose::TRAFFIC)
     }
 
     fn packets(mut source: Steady) -> Vec<Emission> {

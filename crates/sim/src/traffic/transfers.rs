@@ -90,7 +90,7 @@ mod tests {
     }
 
     fn transfers(volume: Volume, recurrence: Recurrence) -> Transfers {
-        Transfers::new(volume, recurrence, second(1)..second(10), Stream::new(1, "f", Purpose::Traffic))
+        Transfers::new(volume, recurrence, second(1)..second(10), Stream::new(1, "f", Purpose::TRAFFIC))
     }
 
     #[test]

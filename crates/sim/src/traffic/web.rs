@@ -76,7 +76,7 @@ mod tests {
     fn web(size: Pareto, rate: Option<Rate>, seconds: u64) -> Web {
         let reading = Times::Exponential(Duration::from_secs(5));
         let active = Instant::ZERO..Instant::from_nanos(seconds * SECOND);
-        Web::new(Bytes::new(1000), rate, size, reading, active, Stream::new(1, "f", Purpose::Traffic))
+        Web::new(Bytes::new(1000), rate, size, reading, active, Stream::new(1, "f", Purpose::TRAFFIC))
     }
 
     fn packets(mut web: Web) -> Vec<Emission> {

@@ -165,7 +165,7 @@ fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>
         let message = format!("distance classes must be at least {} wide here", Length::metres(least.ceil()));
         return Err(BuildError::new("record.reception", message));
     }
-    Ok(Some(Box::new(Distances::new(motion.clone(), width))))
+    Ok(Some(Box::new(Distances { motion: motion.clone(), width })))
 }
 
 impl World {

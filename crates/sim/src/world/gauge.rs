@@ -216,7 +216,7 @@ pub(super) mod tests {
             let record = &world.nodes[0.into()].record;
             // Packets in flight have no report yet.
             let in_flight = world.nodes[0.into()].station.held.in_flight().count() as u64;
-            assert_eq!((seen[0].frames, seen[0].mpdus), (record.attempts, record.mpdus + in_flight));
+            assert_eq!((seen[0].frames, seen[0].mpdus), (record.mac.attempts, record.mpdus + in_flight));
             let mean = seen[0].mpdus as f64 / seen[0].frames as f64;
             assert!(mean > 0.95 * most as f64 && mean <= most as f64, "{mean} in a frame, {most} at most");
         }

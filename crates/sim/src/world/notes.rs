@@ -134,7 +134,7 @@ mod tests {
         let mut world = World::new(&toml::from_str(text).expect("a description"), 1).expect("a network");
         let nodes = world.nodes.len();
         for node in world.nodes.iter_mut() {
-            node.neighbours = Some(Box::new(Notes::new(Stream::new(1, &node.name, Purpose::Notes))));
+            node.neighbours = Some(Box::new(Notes::new(Stream::new(1, &node.name, Purpose::NOTES))));
             node.gauge = Gauge::new([(0.into(), Reads::RADIO, Some(Duration::ZERO))].into_iter(), nodes);
         }
         world

@@ -115,10 +115,10 @@ fn fates(world: &World) -> Vec<Fates> {
     }
     let of = |index: FlowId, flow: &Flow| {
         let record = &flow.record;
-        if world.record.in_flight_lost {
-            return record.fates_without_grace(older[index]);
-        }
         let fates = record.fates(older[index]);
+        if world.record.in_flight_lost {
+            return Fates { decided: record.sent, lost: record.missing(0), ..fates };
+        }
         let (Role::Request { back }, Some(transport)) = (flow.role, &record.transport) else { return fates };
         // A ping whose reply is lost counts as lost; one that is on its way does not.
         let answers = transport.replies + world.flows[back].record.fates(older[back]).in_flight;

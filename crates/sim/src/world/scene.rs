@@ -51,16 +51,8 @@ impl Scene<'_> {
             }
         };
         let (mode, psdu, length) = self.on_the_air(frame);
-        trace::Frame {
-            kind,
-            from: frame.from,
-            to: (frame.to != BROADCAST).then_some(frame.to),
-            reserves: frame.reserves,
-            length,
-            mode,
-            psdu,
-            mpdus,
-        }
+        let to = (frame.to != BROADCAST).then_some(frame.to);
+        trace::Frame { kind, from: frame.from, to, reserves: frame.reserves, length, mode, psdu, mpdus }
     }
 
     /// Mode, length and duration of a frame, or of a station's part of it.

@@ -243,7 +243,7 @@ mod tests {
     }
 
     fn luck() -> Stream {
-        Stream::new(1, "a b", Purpose::Damage)
+        Stream::new(1, "a b", Purpose::DAMAGE)
     }
 
     fn plain() -> config::Wired {

@@ -51,17 +51,8 @@ pub(super) struct Done;
 
 impl Client {
     pub(super) fn new(socket: OwnedFd, now: Instant, number: u64) -> Self {
-        Self {
-            socket,
-            phase: Phase::Asking,
-            number,
-            input: Vec::new(),
-            output: Vec::new(),
-            sent: 0,
-            silent: false,
-            deadline: now + PATIENCE,
-            due: now,
-        }
+        let (phase, deadline, input, output) = (Phase::Asking, now + PATIENCE, Vec::new(), Vec::new());
+        Self { socket, phase, number, input, output, sent: 0, silent: false, deadline, due: now }
     }
 
     /// Returns its age rank; `None` if it watches, which never ends.

@@ -273,8 +273,8 @@ mod tests {
         let costs = Costs::new(&Timing::new(&radio).expect("802.11a"));
         let candidates: Vec<Candidate> = radio.ladder().into_iter().map(|mode| costs.of(mode)).collect();
         let time = |index: usize| candidates[index].payload + candidates[index].overhead;
-        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
-        let mut luck = Stream::new(2, "luck", Purpose::Reception);
+        let mut random = Stream::new(1, "minstrel", Purpose::RATE_CONTROL);
+        let mut luck = Stream::new(2, "luck", Purpose::RECEPTION);
         let mut minstrel = Minstrel::new(candidates.clone(), Instant::ZERO, &mut random);
         let mut used = vec![0; 8];
         let (mut spent, mut delivered) = (0.0, 0.0);
@@ -339,7 +339,7 @@ mod tests {
         let goodput = |(mpdus, time): (u64, Duration)| mpdus as f64 / time.as_nanos() as f64;
         let frames: Vec<(u64, Duration)> = radio.all_modes().into_iter().map(frame).collect();
         let candidates = radio.all_modes().into_iter().map(|mode| costs.of(mode)).collect();
-        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
+        let mut random = Stream::new(1, "minstrel", Purpose::RATE_CONTROL);
         let mut minstrel = Minstrel::new(candidates, Instant::ZERO, &mut random);
         let (mut now, mut delivered, mut spent) = (Instant::ZERO, 0, Duration::ZERO);
         while now < Instant::ZERO + Duration::from_secs(5) {
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_moving_average_keeps_three_quarters_of_the_past() {
-        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
+        let mut random = Stream::new(1, "minstrel", Purpose::RATE_CONTROL);
         let candidate = Candidate { payload: 1.0, overhead: 1.0, group: None };
         let mut minstrel = Minstrel::new(vec![candidate], Instant::ZERO, &mut random);
         let mut interval = |millis: u64, acknowledged| {
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_mode_without_attempts_is_as_good_as_a_faster_one_of_its_group() {
-        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
+        let mut random = Stream::new(1, "minstrel", Purpose::RATE_CONTROL);
         let group = |streams| Some((streams, ChannelWidth::Mhz20, GuardInterval::Long));
         let candidate = |(payload, streams)| Candidate { payload, overhead: 0.0, group: group(streams) };
         let modes = [(8.0, 1), (6.0, 2), (4.0, 1), (2.0, 1)].map(candidate);
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn what_fails_falls_back_along_the_chain() {
-        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
+        let mut random = Stream::new(1, "minstrel", Purpose::RATE_CONTROL);
         let candidate = |payload| Candidate { payload, overhead: 0.0, group: None };
         let mut minstrel = Minstrel::new([8.0, 4.0, 2.0].map(candidate).to_vec(), Instant::ZERO, &mut random);
         minstrel.best = [2, 1, 0];

@@ -32,7 +32,7 @@ fn bench(rules: Conventions) -> Bench {
 pub(super) fn bench_in(mode: Mode, rules: Conventions) -> Bench {
     let rules = rules.agreed();
     let station =
-        Station::new(ME, Rates::fixed(vec![vec![mode]], Vec::new()), &rules, Stream::new(1, "alone", Purpose::Backoff));
+        Station::new(ME, Rates::fixed(vec![vec![mode]], Vec::new()), &rules, Stream::new(1, "alone", Purpose::BACKOFF));
     Bench { station, rules }
 }
 

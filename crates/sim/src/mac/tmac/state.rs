@@ -45,11 +45,6 @@ pub(crate) struct TmacState {
 }
 
 impl TmacState {
-    /// A station that has nothing to send and has heard nobody.
-    pub(in crate::mac) fn new(rules: TmacRules) -> Self {
-        Self { rules, ..Self::default() }
-    }
-
     /// Index of a neighbour in its last request.
     pub(crate) fn place_of(&self, neighbour: u32) -> Option<usize> {
         self.asked.iter().position(|&asked| asked == neighbour)

@@ -69,7 +69,7 @@ fn walk(position: Position, node: usize, kind: u8) -> Walk {
         }
         _ => {
             let area = Position { x: 1000.0, y: 1000.0, z: 0.0 };
-            let random = Stream::new(1, &node.to_string(), Purpose::Motion);
+            let random = Stream::new(1, &node.to_string(), Purpose::MOTION);
             let walk = RandomWaypoint::new(area, 1.0, 20.0, Duration::from_secs(2), random);
             Walk::random(walk, WalkStart::Uniform)
         }

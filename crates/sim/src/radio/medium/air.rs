@@ -248,7 +248,7 @@ impl<F: Copy> Medium<F> {
 
     /// True if nodes move, so that links come and go.
     pub(crate) fn is_moving(&self) -> bool {
-        self.links.are_moving()
+        self.links.moving.is_some()
     }
 
     /// Upper bound of the propagation delay of frames that are decoded.

@@ -78,8 +78,8 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     let losses = answered.settings.and_then(|settings| settings.bqm).map(|_| Losses::default());
     there.record.transport = Some(Box::new(TransportRecord::new(answered.service, losses)));
     let Identity { name, from, to, kind, class, .. } = &there.identity;
-    let (name, from, to, class) = (name.clone(), to.clone(), from.clone(), *class);
-    let identity = Identity { name, from, to, kind, class, drawn: false, deadline: None, left_out: None };
+    let (name, from, to) = (name.clone(), to.clone(), from.clone());
+    let identity = Identity { name, from, to, kind: kind.clone(), class: *class, ..Identity::default() };
     let category = answered.category.map_or(there.category, |category| rules.index(category));
     let ends = (there.to.into(), there.from.into());
     Flow::new(identity, ends, (category, there.dscp), role, Supply::Answers { longest })

@@ -50,7 +50,7 @@ pub(super) fn admit(
     rate: Rate,
     seed: u64,
 ) -> [Flow; 3] {
-    let mut chance = Stream::new(seed, &flow.identity.name, Purpose::Admission);
+    let mut chance = Stream::new(seed, &flow.identity.name, Purpose::ADMISSION);
     let mut gate = FlowGate::new(&described.gate, chance.up_to(u64::MAX));
     let [probes, answers, regulations] = [0, 1, 2].map(|step| FlowId::at(next.place() + step));
     let mut standing = Standing::NotYet;
@@ -81,11 +81,9 @@ pub(super) fn admit(
             name: format!("{name}-{what}"),
             from: from_name.clone(),
             to: to_name.clone(),
-            kind: "message",
+            kind: "message".to_owned(),
             class: Class::RealTime,
-            drawn: false,
-            left_out: None,
-            deadline: None,
+            ..Identity::default()
         };
         let supply = Supply::Answers { longest: network_bytes(MESSAGE) };
         Flow::new(identity, (from, to), (flow.category, Dscp::SIGNALLING), role, supply)

@@ -4,7 +4,7 @@ use super::answers::{self, Answered};
 use super::ends::{End, Ends, MOST, too_many};
 use super::supply::Traffic;
 use super::{Flow, Role, Supply, asking};
-use crate::config::{self, Class, Dscp, Protocol, Queues};
+use crate::config::{self, Dscp, Protocol, Queues};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::radio::Medium;
@@ -86,7 +86,7 @@ fn identity(described: &config::Flow, name: String, from: &str, to: Option<&Stri
     Identity {
         from: from.to_owned(),
         to: to.map_or("broadcast", String::as_str).to_owned(),
-        kind: described.traffic.kind.name(),
+        kind: described.traffic.kind.to_string(),
         class: described.class,
         drawn: traffic.is_drawn(),
         left_out: traffic.left_out(),
@@ -143,11 +143,9 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
                 name: format!("{sender}-{receiver}"),
                 from: sender,
                 to: receiver,
-                kind: "real",
-                class: Class::BestEffort,
+                kind: "real".to_owned(),
                 drawn: true,
-                deadline: None,
-                left_out: None,
+                ..Identity::default()
             };
             let way = (rules.index(Dscp::default().category()), Dscp::default());
             let supply = Supply::Outside(Box::default());

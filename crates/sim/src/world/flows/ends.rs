@@ -173,7 +173,7 @@ impl<'a> Ends<'a> {
             };
         };
         let draw = |name: String| {
-            let drawn = Stream::new(self.basis.seed, &name, Purpose::Ends).up_to(last as u64);
+            let drawn = Stream::new(self.basis.seed, &name, Purpose::ENDS).up_to(last as u64);
             let (from, to) = pairs[usize::try_from(drawn).expect("there are fewer pairs")];
             End { name, from, to }
         };

@@ -127,11 +127,11 @@ impl<'n> Traffic<'n> {
             ("every", every.is_some()),
             ("file", file.is_some()),
         ];
-        let (name, known) = (kind.name(), kind.keys());
+        let known = kind.keys();
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             let list = if list.is_empty() { "no keys".to_owned() } else { list };
-            return self.refuse(key, format!("{name} traffic has no `{key}`; it has {list}"));
+            return self.refuse(key, format!("{kind} traffic has no `{key}`; it has {list}"));
         }
         if *kind == TrafficKind::Voice && *silence != Some(true) {
             for (key, given) in [("on", on), ("off", off)] {
@@ -234,7 +234,7 @@ impl<'n> Traffic<'n> {
 
     /// Supply of the flow called `name`. `tcp`: settings of TCP, if used.
     pub(crate) fn supply(&self, name: &str, tcp: Option<Settings>, seed: u64) -> Result<Supply, BuildError> {
-        let mut random = Stream::new(seed, name, Purpose::Traffic);
+        let mut random = Stream::new(seed, name, Purpose::TRAFFIC);
         let jitter = match self.flow.phase_jitter.as_nanos() {
             0 => Duration::ZERO,
             most => Duration::from_nanos(random.up_to(most - 1)),
@@ -265,7 +265,7 @@ impl<'n> Traffic<'n> {
             TrafficKind::Web => Source::Web(self.web(active, random)?),
             TrafficKind::Replay => {
                 let recording = self.recording.clone().expect("it was read before");
-                Source::Replay(Replay::new(recording, active))
+                Source::Replay(Replay { recording, active, made: 0 })
             }
             TrafficKind::Ping => {
                 let random = self.flow.traffic.times.is_some().then_some(random);
@@ -374,14 +374,8 @@ impl<'n> Traffic<'n> {
         let packet = Bytes::new(packetisation.unwrap_or(PACKETISATION).div_floor(SAMPLE));
         if silence != Some(true) {
             let schedule = RateSchedule::Steps(vec![Segment { start: active.start, rate: SPEECH }]);
-            return Source::Steady(Steady::new(
-                schedule,
-                active.end,
-                Lengths::One(packet),
-                Bytes::new(0),
-                false,
-                random,
-            ));
+            let lengths = Lengths::One(packet);
+            return Source::Steady(Steady::new(schedule, active.end, lengths, Bytes::new(0), false, random));
         }
         let (on, off) = (on.unwrap_or(TALK_SPURT), off.unwrap_or(PAUSE));
         let share = share(on, off);

@@ -185,7 +185,7 @@ impl World {
                 let copy = self.keep(node, from, packet);
                 self.nodes[node].station.reorder(from, category, &self.rules).hold(sequence, copy);
             }
-            Arrival::Duplicate => self.nodes[node].record.duplicates += 1,
+            Arrival::Duplicate => self.nodes[node].record.mac.duplicates += 1,
         }
     }
 

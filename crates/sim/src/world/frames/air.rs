@@ -412,7 +412,7 @@ impl World {
             self.nodes[node].station.received(self.now, frame, &self.rules)
         };
         let record = &mut self.nodes[node].record;
-        record.duplicates += u64::from(answer.duplicate);
+        record.mac.duplicates += u64::from(answer.duplicate);
         self.count_outcome(node, answer);
         match frame.kind {
             Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. }
@@ -480,7 +480,7 @@ mod tests {
 
     /// Events so far, and the frames and airtime of every node.
     fn account(world: &World) -> (u64, Vec<(u64, Duration)>) {
-        let sent = world.nodes.iter().map(|node| (node.record.attempts, node.record.airtime));
+        let sent = world.nodes.iter().map(|node| (node.record.mac.attempts, node.record.airtime));
         (world.handled, sent.collect())
     }
 

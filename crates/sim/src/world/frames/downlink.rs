@@ -22,7 +22,7 @@ impl Node {
             shared.begin(mode.alone().subcarriers(), payload);
         }
         for Part { to, mode, psdu, frames, repeated } in station.held.parts() {
-            record.attempts += 1;
+            record.mac.attempts += 1;
             let hop = record.hops.to(to);
             hop.attempts += 1;
             hop.repeated += repeated as u64;

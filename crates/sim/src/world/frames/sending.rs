@@ -4,6 +4,7 @@ use crate::engine::{Arena, FlowId, Handle, List};
 use crate::mac::{Announced, Answer, Asks, BROADCAST, Conventions, Frame, Kind, Unanswered};
 use crate::net::{Load, Packet};
 use crate::record::NodeRecord;
+use crate::results::Mac;
 use crate::world::flows::Flow;
 use crate::world::nodes::Node;
 use units::{Duration, Instant};
@@ -30,7 +31,8 @@ impl Node {
     /// known already or does not follow from mode and length alone.
     #[inline]
     pub(super) fn begins(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> (Sort, Option<Duration>) {
-        let NodeRecord { attempts, rts_attempts, block_ack_requests, requests, grants, .. } = &mut self.record;
+        let NodeRecord { mac, block_ack_requests, requests, grants, .. } = &mut self.record;
+        let Mac { attempts, rts_attempts, .. } = mac;
         let (count, sort) = match frame.kind {
             Kind::Ack => {
                 // Every second frame is an ACK.
@@ -68,7 +70,7 @@ impl Node {
             egress.on_air(now, to, category, false, || airtime);
         }
         match answer.failed {
-            Some(Unanswered::Data) => record.unanswered_data += 1,
+            Some(Unanswered::Data) => record.mac.collisions += 1,
             Some(Unanswered::Rts) => record.unanswered_rts += 1,
             Some(Unanswered::BlockAckReq) | None => {}
         }

@@ -29,7 +29,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
     for (index, site) in sites.iter().enumerate() {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
         let layout = layout(site, address, basis)?;
-        let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
+        let mut chance = Stream::new(seed, &site.name, Purpose::QUEUES);
         let order = order(site, &layout, rules);
         let settings = order.settings();
         // A category with several ports cannot follow the contention parameters of each.
@@ -70,8 +70,8 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         let looking = ports.numbers().zip(needs()).map(|(port, needs)| (port, needs.reads, needs.late_after));
         let gauge = Gauge::new(looking, sites.len());
         let tells = needs().any(|needs| needs.reads.contains(Reads::NOTES) || needs.sets.contains(Sets::NOTE));
-        let neighbours = tells.then(|| Box::new(Notes::new(Stream::new(seed, &site.name, Purpose::Notes))));
-        let random = Stream::new(seed, &site.name, Purpose::Backoff);
+        let neighbours = tells.then(|| Box::new(Notes::new(Stream::new(seed, &site.name, Purpose::NOTES))));
+        let random = Stream::new(seed, &site.name, Purpose::BACKOFF);
         let rates = rates(address, site, low, basis)?;
         let mut station = Station::new(address, rates, rules, random);
         if site.edca.is_some() || site.standard == Some(Standard::B) {
@@ -282,7 +282,7 @@ fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Re
     }
     let why = "a nominal rate has no slower ones; write `mcs`, or `algorithm = \"fixed\"`";
     refuse_if!(network.radio.nominal_rate.is_some(), Err(BuildError::new("mac.rate_control.algorithm", why)));
-    let random = Stream::new(seed, &site.name, Purpose::RateControl);
+    let random = Stream::new(seed, &site.name, Purpose::RATE_CONTROL);
     let all = radio::own(site, &network.radio)?.map_or_else(|| modes(&network.radio), |own| modes(&own));
     let (sets, of_peer) = generations.of(address, all, modes);
     Ok(Rates::new(algorithm, sets, of_peer, &Costs::new(&rules.timing), random))

@@ -55,7 +55,7 @@ impl Infrastructure {
                 let (from, to) = (NodeId::from(from), NodeId::from(to));
                 let port = nodes[from].egress.layout.port(to.into(), 0, Class::BestEffort);
                 let name = format!("{} {}", nodes[from].name, nodes[to].name);
-                wires.push(Wire::new(from, port, to, &network.wired[table], Stream::new(seed, &name, Purpose::Damage)));
+                wires.push(Wire::new(from, port, to, &network.wired[table], Stream::new(seed, &name, Purpose::DAMAGE)));
             }
         }
         wires

@@ -99,7 +99,7 @@ fn random_waypoint(mobility: &Mobility, name: &str, seed: u64) -> Result<Walk, B
     check_walk(area, slowest, fastest)?;
     let start = mobility.marks.read("start", mobility.start);
     let pause = mobility.marks.read("pause", mobility.pause);
-    let random = Stream::new(seed, name, Purpose::Motion);
+    let random = Stream::new(seed, name, Purpose::MOTION);
     Ok(Walk::random(RandomWaypoint::new(area, slowest, fastest, pause, random), start))
 }
 

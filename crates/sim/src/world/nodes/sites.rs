@@ -45,7 +45,7 @@ pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
 fn scattered(network: &Network, node: &Site, seed: u64) -> Option<Place> {
     let placement = network.nodes.as_ref().filter(|placement| placement.placement == Some(Shape::Random))?;
     (node.role != Role::Wired)
-        .then(|| position(Shape::Random, 0, placement, Stream::new(seed, &node.name, Purpose::Motion)))
+        .then(|| position(Shape::Random, 0, placement, Stream::new(seed, &node.name, Purpose::MOTION)))
 }
 
 /// The nodes that one table describes.
@@ -61,7 +61,7 @@ fn alike(node: &Site) -> Vec<Site> {
 /// Position of the `index`-th node, called `name`, by the placement rule, if there is one.
 fn placed(placement: &Placement, index: u32, name: &str, seed: u64) -> Result<Option<Place>, BuildError> {
     check_placement(placement)?;
-    let random = Stream::new(seed, name, Purpose::Motion);
+    let random = Stream::new(seed, name, Purpose::MOTION);
     Ok(placement.placement.map(|shape| position(shape, index, placement, random)))
 }
 

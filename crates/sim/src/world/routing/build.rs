@@ -50,7 +50,7 @@ fn mesh(basis: &Basis) -> Result<Found, BuildError> {
     check_aodv(given)?;
     let settings = Settings::new(given);
     let nodes = names.iter().zip(0..).map(|(name, address)| {
-        let random = Stream::new(seed, name, Purpose::Routing);
+        let random = Stream::new(seed, name, Purpose::ROUTING);
         aodv::Aodv::new(address, &settings, random)
     });
     let nodes = nodes.collect();
@@ -77,7 +77,7 @@ fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
     let given = network.routing.dsr(rules.edca());
     let settings = dsr::Settings::new(given);
     let node =
-        |(name, address): (&String, u32)| dsr::Dsr::new(address, &settings, Stream::new(seed, name, Purpose::Routing));
+        |(name, address): (&String, u32)| dsr::Dsr::new(address, &settings, Stream::new(seed, name, Purpose::ROUTING));
     let nodes = names.iter().zip(0..).map(node).collect();
     Ok(Found::dsr(Sourced::new(settings, nodes), rules.index(given.category)))
 }

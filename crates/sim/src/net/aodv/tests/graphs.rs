@@ -55,7 +55,7 @@ impl Drawn {
         links.dedup();
         let mut net = Net::new(self.nodes, &links, &given);
         net.settings.jitter = Duration::from_millis(if fast { 0 } else { 10 });
-        let mut stream = Stream::new(3, "loss", Purpose::Traffic);
+        let mut stream = Stream::new(3, "loss", Purpose::TRAFFIC);
         let loss = u64::from(self.loss);
         net.loses = Box::new(move |_, _, _| stream.up_to(255) < loss);
         net

@@ -91,7 +91,7 @@ impl Net {
     /// A network without random delays.
     fn new(nodes: u32, links: &[(u32, u32)], given: &config::Aodv) -> Self {
         let settings = Settings { jitter: Duration::ZERO, ..Settings::new(given) };
-        let new = |node: u32| Aodv::new(node, &settings, Stream::new(1, &node.to_string(), Purpose::Routing));
+        let new = |node: u32| Aodv::new(node, &settings, Stream::new(1, &node.to_string(), Purpose::ROUTING));
         let nodes: Vec<Aodv> = (0..nodes).map(new).collect();
         let mut net = Self {
             now: Instant::ZERO,

@@ -118,7 +118,7 @@ fn requests_back_off() {
 fn a_packet_is_salvaged_and_its_sender_told() {
     // 0 - 1 - 2 - 3 and 1 - 4 - 3.
     let mut net = Net::chain(4);
-    net.nodes.push(Dsr::new(4, &net.given, Stream::new(7, "n4", Purpose::Routing)));
+    net.nodes.push(Dsr::new(4, &net.given, Stream::new(7, "n4", Purpose::ROUTING)));
     net.links.push(Vec::new());
     let first = net.send(0, 3);
     net.run(Duration::from_millis(100));
@@ -184,7 +184,7 @@ fn a_node_that_comes_near_shortens_the_route() {
 fn caches_are_bounded_and_forget() {
     for cache in [RouteCache::Links, RouteCache::Paths] {
         let given = Settings { cache, cache_links: 6, cache_paths: 2, cache_overheard: 2, ..Settings::RFC };
-        let mut dsr = Dsr::new(0, &given, Stream::new(7, "n0", Purpose::Routing));
+        let mut dsr = Dsr::new(0, &given, Stream::new(7, "n0", Purpose::ROUTING));
         let mut out = Output::default();
         let mut cx = Context { now: Instant::ZERO, given: &given, out: &mut out };
         for last in 10..40 {
@@ -280,7 +280,7 @@ fn packets_of_others_wait_until_somebody_tells_of_a_route() {
 #[test]
 fn a_reply_on_its_way_teaches_the_way_behind_it() {
     let given = Settings { learn_forwarded_replies: false, ..Settings::RFC };
-    let mut dsr = Dsr::new(1, &given, Stream::new(7, "n1", Purpose::Routing));
+    let mut dsr = Dsr::new(1, &given, Stream::new(7, "n1", Purpose::ROUTING));
     let mut out = Output::default();
     let cx = &mut Context { now: Instant::ZERO, given: &given, out: &mut out };
     dsr.receive(message(&[2, 1, 0], Content::Reply { route: route(&[0, 1, 2]) }), cx);

@@ -63,7 +63,7 @@ struct Net {
 
 impl Net {
     fn new(count: u32, links: &[(u32, u32)], given: &Settings) -> Self {
-        let node = |address| Dsr::new(address, given, Stream::new(7, &format!("n{address}"), Purpose::Routing));
+        let node = |address| Dsr::new(address, given, Stream::new(7, &format!("n{address}"), Purpose::ROUTING));
         let mut net = Self {
             given: given.clone(),
             nodes: (0..count).map(node).collect(),

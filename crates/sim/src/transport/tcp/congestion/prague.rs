@@ -106,7 +106,7 @@ mod tests {
     /// Mean window in segments when each segment is marked with this probability, over a round trip of this length.
     fn window(probability: f64, rtt: Duration) -> f64 {
         let mut prague = Prague::new(SEGMENT);
-        let mut luck = Stream::new(1, "marks", Purpose::Reception);
+        let mut luck = Stream::new(1, "marks", Purpose::RECEPTION);
         let (mut cwnd, mut una, mut now, mut sum) = (10 * SEGMENT, 1, Instant::ZERO, 0.0);
         let rounds = 60_000;
         for round in 0..rounds {

@@ -1,22 +1,16 @@
 //! Congestion avoidance of RFC 5681, by counting octets.
 
-use crate::transport::tcp::RecoveryEnd;
-
 /// Grows by one segment per window acknowledged, halves at congestion.
 #[derive(Debug)]
 pub(super) struct Reno {
     /// True if the count survives a loss, and one acknowledgement may count for several segments
-    /// ([`RecoveryEnd::Counted`]).
-    counted: bool,
+    /// ([`RecoveryEnd::Counted`](crate::transport::tcp::RecoveryEnd::Counted)).
+    pub(super) counted: bool,
     /// Octets acknowledged since the window last grew.
-    acked: u64,
+    pub(super) acked: u64,
 }
 
 impl Reno {
-    pub(super) fn new(end: RecoveryEnd) -> Self {
-        Self { counted: end == RecoveryEnd::Counted, acked: 0 }
-    }
-
     /// Growth of `cwnd` (RFC 5681, 3.1: the recommended way).
     pub(super) fn increase(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
         if self.counted {

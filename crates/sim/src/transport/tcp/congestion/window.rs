@@ -5,7 +5,7 @@ use super::bqm::{Bqm, Reaction};
 use super::cubic::Cubic;
 use super::prague::{Heard, Prague};
 use super::reno::Reno;
-use crate::transport::tcp::{Congestion, Report, Settings, SlowStart};
+use crate::transport::tcp::{Congestion, RecoveryEnd, Report, Settings, SlowStart};
 use units::Instant;
 
 /// Growth of the window beyond slow start, and its reduction.
@@ -36,7 +36,7 @@ impl Window {
         let segment = settings.segment.count();
         let initial = segment.saturating_mul(u64::from(settings.initial_window));
         let law = match settings.congestion {
-            Congestion::Reno => Law::Reno(Reno::new(settings.recovery_end)),
+            Congestion::Reno => Law::Reno(Reno { counted: settings.recovery_end == RecoveryEnd::Counted, acked: 0 }),
             Congestion::Cubic => Law::Cubic(Cubic::new(segment, settings.friendly_growth)),
             Congestion::Bqm => Law::Bqm(Bqm::new(settings.bqm.unwrap_or_default())),
             Congestion::Prague => Law::Prague(Prague::new(segment)),

@@ -104,7 +104,7 @@ struct Bottleneck<'a> {
 
 impl<'a> Bottleneck<'a> {
     fn new(link: &'a Link) -> Self {
-        let luck = Stream::new(1, "link", Purpose::Reception);
+        let luck = Stream::new(1, "link", Purpose::RECEPTION);
         Self { link, leaving: VecDeque::new(), luck, count: 0 }
     }
 

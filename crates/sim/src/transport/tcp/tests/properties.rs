@@ -140,7 +140,7 @@ impl Path {
 fn path() -> impl Strategy<Value = Path> {
     (any::<u64>(), 1u64..20_000, 1usize..200, 1u64..300, 0.0..0.1, 0.0..0.1, 0u64..200).prop_map(
         |(seed, service, buffer, delay, loss, detours, detour)| Path {
-            luck: Stream::new(seed, "path", Purpose::Reception),
+            luck: Stream::new(seed, "path", Purpose::RECEPTION),
             service: Duration::from_micros(service),
             buffer,
             delay: Duration::from_millis(delay),
@@ -232,7 +232,7 @@ fn bias() -> impl Strategy<Value = bqm::Settings> {
 fn network() -> impl Strategy<Value = Network> {
     (any::<u64>(), 0u64..20_000, 0.0..0.6, 0.0..0.4, 0u64..300, 0u64..400).prop_map(
         |(seed, bad, loss, repetition, jitter, late)| Network {
-            luck: Stream::new(seed, "network", Purpose::Reception),
+            luck: Stream::new(seed, "network", Purpose::RECEPTION),
             good_from: Instant::ZERO + Duration::from_millis(bad),
             loss,
             repetition,
