@@ -25,7 +25,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         for claim in &named.scenario.claims {
             if let Some(other) = owners.insert(&claim.id, named) {
                 let (one, two) = (&other.scenario.file, &named.scenario.file);
-                found.push(format!("{}: both {one} and {two} contain this claim", claim.id));
+                found.push(format!("{}: {one} and {two} both contain the claim with this id", claim.id));
             }
         }
     }
@@ -49,7 +49,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 found.push(format!("{}: twice on record", row.id));
             }
             if owners.get(row.id.as_str()).is_none_or(|named| named.document != *document) {
-                found.push(format!("{}: recorded for {document}, but no scenario of it has this claim", row.id));
+                found.push(format!("{}: recorded for {document}, none of whose scenarios has this claim", row.id));
             }
         }
     }
@@ -69,10 +69,10 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 let ruled = std::iter::once(named).chain(others).find(ruled_with);
                 let hash = ruled.and_then(|named| named.scenario.hashes.get(&claim.id));
                 if hash.as_deref() != Some(&row.hash) {
-                    found.push(format!("{}: out of date; run `{}` and record it", claim.id, row.command));
+                    found.push(format!("{}: the record is outdated: run and record `{}`", claim.id, row.command));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
-                    found.push(format!("{}: the text of the claim has changed; `sluice claims --record`", claim.id));
+                    found.push(format!("{}: the claim's text has changed; run `sluice claims --record`", claim.id));
                 }
             }
             found.extend(no_evidence(&named.scenario, claim, &own));
@@ -96,7 +96,7 @@ fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String
     if claim.statement.is_none() {
         let chosen = scenario.chosen_by.iter().filter(|(_, by)| by.contains(&claim.id));
         found.extend(chosen.map(|(key, _)| {
-            format!("{}: `{key}` was chosen to make it hold (`chosen_by`): it needs `statement = \"ours\"`", claim.id)
+            format!("{}: `{key}` was chosen to make the claim hold (`chosen_by`): add `statement = \"ours\"`", claim.id)
         }));
         if claims::is_open(claim) && !rows.iter().all(|row| matches!(row.verdict, Ruling::Better | Ruling::Differs)) {
             found.push(format!(
@@ -135,7 +135,7 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
             return (verdict.verdict != row.verdict || moved).then_some(told);
         }
         let told =
-            format!("{name}: {ours} in a short run, {recorded} on record: give it `full = true` or longer short runs");
+            format!("{name}: {ours} in a short run, {recorded} on record: write `full = true`, or lengthen short runs");
         (!weaker(verdict.verdict, row.verdict)).then_some(told)
     };
     verdicts.iter().filter_map(against).collect()

@@ -121,7 +121,7 @@ pub fn read(text: &str) -> Result<Vec<Row>, String> {
         return Err(format!("the columns are not {COLUMNS}"));
     }
     let row = |(number, cells): (usize, Vec<String>)| {
-        Row::from_cells(cells).ok_or_else(|| format!("row {}: this version writes a value in another form", number + 1))
+        Row::from_cells(cells).ok_or_else(|| format!("row {}: Sluice now writes a value in another form", number + 1))
     };
     lines.enumerate().map(row).collect()
 }

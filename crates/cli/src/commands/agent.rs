@@ -162,7 +162,7 @@ impl Host for Serving<'_> {
 
     fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()> {
         if let Err(failure) = self.recordings.write(&status.device, decision) {
-            self.complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
+            self.complain(format_args!("{}: {failure}; the recording of this interface ends", status.device));
         }
         ControlFlow::Continue(())
     }

@@ -66,7 +66,7 @@ pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failu
     }
     let meant = plain(&or_meant(&device, known.iter().copied()));
     let known = plain(&known.join(", "));
-    Err(Failure::wrong(format!("no agent governs \"{device}\"; governed are {known}{meant}")))
+    Err(Failure::wrong(format!("no agent governs \"{device}\", but agents govern {known}{meant}")))
 }
 
 /// A status as JSON, with the stations of a Wi-Fi interface.

@@ -71,7 +71,7 @@ fn pool(args: &args::Trial) -> Result<(), Failure> {
         let trial: Trial = read(path, "trial")?;
         let arms = &trials.first().unwrap_or(&trial).plan.arms;
         if trial.plan.arms != *arms || trial.blocks.iter().any(|block| block.arm >= arms.len()) {
-            return Err(wrong(path, &format!("compares other arms than the first file ({})", arms.join(", "))));
+            return Err(wrong(path, &format!("compares other queues than the first file ({})", arms.join(", "))));
         }
         trials.push(trial);
     }
@@ -93,7 +93,7 @@ fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     let file: Value = read(path, "forecast")?;
     match file["forecast"]["arms"].as_array() {
         None => Err(wrong(path, "is not a forecast: expected the output of `sluice forecast --json`")),
-        Some(arms) if arms.is_empty() => Err(wrong(path, "forecasts nothing: it could not tell")),
+        Some(arms) if arms.is_empty() => Err(wrong(path, "contains no forecast: its measurements did not suffice")),
         Some(arms) => Ok(arms.clone()),
     }
 }
@@ -109,13 +109,13 @@ fn compared(forecast: &[Value], verdict: &Verdict) -> String {
             let judged = match ((from..=to).contains(ratio), *high < from || *low > to) {
                 (true, _) => "inside",
                 (_, true) => "outside",
-                _ => "outside, but the trial's interval reaches it",
+                _ => "outside the forecast, but the trial's confidence interval overlaps it",
             };
             let times = format!("{from:.2} to {to:.2} times");
-            let _ = writeln!(text, "{measure} with {arm}: forecast {times}, found {ratio:.2}, {judged}.");
+            let _ = writeln!(text, "{measure} with {arm}: forecast {times}, measured {ratio:.2}, {judged}.");
         }
     }
-    if text.is_empty() && !forecast.is_empty() { "The forecast says nothing of these arms.\n".to_owned() } else { text }
+    if text.is_empty() && !forecast.is_empty() { "No queue of the trial has a forecast.\n".to_owned() } else { text }
 }
 
 /// Returns a verdict as text, with the forecast if there is one, and as a line of JSON.

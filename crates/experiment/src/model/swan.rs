@@ -67,7 +67,7 @@ fn classes<'o>(settings: &Swan, outcome: &'o Outcome) -> Result<[Vec<&'o Node>; 
     match both[1].iter().find(|node| both[0].iter().any(|other| other.name == node.name)) {
         None => Ok(both),
         Some(node) => {
-            let message = format!("`{}` is of both classes", node.name);
+            let message = format!("`{}` is in class_1 and in class_2", node.name);
             Err(Fault { key: "swan.class_2", message })
         }
     }
@@ -85,7 +85,7 @@ fn exchanges<'o>(
     let refuse = |message: String| Err(Fault { key: "swan", message });
     if network.access() != Access::Dcf || network.mac.rate_control.algorithm != RateAlgorithm::default() {
         return refuse(
-            "the models need the DCF with a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
+            "SWAN's models need the DCF and a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
         );
     }
     let mut found: BTreeMap<Way, Exchange> = BTreeMap::new();
@@ -335,7 +335,7 @@ traffic = { kind = "greedy" }
         };
         let plain = network("");
         assert_eq!(refused("audio*", "ftp*", &plain), "swan.class_1: no node is called `audio*`");
-        assert_eq!(refused("video*", "*", &plain), "swan.class_2: `video1` is of both classes");
+        assert_eq!(refused("video*", "*", &plain), "swan.class_2: `video1` is in class_1 and in class_2");
         assert!(refused("video*", "ftp*", &network("[mac]\naccess = \"edca\"\n")).contains("DCF"));
         assert!(
             refused("video*", "ftp*", &network("[mac.rate_control]\nalgorithm = \"arf\"\n")).contains("fixed rate")

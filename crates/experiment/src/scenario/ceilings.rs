@@ -58,7 +58,7 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
         let each = u64::from(placed) + described + flows;
         if steps.saturating_mul(each) > MOST_VALUES {
             let message = format!(
-                "{steps} steps with {each} nodes and flows each: more than {MOST_VALUES} values would fill the memory"
+                "{steps} steps of {each} nodes and flows are more values than the {MOST_VALUES} that memory can hold"
             );
             return refuse("record.series", message);
         }

@@ -109,7 +109,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
         print_json(&line(&outcome)?)?;
     }
     complain(format_args!(
-        "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} to all, {refused} not carried"
+        "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} broadcast, {refused} not sent"
     ));
     Ok(match ended {
         Ended::Command(status) => u8::try_from(status & 0xff).unwrap_or(u8::MAX),
@@ -126,7 +126,7 @@ fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
             ready("this machine", Medium::host());
             for Hidden { address, device } in hidden {
                 complain(format_args!(
-                    "warning: {address} is a node now: a host of {device} with this address is hidden"
+                    "warning: a node has the address {address}: it hides the host of {device} with this address"
                 ));
             }
         }

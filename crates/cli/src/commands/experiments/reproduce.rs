@@ -102,7 +102,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
         let mut scenario = files::load(file, &wishes)?;
         scenario.file = home::name(file, &scenario.id);
         if experiments.iter().any(|other| other.scenario.id == scenario.id) {
-            let message = format!("{}: another of these scenarios has the id `{}` too", file.display(), scenario.id);
+            let message = format!("{}: two of the given scenarios have the id `{}`", file.display(), scenario.id);
             return Err(Failure::wrong(message));
         }
         let folder = match &args.out {
@@ -135,7 +135,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
-            Failure::interrupted(format!("{error} in {}; the same command continues from there", folder.display()))
+            Failure::interrupted(format!("{error} in {}; to run the others, repeat this command", folder.display()))
         }
         other => other.into(),
     }

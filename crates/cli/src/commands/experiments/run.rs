@@ -58,7 +58,7 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
 /// Runs once and writes the events of nodes to files.
 fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
-    let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
+    let Some(timed) = timed else { return Err(Failure::interrupted("interrupted: the files are incomplete")) };
     Ok(jobs::judged(scenario, timed))
 }
 

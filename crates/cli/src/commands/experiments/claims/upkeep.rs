@@ -103,7 +103,7 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
 /// present texts of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
-        return Err(Failure::wrong("run this in the folder that contains ./scenarios: the record is written there"));
+        return Err(Failure::wrong("run this command in the folder of ./scenarios, where it writes the record"));
     }
     let old = records()?;
     let scenarios = scenarios()?;
@@ -112,7 +112,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         let ran = Ran::read(&folder)?;
         let Some((file, _)) = scenarios.iter().find(|(_, named)| named.scenario.id == ran.id) else { continue };
         if !ran.full {
-            complain(format_args!("{}: left out, not a full run", folder.display()));
+            complain(format_args!("{}: left out, because its runs were shortened", folder.display()));
             continue;
         }
         let wishes = ran.set.as_deref().map_or_else(Wishes::default, with_conventions);
@@ -189,8 +189,8 @@ fn filled(text: &str, records: &Records) -> Result<String, String> {
     let mut rest = text;
     while let Some(at) = rest.find(begin) {
         let (before, marked) = rest.split_at(at);
-        let (mark, _) = marked.split_once("-->\n").ok_or("the mark of a table has no end")?;
-        let (_, after) = marked.split_once(end).ok_or("no `<!-- end -->` follows the mark of a table")?;
+        let (mark, _) = marked.split_once("-->\n").ok_or("the comment that marks a table has no `-->`")?;
+        let (_, after) = marked.split_once(end).ok_or("no `<!-- end -->` follows the comment that marks a table")?;
         let (options, targets): (Vec<&str>, Vec<&str>) =
             mark[begin.len()..].split_whitespace().partition(|word| word.starts_with("--"));
         let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();
