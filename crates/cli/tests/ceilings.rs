@@ -126,7 +126,7 @@ fn sweeps_and_networks_that_were_hardly_meant() {
 fn names_that_fit_nowhere() {
     let long = "x".repeat(70_000);
     refused(&replaced("name = \"forward\"", &format!("name = \"{long}\"")), &["chain.toml:35:8: a name has 200 bytes"]);
-    refused(&replaced("id = \"chain\"", &format!("id = \"{long}\"")), &["chain.toml:3:6: ", "100 letters at most"]);
+    refused(&replaced("id = \"chain\"", &format!("id = \"{long}\"")), &["chain.toml:3:6: ", "at most 100 letters"]);
     let longer = "x".repeat(1_000_000);
     refused(&replaced("limit = 200", &format!("{longer} = 200")), &["chain.toml:28:1: unknown key `xxx"]);
     refused(&replaced("\"drop-head\"", &format!("\"{longer}\"")), &["chain.toml:27:14: unknown value `xxx"]);

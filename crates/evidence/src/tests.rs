@@ -89,13 +89,9 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     };
     one(&text, &[], "not on record");
     one(&text, &[row(&text, "ns-2", 1.0, Ruling::Holds)], "not on record");
-    one(
-        &text,
-        &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }],
-        "none of whose scenarios has this claim",
-    );
+    one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "none of whose scenarios");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
-    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "out of date; run `sluice reproduce chain`");
+    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "outdated: run and record `sluice reproduce chain`");
     one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "has changed");
     one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "lacks `why` or `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");

@@ -29,7 +29,7 @@ impl<T> Part<T> {
 
 /// Splits a sentence into parts: "the FIFO reached {2}".
 pub(crate) fn parts(sentence: &str) -> Result<Vec<Part<&str>>, &'static str> {
-    const WRONG: &str = "`{` and `}` stand around the number or the id of a claim, as in `{1}` or `{adth-s1a.3}`";
+    const WRONG: &str = "write the number or the id of a claim between `{` and `}`, as in `{1}` or `{adth-s1a.3}`";
     let mut parts = Vec::new();
     let mut rest = sentence;
     while let Some((before, after)) = rest.split_once('{') {

@@ -113,11 +113,11 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
         ..Forecast::default()
     };
     told.cannot = match air.shares.len() {
-        0 if air.bytes.is_empty() => Some(
-            "iw tells who is there, but neither who sends when nor what others do: give a recording of some minutes",
-        ),
-        0 => Some("the driver does not survey the channel, so that others may fill it or not"),
-        1..=ENOUGH => Some("so short a recording says little: give some minutes"),
+        0 if air.bytes.is_empty() => {
+            Some("iw lists the stations, but neither their traffic nor that of other cells: record some minutes")
+        }
+        0 => Some("the driver does not report how busy other cells keep the channel (its survey)"),
+        1..=ENOUGH => Some("the recording is too short: record some minutes"),
         _ => None,
     };
     if told.cannot.is_some() {
@@ -136,7 +136,7 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     tried.truncate(draws / 2);
     told.draws = tried.len();
     if told.distance > FAR || tried.len() < FEWEST {
-        told.cannot = Some("hardly any simulated network does what was seen");
+        told.cannot = Some("hardly any simulated network reproduces the measurements");
         return Ok(told);
     }
     let all = |draws: &[(f64, Found, Draw)], queues: Queues| {

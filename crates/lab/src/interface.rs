@@ -138,13 +138,13 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
 /// Too little is known of the interface.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
-        return Err("it belongs to no access point: only networks with one can be copied");
+        return Err("it belongs to no access point, but only a network with one can be copied");
     }
     if interface.stations.is_empty() {
         return Err("it has no station: include the output of `iw dev DEV station dump`");
     }
     if interface.left_out() == interface.stations.len() {
-        return Err("no station's bitrates have an MCS or a data rate: read them while stations download");
+        return Err("no station has a bitrate with an MCS or a data rate: read iw while stations download");
     }
     let mut cell = String::new();
     write_cell(&mut cell, interface, about).map_err(|_| "it is too long")?;

@@ -41,7 +41,7 @@ pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     if recording.len() > MOST {
         let intervals = recording.len();
         return Err(format!(
-            "it has {intervals} intervals, and a scenario at most {MOST}: cut it, for example by `head -n {MOST}`"
+            "the recording has {intervals} intervals, but a scenario at most {MOST}: cut it by `head -n {MOST}`"
         ));
     }
     let order = recording.windows(2).position(|pair| pair[1].at <= pair[0].at);
@@ -98,7 +98,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
         }
     }
     if parts.is_empty() {
-        return Err("it does not show the link's speed: packets waited behind one another in no interval");
+        return Err("the recording does not show the link's speed: no packet waited behind another");
     }
     Ok(parts)
 }

@@ -303,7 +303,7 @@ fn unread(path: &Path, error: &io::Error) -> Error {
 /// Reads the description of the finished study in a folder.
 fn described(folder: &Path) -> Result<Manifest<'static>, Error> {
     if !holds_study(folder) {
-        let why = format!("{} holds no finished study: it has no manifest.json", folder.display());
+        let why = format!("{} holds no finished study: the folder has no manifest.json", folder.display());
         return Err(Error::Wrong(why));
     }
     read_json(&folder.join("manifest.json"))

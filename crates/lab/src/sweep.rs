@@ -20,7 +20,7 @@ pub const QUICK_SEEDS: usize = 3;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum SweepError {
-    #[error("interrupted: {finished} of {total} runs are finished and kept")]
+    #[error("interrupted: {finished} of {total} runs are finished and stored")]
     Stopped { finished: usize, total: usize },
     /// Results or events could not be kept.
     #[error(transparent)]

@@ -8,7 +8,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The load is 1 or more: the queue grows for ever.
-    #[error("the load is {load}, the queue is stable only below 1")]
+    #[error("the load is {load}, but a queue is stable only at a load below 1")]
     Unstable {
         /// Arrival rate times mean service time.
         load: f64,

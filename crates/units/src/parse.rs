@@ -100,7 +100,7 @@ impl fmt::Display for ParseError {
             Fault::Negative => write!(f, "{text} is negative; {name} is zero or more"),
             Fault::TooLarge if largest.is_empty() => write!(f, "{text} is too large"),
             Fault::TooLarge => write!(f, "{text} is too large; {name} is at most {largest}"),
-            Fault::TooFine => write!(f, "{text} is too fine; {name} is a whole number of {smallest}"),
+            Fault::TooFine => write!(f, "{text} is too precise; {name} is a whole number of {smallest}"),
             Fault::NotAboveZero => {
                 write!(f, "{text} is not above zero, as {name} in watts must be")
             }

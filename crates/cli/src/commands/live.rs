@@ -28,7 +28,7 @@ const OF_ACCESS_POINTS: [(&str, &str); 2] = [
     ("turns.bulk_delay", "give it as --bulk-delay TIME"),
     (
         "turns.ecn",
-        "it is simulated only: no BPF queueing discipline may write marks into packets; the queues of mac80211 (--backend \
+        "only simulation has it: a BPF queueing discipline may not write ECN marks; the queues of mac80211 (--backend \
          knobs) mark by CoDel",
     ),
 ];
@@ -132,11 +132,11 @@ impl Attaching {
     /// Writes the rest, and reports lines that nobody read in time. An incomplete recording is a failure.
     fn finish(&mut self) {
         if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
-            self.complain(format_args!("{dropped} lines were dropped: their reader was too slow"));
+            self.complain(format_args!("{dropped} lines were dropped: the program that reads them is too slow"));
         }
         match self.file.as_mut().map(Outlet::finish) {
             Some(Ok(dropped @ 1..)) => {
-                let words = format!("the recording lacks {dropped} intervals, which were not read in time");
+                let words = format!("the recording lacks {dropped} intervals: they could not be written in time");
                 self.broken.get_or_insert(Failure::failed(words));
             }
             Some(Err(error)) => drop(self.broken.get_or_insert(Failure::unwritten(&error, "the recording"))),

@@ -106,7 +106,7 @@ fn packets(flow: &Flow) -> Result<(), Fault> {
         if each_second > MOST_PACKETS {
             let times = if key.ends_with("scale") { format!(" times {scale:e}") } else { String::new() };
             let message = format!(
-                "packets of {packet} at {rate}{times} are more than {} million per second; a link of 10 Gb/s carries \
+                "packets of {packet} at {rate}{times} are more than the limit of {} million per second; 10 Gb/s carry \
                  15 million",
                 MOST_PACKETS / 1e6
             );

@@ -84,7 +84,7 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
             let text = name.get_ref().as_str().unwrap_or_default();
             if text.is_empty() || text == "*" || text.contains('.') {
                 let refusal = draft.source.refuse(name.span(), format!("`{text}` cannot be a name"));
-                return Err(refusal.note("names are parts of dotted paths, where `*` stands for all of them"));
+                return Err(refusal.note("a name is part of dotted paths, where `*` stands for every name"));
             }
             if text.len() > LONGEST_NAME {
                 let message = format!("a name has {LONGEST_NAME} bytes at most");
@@ -159,7 +159,7 @@ impl Future<'_, '_> {
     fn check_claim(&self, index: usize, claim: &Claim) -> Result<(), Refusal> {
         let at = |key: &str| format!("claim.{index}.{key}");
         let is_new = self.scenario.claims[..index].iter().all(|other| other.id != claim.id);
-        self.require(is_new, &at("id"), format!("a claim before this one has the id `{}`", claim.id))?;
+        self.require(is_new, &at("id"), format!("an earlier claim has the id `{}` too", claim.id))?;
         let is_told = !matches!(claim.reported, Some(Reported::Number(value)) if !value.is_finite());
         self.require(is_told, &at("reported"), "expected a number, or words in quotes")?;
         self.check_conditions(&at, claim)?;
@@ -183,7 +183,7 @@ impl Future<'_, '_> {
         let first = ("first", claim.first.as_ref().is_some_and(|first| first.axis == self.each()));
         if let Some((key, _)) = axes.into_iter().chain([first]).find(|(_, along)| *along) {
             let message =
-                format!("claims are judged for each label of `{0}` separately, so none may compare them", self.each());
+                format!("each label of `{0}` is judged separately, so no claim may compare its labels", self.each());
             return Err(self.draft.refuse_at(&at(key), message));
         }
         let cases: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
@@ -226,7 +226,7 @@ impl Future<'_, '_> {
             } else if some {
                 ("against", "the claim compares each case with itself: give other labels in `where`")
             } else {
-                ("where", "no case has these labels: `only` in `[vary]` leaves them out")
+                ("where", "`only` in `[vary]` leaves out every case with these labels")
             };
             return Err(self.draft.refuse_at(&at(key), message));
         }
@@ -277,12 +277,12 @@ impl Future<'_, '_> {
                     return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
                 }
             }
-            let message = "the parameter's name is shown next to verdicts: it cannot be empty";
+            let message = "`parameter` is shown next to verdicts, so it cannot be empty";
             self.require(!neighbour.parameter.trim().is_empty(), &at("parameter"), message)?;
-            let message = "claims are ruled on within each label of this axis: it has no neighbours";
+            let message = "`rulings.each` names this axis, so it cannot have neighbours";
             self.require(rulings.each.as_ref() != Some(&neighbour.axis), &at("axis"), message)?;
             let is_other = !neighbour.instead.is_empty() && !neighbour.instead.contains(&neighbour.label);
-            self.require(is_other, &at("instead"), "expected other labels of the axis than `label`, at least one")?;
+            self.require(is_other, &at("instead"), "expected at least one label of the axis other than `label`")?;
         }
         Ok(())
     }
@@ -298,7 +298,7 @@ impl Future<'_, '_> {
             |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
         let (_, written) = read("holds", &claim.holds)?;
         let of_keys = claims::unit_of_keys(claim);
-        let message = format!("the keys of `measure` say that the unit is {}: leave `unit` out", of_keys.words());
+        let message = format!("the keys of `measure` imply the unit {}: leave `unit` out", of_keys.words());
         self.require(of_keys == Unit::Number || claim.unit.is_none(), &at("unit"), message)?;
         self.check_units(&at("holds"), claim.unit.unwrap_or(of_keys), written)?;
         for (key, text) in [
@@ -313,7 +313,7 @@ impl Future<'_, '_> {
 
     /// Checks that a measured unit can be compared with a number in its written unit.
     fn check_units(&self, at: &str, measured: Unit, written: Unit) -> Result<(), Refusal> {
-        let message = format!("{} is held against {}", measured.words(), written.words());
+        let message = format!("cannot compare {} with {}", measured.words(), written.words());
         self.require(measured.takes(written), at, message)
     }
 
@@ -377,7 +377,7 @@ impl Future<'_, '_> {
             .bin
             .zip(step)
             .is_none_or(|(bin, step)| bin >= step && bin.as_nanos().is_multiple_of(step.as_nanos()));
-        self.require(is_multiple, &format!("{at}.bin"), "a bin is a multiple of the series' steps")?;
+        self.require(is_multiple, &format!("{at}.bin"), "`bin` must be a multiple of the series' step")?;
         // A run shortened from outside has values only for some windows.
         let duration = self.scenario.base.duration.max(self.draft.duration());
         let mut spans = vec![("from", window.from, window.to)];
@@ -401,7 +401,7 @@ impl Future<'_, '_> {
                 "series" => ("a time series is needed", "series = \"100 ms\""),
                 _ => ("a distribution is needed", "distributions = true"),
             };
-            let refusal = self.draft.refuse_at(at, format!("{what}, and none are recorded"));
+            let refusal = self.draft.refuse_at(at, format!("{what}, but the scenario records none"));
             return Err(refusal.note(format!("add a table `[record]` with `{key}`")));
         }
         self.check_measure(at, path, &blank[of], Leaf::Series)
@@ -423,7 +423,7 @@ impl Future<'_, '_> {
         }
         let mut first = self.scenario.charts.iter().enumerate().filter(|(_, chart)| chart.first);
         let second = first.nth(1).map(|(index, _)| format!("chart.{index}.first"));
-        let message = "another chart before this one has `first = true`";
+        let message = "an earlier chart has `first = true` too";
         self.require(second.is_none(), &second.unwrap_or_default(), message)
     }
 
@@ -463,7 +463,7 @@ impl Future<'_, '_> {
                 return Err(match (label, same) {
                     ("*", _) => refusal
                         .note(format!("leave `{name}` out here: without this key the claim covers all of its labels")),
-                    (_, Some(same)) => refusal.note(format!("write it as in `[vary]`: `{same}`")),
+                    (_, Some(same)) => refusal.note(format!("write the label as in `[vary]`: `{same}`")),
                     _ => hints::with_names(refusal, label, &known),
                 });
             }
@@ -486,7 +486,7 @@ impl Future<'_, '_> {
             hints::with_names(self.draft.refuse_at(at, message), &name, &known)
         };
         let found = measure::find(blank, path).map_err(|missing| {
-            let message = format!("there is no result `{path}`: nothing is called `{}` there", missing.name);
+            let message = format!("there is no result `{path}`: no part of it is called `{}`", missing.name);
             let percentile = measure::percentage(&missing.name).is_some() && blank["distributions"].is_null();
             let refusal = refuse(missing, message);
             if percentile {

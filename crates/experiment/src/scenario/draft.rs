@@ -122,7 +122,7 @@ impl<'s> Draft<'s> {
                 });
                 let earlier = self.set.iter().chain(met.flat_map(|(_, choice)| &choice.changes));
                 if let Some(lost) = earlier.into_iter().find(|lost| later.changes.iter().any(|c| c.covers(lost))) {
-                    let message = format!("`{}` is varied by `{}` in this scenario", lost.path, axis.name);
+                    let message = format!("`{}` cannot be set here: `{}` in `[vary]` sets it", lost.path, axis.name);
                     return Err(self.source.refuse(lost.span.clone(), message));
                 }
             }
@@ -141,13 +141,13 @@ impl<'s> Draft<'s> {
                 let choice = &axis.choices[index];
                 let message = format!("`{}` has two values called `{}`", axis.name, choice.label);
                 let refusal = self.source.refuse(choice.span.clone(), message);
-                return Err(refusal.note("a label may be written again with `only` for other cases"));
+                return Err(refusal.note("two values may have the same label if `only` gives them different cases"));
             }
         }
         for (rank, axis) in self.vary.axes.iter().enumerate() {
             let occurs = |index: usize| combinations.iter().any(|chosen| chosen[rank] == index);
             if let Some((_, choice)) = axis.choices.iter().enumerate().find(|(index, _)| !occurs(*index)) {
-                let message = format!("no case has `{}`: `only` excludes each of them", choice.label);
+                let message = format!("no case has `{}`: `only` excludes every one", choice.label);
                 return Err(self.source.refuse(choice.span.clone(), message));
             }
         }
@@ -237,7 +237,7 @@ impl<'s> Draft<'s> {
                 Ok(id.clone())
             }
             Some(id) if id.len() > LONGEST_ID => {
-                Err(self.refuse_at("id", format!("an id names a folder: {LONGEST_ID} letters at most")))
+                Err(self.refuse_at("id", format!("an id has at most {LONGEST_ID} letters: it names a folder")))
             }
             Some(id) => {
                 let message =
@@ -312,7 +312,7 @@ impl<'s> Draft<'s> {
         document::name_turns(&mut network).map_err(|place| {
             let refusal =
                 self.source.refuse(place, "`turns` is not a controller: it is for the `queues` of access points");
-            refusal.note("here no access point has this queue")
+            refusal.note("this queue belongs to no access point")
         })?;
         document::inherit_queue(&mut network);
         Ok(network)

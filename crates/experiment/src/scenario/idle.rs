@@ -157,7 +157,7 @@ impl<'s> Seen<'s> {
                             self.places.entry(known).or_insert(None);
                         }
                     }
-                    let reason = Reason::new("every flow has its own in `[flow.tcp]`", "leave it out here or there");
+                    let reason = Reason::new("every flow sets it in `[flow.tcp]`", "leave this key out here or there");
                     self.disable_each(inner, &reason);
                 }
                 _ => self.table(inner, &path, at),

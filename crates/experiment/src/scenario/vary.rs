@@ -134,7 +134,7 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
     let mut vary = Vary { axes: Vec::new(), seeds: vec![1], kept: Vec::new() };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };
     let DeValue::Table(table) = table.get_ref() else {
-        return Err(source.refuse(table.span(), "`vary` is a table: write `[vary]`, and its keys below it"));
+        return Err(source.refuse(table.span(), "`vary` is a table: write `[vary]`, and below it the keys to vary"));
     };
     if table.is_empty() {
         return Err(source
@@ -165,7 +165,7 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
 /// then, and the seeds.
 pub(super) fn quick<'s>(source: &'s Source, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
-    let wrong = "`quick` is a table of dotted paths and their values: write `[quick]`";
+    let wrong = "write `[quick]` with dotted paths and their values";
     let leaves = below(source, table, wrong)?;
     let (of_vary, of_network): (Vec<_>, Vec<_>) = leaves.into_iter().partition(|leaf| leaf.path.starts_with("vary."));
     for leaf in of_vary {
@@ -238,10 +238,10 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
     for value in values {
         if labelled(value).is_none() && !LAB_KEYS.into_iter().chain(NETWORK_KEYS).any(|key| key == top) {
             let plain = source.text.get(value.span()).unwrap_or_default();
-            let refusal = source.refuse(value.span(), format!("the network has no key `{name}` that could be {plain}"));
+            let refusal = source.refuse(value.span(), format!("the network has no key `{name}` that takes {plain}"));
             return Err(refusal
                 .note(
-                    "a plain value sets the key that the axis is called by; an axis with a name of its own has values \
+                    "if the axis is not named by a key, each of its values needs a label, \
                        such as { label = \"small\", set = { \"queue.limit\" = 50 } }",
                 )
                 .note(hints::did_you_mean(top, NETWORK_KEYS)));

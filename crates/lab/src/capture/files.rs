@@ -73,7 +73,7 @@ impl Intervals {
             let named =
                 |&&(node, _, name): &&(u32, u32, &String)| format!("{} {name}", roster.nodes[node as usize].name);
             let known = known.iter().map(named).collect::<Vec<_>>().join(", ");
-            let why = format!("only one queue is recorded: choose it with --node and --queue from {known}");
+            let why = format!("only one queue can be recorded: choose one of {known} with --node and --queue");
             return Err(Error::Wrong(why));
         };
         let to = BufWriter::new(File::create(path).map_err(|error| Error::write(path, error))?);
@@ -134,7 +134,7 @@ impl Files {
         if let Some(folder) = &wanted.pcap {
             if nodes.len() > MOST_CAPTURES {
                 let why = format!(
-                    "captures of {} nodes are too many open files (at most {MOST_CAPTURES}): choose nodes with --node",
+                    "{} nodes have more captures than files can be open ({MOST_CAPTURES}): choose nodes with --node",
                     nodes.len()
                 );
                 return Err(Error::Wrong(why));

@@ -53,7 +53,7 @@ impl Air {
         let samples: Vec<Value> = samples.filter_map(|line| serde_json::from_str(line).ok()).collect();
         match samples.as_slice() {
             [] if interface::is_interface(text) => Ok(Self::default()),
-            [] => Err("has neither a radio's measurements nor output of iw: record a Wi-Fi interface"),
+            [] => Err("contains neither a radio's measurements nor output of iw: record a Wi-Fi interface"),
             [first, .., last] if (1.0..86_400.0).contains(&(number(last, "at_s") - number(first, "at_s"))) => {
                 let mut air = Self::of_samples(&samples);
                 air.legacy = air.interface.left_out();
@@ -67,10 +67,10 @@ impl Air {
                 air.pinged = all.max_by(|one, other| sent(one).total_cmp(&sent(other))).unwrap_or(0);
                 match air.interface.stations.len() {
                     _ if first["air"]["role"] != "access point" => {
-                        Err("is not from an access point: record on the access point")
+                        Err("was not recorded on an access point: record there")
                     }
-                    0 => Err("has no station: record while some are connected"),
-                    all if all == air.legacy => Err("has no station of 802.11n or newer: no bitrate has an MCS"),
+                    0 => Err("contains no station: record while stations are connected"),
+                    all if all == air.legacy => Err("contains no station of 802.11n or newer: no bitrate has an MCS"),
                     _ => Ok(air),
                 }
             }

@@ -39,7 +39,7 @@ fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static s
     let (count, all) = (seen.left_out(), seen.stations.len());
     if count > 0 {
         complain(format_args!(
-            "note: {count} of {all} stations are left out: their bitrates have no MCS and no rate of 802.11a, b or g: idle"
+            "note: {count} of {all} stations are left out: idle, without an MCS or a rate of 802.11a, b or g"
         ));
     }
     Ok(scenario)

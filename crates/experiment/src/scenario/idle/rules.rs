@@ -58,7 +58,7 @@ fn is_silent(flow: &Flow) -> bool {
 /// Checks for a change after the end of the run.
 fn late(time: Duration, end: Duration) -> Option<Reason> {
     let why = || format!("the run ends at {end}");
-    (time >= end).then(|| Reason::new(why(), "write an earlier time, a longer `duration`, or leave it out"))
+    (time >= end).then(|| Reason::new(why(), "write an earlier time or a longer `duration`, or leave the key out"))
 }
 
 /// True if `[nodes]` has no node of its own and places no other, as random placement does.
@@ -86,22 +86,23 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
     };
     match (key, rest, of) {
         (_, [], Some((kind, name, own))) if name != own => Some(Reason::new(
-            format!("these are parameters of the {kind} `{name}`, which none of these queues uses"),
-            format!("the {kind} is `{own}`; set `{kind} = \"{name}\"`, or take these out"),
+            format!("no queue with these settings uses the {kind} `{name}`"),
+            format!("the {kind} is `{own}`; set `{kind} = \"{name}\"`, or leave the parameters out"),
         )),
         ("purge", ..) if !orders(Sets::LIMIT) => Some(Reason::new(
             "no controller lowers the limit of this queue",
             "set a `controller` of the limit, or leave `purge` out",
         )),
         ("shaper_burst", ..) if !orders(Sets::RATE) => Some(Reason::new(
-            "no controller orders a rate for this queue",
+            "no controller sets a rate for this queue",
             "set a `controller` of the rate, or leave `shaper_burst` out",
         )),
         ("pie", ["mark_ecnth"], _) if !queue.pie.as_ref()?.ecn => Some(Reason::needs("ecn = true")),
         ("red", ["interval"], _) if !queue.red.as_ref()?.adaptive => Some(Reason::needs("adaptive = true")),
-        ("red", ["target_delay"], _) if queue.red.as_ref()?.min_th.is_some() => {
-            Some(Reason::new("`min_th` is set, which follows from it otherwise", "leave one of the two out"))
-        }
+        ("red", ["target_delay"], _) if queue.red.as_ref()?.min_th.is_some() => Some(Reason::new(
+            "`min_th` is set instead of following from the target",
+            "leave `min_th` or `target_delay` out",
+        )),
         (table, [key], Some(("controller", ..))) => {
             let [why, instead] = queue.parameters().idle(table, key)?;
             Some(Reason::new(why, instead))
@@ -121,8 +122,8 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
     let ranges = radio.propagation == Propagation::Range;
     match key {
         "carrier_sense_range" | "carrier_sense_threshold" if senses_less_than_it_decodes(radio) => Some(Reason::new(
-            "decoded frames count as sensed, and this detects no others",
-            "write a longer range, or a lower threshold, than that of decoding, or leave it out",
+            "decoded frames count as sensed, and this value detects no further frames",
+            "write a longer range or a lower threshold than that of decoding, or leave this key out",
         )),
         // The times of 802.11n and ax depend on the band.
         "frequency" if ranges && !radio.standard.high_throughput() => Some(no_powers()),
@@ -147,7 +148,7 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
             (!streams && network.mac.turns.is_none() && !sets_power).then(|| {
                 Reason::new(
                     "rate control chooses the mode of data frames",
-                    "write `algorithm = \"fixed\"` in `[mac.rate_control]`, or leave it out",
+                    "write `algorithm = \"fixed\"` in `[mac.rate_control]`, or leave this key out",
                 )
             })
         }
@@ -158,7 +159,7 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
 fn no_powers() -> Reason {
     Reason::new(
         "with `propagation = \"range\"` signals have no power",
-        "choose a `propagation` with powers, or leave it out",
+        "choose a `propagation` with powers, or leave this key out",
     )
 }
 
