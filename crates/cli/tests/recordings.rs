@@ -190,7 +190,7 @@ fn a_forecast_says_why_it_cannot_tell_or_what_is_wrong() {
     let json: serde_json::Value = serde_json::from_str(&done(folder.path(), "forecast blind.jsonl --json")).unwrap();
     assert_eq!((&json["forecast"]["stations"], &json["forecast"]["legacy"]), (&2.into(), &1.into()), "{json}");
     for (words, why) in [
-        ("forecast nowhere", "nowhere cannot be read: No such file"),
+        ("forecast nowhere", "nowhere cannot be read as a file (No such file"),
         (
             "forecast none.jsonl",
             "none.jsonl contains neither a radio's measurements nor output of iw: record a Wi-Fi interface",

@@ -77,15 +77,15 @@ pub const UNBOUNDED: Rate = Rate::bps(u64::MAX);
 pub enum Malformed {
     #[error("the message has {0} bytes instead of {LENGTH}")]
     Length(usize),
-    #[error("it is not a message of the admission protocol")]
+    #[error("the packet is not a message of the admission protocol")]
     Foreign,
-    #[error("version {0} is not known")]
+    #[error("version {0} of the admission protocol is unknown")]
     Version(u8),
-    #[error("kind {0} is not known")]
+    #[error("message kind {0} is unknown")]
     Kind(u8),
-    #[error("{0} hops: a path has at most {MOST_HOPS}")]
+    #[error("{0} hops are more than the maximum of {MOST_HOPS}")]
     Hops(u8),
-    #[error("a reserved byte is not zero")]
+    #[error("a reserved byte of the message is not zero")]
     Reserved,
 }
 

@@ -91,7 +91,5 @@ fn named(table: &str, device: &str) -> Result<(), String> {
     if is_name(device) {
         return Ok(());
     }
-    Err(format!(
-        "{table}.{device}: no interface can have this name: a name has up to 15 bytes, and no space, colon or slash"
-    ))
+    Err(format!("{table}.{device}: an interface's name has 1 to 15 bytes, without space, colon or slash"))
 }

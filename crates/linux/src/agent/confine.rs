@@ -154,7 +154,7 @@ mod filter {
     /// # Errors
     /// Reasons for a missing filter.
     pub(super) fn apply(_: Keeps, _: Opens) -> Result<(), String> {
-        Err(format!("there is no list of them for {}", std::env::consts::ARCH))
+        Err(format!("no list of allowed system calls exists for {}", std::env::consts::ARCH))
     }
 }
 

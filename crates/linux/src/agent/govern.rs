@@ -249,7 +249,7 @@ impl Agent {
                     let words = match what {
                         AgentEventKind::Admission => "probes are answered and forwarded".into(),
                         AgentEventKind::Notes => "notes are exchanged with neighbours".into(),
-                        _ if was_deaf => format!("listens at {name} from now on"),
+                        _ if was_deaf => format!("now listens at {name}"),
                         // At the start that is no news.
                         _ => continue,
                     };
@@ -257,7 +257,7 @@ impl Agent {
                 }
                 Err(error) => {
                     failed = true;
-                    let words = format!("{error}; governing goes on without it, tried again every {TRIED_EVERY}");
+                    let words = format!("{error}; the agent governs without it and retries every {TRIED_EVERY}");
                     if self.deaf.insert(key, words.clone()).as_ref() != Some(&words) {
                         tell(host, device, AgentEventKind::Failed, words);
                     }

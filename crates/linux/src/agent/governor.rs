@@ -213,7 +213,7 @@ impl Governor {
         let radio = looks_at_radio.then(|| beside.radio(told));
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
             self.status.pass_over(&seen, &beside);
-            let words = format!("an interval of {} is skipped: the agent did not run for a part of it", seen.length);
+            let words = format!("skipped an interval of {}: the agent did not run during all of it", seen.length);
             self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
         }
@@ -250,7 +250,7 @@ impl Governor {
             let name = &self.status.controller;
             self.tell(
                 AgentEventKind::Measured,
-                format!("{name} starts with a limit of {limit}, as much as the link sends in {WORTH}"),
+                format!("{name} starts with a limit of {limit}, which the link sends in {WORTH}"),
                 round.host,
             );
         }
@@ -390,7 +390,7 @@ impl Governor {
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
         (self.wish, self.controller, self.real_time) = (wish, controller, real_time);
         if adapted {
-            let words = format!("governed by {} from now on; no waiting packet is lost", self.status.controller);
+            let words = format!("now governed by {}, without losing waiting packets", self.status.controller);
             self.tell(AgentEventKind::Changed, words, round.host);
             return Ok(());
         }
@@ -495,7 +495,7 @@ fn blind(controller: &AnyController) -> Option<String> {
     let is_blind = controller.clone().begin_from(first);
     is_blind.then(|| {
         format!(
-            "{name} starts with a limit of {first}; once packets wait, it restarts from as many as the link sends \
+            "{name} starts with a limit of {first}; once packets wait, it restarts from the number that the link sends \
                  in {WORTH}"
         )
     })

@@ -79,7 +79,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
                 Ok(device) => Ok(Attached { device, remarks }),
                 Err(error) if has_classes(wish) => Err(error),
                 Err(error) => {
-                    let not_own = Some(format!("not in Sluice's own BPF discipline: {error}"));
+                    let not_own = Some(format!("Sluice's own BPF discipline cannot be used: {error}"));
                     let is_txq = is_root && txq::holds(&wish.place.device)?;
                     if is_txq { txq(wish, start, not_own) } else { fifo(not_own) }
                 }
@@ -142,7 +142,7 @@ fn of_mac80211(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Er
         }
     };
     let Attached { device, mut remarks } = knobs(wish, start)?;
-    remarks.push(format!("not grade 2, turns in Sluice's own BPF discipline: {missing}"));
+    remarks.push(format!("grade 2 (turns in Sluice's own BPF discipline) cannot be used: {missing}"));
     Ok(Attached { device, remarks })
 }
 

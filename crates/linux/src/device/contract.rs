@@ -226,6 +226,6 @@ mod tests {
         let limit = Orders::from(Limit::Packets(9));
         FIFO.allow(&limit).unwrap();
         let refused = FIFO.allow(&Orders { rate: Some(Rate::mbps(1)), ..limit }).unwrap_err().to_string();
-        assert_eq!(refused, "the controller orders a sending rate, which pfifo cannot carry out");
+        assert_eq!(refused, "the controller sets a sending rate, which pfifo cannot apply");
     }
 }

@@ -39,13 +39,13 @@ impl Driver {
             Holder::NotWifi => {}
             Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, of mac80211, which holds its packets (nl80211): it takes every packet at once, so no root queue fills by itself"
+                    "{called}, of mac80211, which holds its packets (nl80211): it takes every packet at once, so no root qdisc ever holds packets"
                 );
                 return (Self::Mac80211, found);
             }
             Holder::Driver => {
                 let found = format!(
-                    "{called}, Wi-Fi with the MAC in the device, without mac80211: it pushes back as Ethernet does"
+                    "{called}, Wi-Fi with the MAC in hardware, without mac80211: it stops its queue when full, as Ethernet does"
                 );
                 return (Self::PushesBack, found);
             }
@@ -53,15 +53,15 @@ impl Driver {
         let kind = link.kind.as_deref().or((link.hardware == LOOPBACK).then_some("loopback"));
         match (takes_all(link, qdiscs), kind) {
             (true, Some(kind)) => {
-                (Self::TakesAll, format!("none, a virtual interface ({kind}): it takes every packet at once"))
+                (Self::TakesAll, format!("no driver, a virtual interface ({kind}): it takes every packet at once"))
             }
             (true, None) => {
                 (Self::TakesAll, format!("{called}: it takes every packet at once, and the kernel gives it no queue"))
             }
             (false, Some(kind)) => {
-                (Self::PushesBack, format!("none, a virtual interface ({kind}): the kernel gives it a queue"))
+                (Self::PushesBack, format!("no driver, a virtual interface ({kind}): the kernel gives it a queue"))
             }
-            (false, None) => (Self::PushesBack, format!("{called}, hardware: it pushes back when its ring is full")),
+            (false, None) => (Self::PushesBack, format!("{called}, hardware: it stops its queue once its ring fills")),
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     (queues > 1 && link.qdisc != "noqueue").then(|| {
         format!(
             "{name} has {queues} transmit queues: one queue under one lock replaces `mq`, which has a queue and a lock for each, \
-             so processors that send at once wait for each other; `mq` comes back at the end"
+             so processors that send at once wait for each other; detaching restores `mq`"
         )
     })
 }
@@ -148,7 +148,7 @@ pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> 
     let (_, obstacle) = Former::read(&mut route, &link, place.parent, &qdiscs)?;
     let name = &link.name;
     let why = format!(
-        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` says \
+        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` shows \
          what would"
     );
     Ok(Some(Idle { but_by_credit: driver == Driver::Mac80211, is_precious: obstacle.is_some(), why }))

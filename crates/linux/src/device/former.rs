@@ -278,7 +278,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     if !RESTORABLE.contains(&qdisc.kind.as_str()) {
         let known = RESTORABLE.join(", ");
         return Ok(Some(Obstacle::Lost(format!(
-            "{} cannot be created again from what the kernel shows of it; {known} can",
+            "{} cannot be restored from the kernel's description; {known} can",
             qdisc.kind
         ))));
     }
@@ -288,7 +288,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }
     Ok(shapes(qdisc).then(|| {
         let why = format!(
-            "{} limits the rate of the link, and nothing would limit it while Sluice's queue is there",
+            "{} limits the link's rate, and no queue would while Sluice's queue is attached",
             shown(Some(qdisc))
         );
         Obstacle::Shapes(why)

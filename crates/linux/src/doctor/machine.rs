@@ -110,7 +110,7 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
     if there.contains(&"pfifo") {
         Finding::good(
             "disciplines",
-            format!("{}; Sluice moves the limits of pfifo, bfifo, pfifo_head_drop", there.join(", ")),
+            format!("{}; Sluice can set the limits of pfifo, bfifo and pfifo_head_drop", there.join(", ")),
         )
     } else {
         let found = "/proc/kallsyms does not show which the kernel has; pfifo is in every kernel with queues";

@@ -115,7 +115,7 @@ pub(crate) fn text(file: &Path) -> Result<String, String> {
 
 /// Words for a file that cannot be parsed.
 pub(crate) fn strange(file: &Path) -> String {
-    format!("{} has a different form than in Linux 7.2", file.display())
+    format!("{} has another format than in Linux 7.2", file.display())
 }
 
 /// Parses `aql_txq_limit`: a heading, then a line for each category with its name and both limits, and in Linux 7.2,

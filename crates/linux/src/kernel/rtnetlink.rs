@@ -417,7 +417,7 @@ mod tests {
         let links = route.links().unwrap();
         assert!(links.iter().any(|link| link.name == "lo" && link.index > 0), "{links:?}");
         let message = route.link("no-such-0").unwrap_err().to_string();
-        assert!(message.starts_with("no interface \"no-such-0\"; there are "), "{message}");
+        assert!(message.starts_with("there is no interface \"no-such-0\", only "), "{message}");
     }
 
     proptest! {

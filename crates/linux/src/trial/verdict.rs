@@ -151,7 +151,7 @@ impl Verdict {
             let lead = match head.ruling {
                 Ruling::Better => format!("With {arm} {what} is better"),
                 Ruling::Worse => format!("With {arm} {what} is worse"),
-                Ruling::Same => format!("{arm} changes {what} by less than a tenth"),
+                Ruling::Same => format!("{arm} changes {what} by less than 10 %"),
                 Ruling::Unknown => format!("Cannot tell yet whether {arm} changes {what}"),
             };
             let _ = write!(text, "{lead}: {head}");

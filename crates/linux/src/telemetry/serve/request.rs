@@ -69,7 +69,7 @@ fn http(method: &[u8], target: &[u8], version: &[u8]) -> Result<Option<Request>,
         (b"HTTP/1.0" | b"HTTP/1.1", b"GET", b"/metrics") => Ok(Some(Request::Metrics)),
         (b"HTTP/1.0" | b"HTTP/1.1", b"GET", _) => Err(Refusal::Http(404, "Not Found", "metrics are at /metrics")),
         (b"HTTP/1.0" | b"HTTP/1.1", ..) => Err(Refusal::Http(405, "Method Not Allowed", "only GET is answered")),
-        _ => Err(Refusal::Http(505, "HTTP Version Not Supported", "only HTTP/1.0 and 1.1 are spoken")),
+        _ => Err(Refusal::Http(505, "HTTP Version Not Supported", "only HTTP/1.0 and HTTP/1.1 are supported")),
     }
 }
 
