@@ -145,7 +145,7 @@ impl File {
         let time = Instant::ZERO + Duration::from_secs_f64(seconds);
         if self.steps > 0 && time <= self.now {
             return Err(Wrong(format!(
-                "time steps are not in order: the one before is at {} s",
+                "time steps are not in order: the previous step is at {} s",
                 self.now.as_secs_f64()
             )));
         }

@@ -71,7 +71,7 @@ impl Draft {
             && time < before.time
         {
             let before = before.time.as_secs_f64();
-            let message = format!("the commands of node {node} are not in order: one before is at {before} s");
+            let message = format!("the commands of node {node} are not in order: the previous one is at {before} s");
             return Err(wrong(at, &message));
         }
         self.commands.push(Command { time, order });

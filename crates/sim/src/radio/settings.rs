@@ -74,7 +74,7 @@ impl Radio {
         ];
         let given: Vec<&'static str> = given.into_iter().filter(|given| given.1).map(|given| given.0).collect();
         if let [first, second, ..] = given[..] {
-            return Err(Refusal::new(second, format!("`{first}` and `{second}` both set the rate; give one")));
+            return Err(Refusal::new(second, format!("`{first}` and `{second}` both set the rate; write one")));
         }
         let Some(rate) = self.nominal_rate else { return self.mode(self.data_rate, self.mcs) };
         if self.channel_width != ChannelWidth::Mhz20 || self.guard_interval != GuardInterval::Long {
@@ -118,7 +118,7 @@ impl Radio {
         let usual = if extends { ChannelWidth::Mhz20 } else { self.channel_width.min(widest) };
         let channel_width = node.channel_width.unwrap_or(usual);
         if channel_width > self.channel_width {
-            let why = format!("the channel of `[radio]` has {} MHz; write no more", self.channel_width.mhz());
+            let why = format!("the channel of `[radio]` has {} MHz; a node cannot have more", self.channel_width.mhz());
             return Err(Refusal::new("channel_width", why));
         }
         let keeps_streams = standard == self.standard && format != Format::Ht && !extends;
@@ -407,7 +407,7 @@ impl Radio {
             (OfdmRate::ALL.into_iter().map(OfdmRate::rate), DsssRate::ALL.into_iter().map(DsssRate::rate));
         let scheme = match format {
             _ if ofdm.chain(dsss).any(|known| known == rate) => {
-                format!("(MCS {mcs}); nodes of 802.11a, b or g have it: write their `standard`")
+                format!("(MCS {mcs}); for this rate write `standard` as 802.11a, b or g")
             }
             Format::Ht => format!("(MCS {mcs}); or write `nominal_rate`"),
             Format::Vht | Format::He => format!("(MCS {mcs}, `streams` {streams})"),
@@ -452,7 +452,7 @@ impl Radio {
         };
         let name = self.standard.name();
         if !format.widths().contains(&self.channel_width) {
-            return Err(Refusal::new("channel_width", format!("{name} has 20 and 40 MHz; write \"40 MHz\"")));
+            return Err(Refusal::new("channel_width", format!("{name} allows 20 and 40 MHz; write \"40 MHz\"")));
         }
         if !format.guards().contains(&self.guard_interval) {
             let (has, nearest) = match format {
@@ -463,7 +463,7 @@ impl Radio {
         }
         let most = format.most_streams();
         if self.streams.is_some_and(|streams| !(1..=most).contains(&streams)) {
-            return Err(Refusal::new("streams", format!("{name} has 1 to {most} streams")));
+            return Err(Refusal::new("streams", format!("{name} has 1 to {most} spatial streams")));
         }
         if self.nominal_rate.is_some() && (self.standard != Standard::N || self.streams.is_some()) {
             let why =
@@ -480,7 +480,7 @@ impl Radio {
             ("extended_range", self.extended_range.is_some()),
         ];
         if let Some((key, _)) = keys.into_iter().find(|&(_, given)| given && self.standard != Standard::Ax) {
-            let why = format!("`{key}` came with 802.11ax; leave it out or write `standard = \"802.11ax\"`");
+            let why = format!("`{key}` needs 802.11ax; leave it out or write `standard = \"802.11ax\"`");
             return Err(Refusal::new(key, why));
         }
         if self.extended_range.is_none() {
@@ -516,7 +516,7 @@ fn ofdm(rate: Rate, key: &'static str) -> Result<Mode, Refusal> {
 
 fn no_such_rate(key: &'static str, rates: impl IntoIterator<Item = Rate>) -> Refusal {
     let rates: Vec<String> = rates.into_iter().map(|rate| rate.to_string()).collect();
-    Refusal::new(key, format!("the standard has no such rate; it has {}", rates.join(", ")))
+    Refusal::new(key, format!("the standard has no such rate, but {}", rates.join(", ")))
 }
 
 #[cfg(test)]

@@ -318,7 +318,7 @@ pub(super) fn low_mode(
     let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
     if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse(
-            "the low level depends on the node's single queue: it needs the DCF (in 802.11n `access = \"dcf\"` in \
+            "`low` depends on the node's single queue, so it needs the DCF (in 802.11n `access = \"dcf\"` in \
              `[mac]`) and no classes",
         );
     }
@@ -327,5 +327,5 @@ pub(super) fn low_mode(
     }
     let mode = network.radio.node_mode(low.data_rate, low.mcs);
     let mode = mode.map_err(|refusal| BuildError::new(format!("{at}.{}", refusal.key), refusal.why))?;
-    mode.map_or_else(|| refuse("it needs a `data_rate` or an `mcs`"), Ok)
+    mode.map_or_else(|| refuse("`low` needs a `data_rate` or an `mcs`"), Ok)
 }

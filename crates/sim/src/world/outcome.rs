@@ -192,8 +192,8 @@ fn ofdma_warning(world: &World) -> Option<String> {
 fn forwarded_warning(flow: &Flow) -> Option<String> {
     let forwarded = flow.identity.left_out?.forwarded;
     let told = format!(
-        "flow.{}.traffic.file: {forwarded} packets were recorded as they came and again as they left (`tcpdump -i any` on a \
-         bridge or router), and are replayed each time: record one interface",
+        "flow.{}.traffic.file: {forwarded} packets were recorded twice, on arrival and on departure (`tcpdump -i any` on a \
+         bridge or router), and are replayed twice: record one interface",
         flow.identity.name
     );
     (forwarded > 0).then_some(told)
@@ -282,7 +282,7 @@ fn noise_warning(world: &mut World) -> Option<String> {
     let (chance, from, to, rate) = weak.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
     let others = if weak.len() == 1 { String::new() } else { format!(" (the worst of {} such links)", weak.len()) };
     Some(format!(
-        "radio.errors: noise alone spoils {:.0} % of the frames of 1000 B from {from} to {to} at {rate}{others}: a lower \
+        "radio.errors: noise alone corrupts {:.0} % of the frames of 1000 B from {from} to {to} at {rate}{others}: a lower \
          `data_rate`, a greater `tx_power`, a stated `range` or rate control would help",
         100.0 * (1.0 - chance),
     ))
@@ -302,7 +302,7 @@ fn capture_warning(world: &World) -> Option<String> {
     let share = 100.0 * ratio(noticed.iter().map(|(margins, _)| margins.near).sum(), verdicts);
     let names: Vec<&str> = noticed.iter().map(|(_, node)| node.name.as_str()).collect();
     Some(format!(
-        "radio.capture_threshold: {share:.0} % of the overlapping frames at {} were received or lost by less than 1 dB: \
+        "radio.capture_threshold: {share:.0} % of the overlapping frames at {} were received or lost by a margin below 1 dB: \
          in the closest case the frame is {:.2} dB above the interference and the threshold is {:.2} dB; half a decibel \
          would change the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
         listed(&names),

@@ -26,7 +26,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     ];
     for (given, one, other) in both {
         if given {
-            return Err(BuildError::new(format!("radio.{other}"), format!("give `{one}` or `{other}`, not both")));
+            return Err(BuildError::new(format!("radio.{other}"), format!("write either `{one}` or `{other}`")));
         }
     }
     let powers = [
@@ -44,7 +44,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     ];
     for (key, ratio) in ratios {
         if ratio.is_some_and(|ratio| ratio.as_db().abs() > MOST_DECIBELS) {
-            let message = format!("at most {MOST_DECIBELS} dB, about the ratio of the strongest signal to noise");
+            let message = format!("a ratio is at most {MOST_DECIBELS} dB, about the strongest signal to noise");
             return Err(BuildError::new(format!("radio.{key}"), message));
         }
     }

@@ -128,7 +128,7 @@ impl Roaming {
                 for end in nodes_of(self, flow.to) {
                     let path = Routes::shortest(neighbours, start, end).map_err(|_| {
                         let message = format!(
-                            "no way from `{}` to `{}`: join the access points by wires",
+                            "no path from `{}` to `{}`: connect the access points by wired links",
                             names[start as usize], names[end as usize]
                         );
                         BuildError::new(format!("flow.{}.to", flow.identity.name), message)

@@ -141,7 +141,7 @@ fn check_wire(wired: &Wired, table: usize) -> Result<(), BuildError> {
         }
         let under_way = rate.as_bps() as f64 / 8.0 * wired.delay.as_secs_f64();
         if under_way > MOST_UNDER_WAY.count() as f64 {
-            let message = format!("at {rate} more than {MOST_UNDER_WAY} would be in flight on this link at once");
+            let message = format!("at {rate} this link would hold more than {MOST_UNDER_WAY} in flight");
             return Err(BuildError::new(format!("wired.{table}.delay"), message));
         }
     }
@@ -157,14 +157,14 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
         refuse_if!(a == b, refuse(format!("the link ends where it starts, at `{a}`")));
         check_wire(wired, table)?;
         if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
-            let message = "steps must be in order: each at a later `time` than the one before";
+            let message = "steps must be in order: each needs a later `time` than the previous step";
             return Err(BuildError::new(format!("wired.{table}.at"), message));
         }
         for ends in pairs(network, wired, table, sites)? {
             let [a, b] = ends.map(|end| &sites[end as usize]);
             if let Some(station) = [a, b].into_iter().find(|end| access && end.role == config::Role::Station) {
                 return refuse(format!(
-                    "`{}` is a station: in a network with access points, wired links end at these and at nodes with \
+                    "`{}` is a station: in a network with access points, wired links join access points and nodes with \
                      `role = \"wired\"`",
                     station.name
                 ));

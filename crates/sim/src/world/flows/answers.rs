@@ -40,7 +40,7 @@ pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answ
         return Ok(None);
     }
     if flow.to == "broadcast" {
-        let what = if tcp { "a TCP connection has two ends" } else { "a ping to all would be answered by all at once" };
+        let what = if tcp { "TCP cannot broadcast" } else { "all nodes would answer a broadcast ping at once" };
         let message = format!("{what}: name a node, or `*` for a flow to every station");
         return Err(BuildError::new(format!("flow.{}.to", flow.name), message));
     }
@@ -163,7 +163,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
         return Err(("initial_window", "the initial window must have at least 1 segment".to_owned()));
     }
     if settings.initial_window > MOST_INITIAL_WINDOW {
-        let message = format!("more than {MOST_INITIAL_WINDOW} segments at once overwhelm any queue; RFC 6928 has 10");
+        let message = format!("more than {MOST_INITIAL_WINDOW} segments at once exceed any queue; RFC 6928 sends 10");
         return Err(("initial_window", message));
     }
     if settings.advertised_window > MOST_WINDOW {

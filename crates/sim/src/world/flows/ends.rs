@@ -155,7 +155,7 @@ impl<'a> Ends<'a> {
         if let Some(HopRange { from, to }) = described.hops
             && (from == 0 || from > to)
         {
-            return refuse("hops", format!("no two ends are at least {from} and at most {to} hops apart"));
+            return refuse("hops", format!("`hops` needs 1 <= from <= to, but is {from} to {to}"));
         }
         let candidates = |end: &str, key: &str| match end {
             ANY => Ok(self.stations().map(|(node, _)| node).collect::<Vec<_>>()),
@@ -202,6 +202,6 @@ fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
 
 /// Rejects more flows than [`MOST`].
 pub(crate) fn too_many(described: &config::Flow) -> BuildError {
-    let message = format!("there are more than {MOST} flows, counting each that a `*` stands for");
+    let message = format!("there are more than {MOST} flows; a `*` counts as one flow for each node that it names");
     BuildError::new(format!("flow.{}", described.name), message)
 }

@@ -131,7 +131,7 @@ impl<'n> Traffic<'n> {
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             let list = if list.is_empty() { "no keys".to_owned() } else { list };
-            return self.refuse(key, format!("{name} traffic has no `{key}`; it has {list}"));
+            return self.refuse(key, format!("{name} traffic has no `{key}`, but {list}"));
         }
         if *kind == TrafficKind::Voice && *silence != Some(true) {
             for (key, given) in [("on", on), ("off", off)] {
@@ -167,7 +167,7 @@ impl<'n> Traffic<'n> {
             let samples = time.div_floor(SAMPLE);
             if samples == 0 || SAMPLE * samples != time || samples > MOST_PAYLOAD.count() {
                 let most = SAMPLE * MOST_PAYLOAD.count();
-                let message = format!("a packet holds whole samples of {SAMPLE}, at most {most} in one 802.11 frame");
+                let message = format!("a packet holds whole samples of {SAMPLE}, and one 802.11 frame at most {most}");
                 return self.refuse("packetisation", message);
             }
         }
@@ -224,7 +224,7 @@ impl<'n> Traffic<'n> {
         }
         let file = self.need("file", self.flow.traffic.file.as_ref())?;
         let Some(content) = file.content() else {
-            return self.refuse("file", format!("the content of `{}` was not attached", file.path()));
+            return self.refuse("file", format!("the content of the file `{}` was not attached", file.path()));
         };
         match Pcap::read(content, MOST_PAYLOAD) {
             Ok(recording) => Ok(Some(recording)),

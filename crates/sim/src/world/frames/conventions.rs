@@ -17,7 +17,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
     for (key, limit) in limits {
         if limit == Some(0) {
-            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` counts attempts: at least 1")));
+            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` must be at least 1 attempt")));
         }
     }
     let mu_edca = mu_edca(network, &timing, &access)?;
@@ -181,7 +181,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
             Err(refusal(key, "frames without a category are not aggregated; set `access = \"edca\"` in `[mac]`"))
         }
         MostBytes::UpTo(bytes) if bytes.count() == 0 || bytes.count() > most => {
-            Err(refusal(key, &format!("`{key}` is at most {most} B, or \"off\"")))
+            Err(refusal(key, &format!("`{key}` must be at most {most} B, or \"off\"")))
         }
         MostBytes::UpTo(bytes) => Ok(Some(bytes)),
     };

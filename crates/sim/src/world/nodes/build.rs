@@ -150,11 +150,11 @@ fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerS
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
     match basis.infrastructure.access_point(node) {
         _ if site.queues == Some(Queues::Driver) => {
-            refuse(format!("the kernel of `{}` decides when it sleeps: leave this table out", site.name))
+            refuse(format!("the kernel of `{}` decides about its power save: leave this table out", site.name))
         }
-        None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
+        None => refuse(format!("`{}` has no access point to buffer its packets: only stations can sleep", site.name)),
         Some(_) if basis.rules.shares_downlink() => {
-            refuse("stations that share frames do not sleep in the model: leave `mac.ofdma` out".to_owned())
+            refuse("the model has no sleeping stations with OFDMA: leave `mac.ofdma` out".to_owned())
         }
         Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),
     }

@@ -33,11 +33,11 @@ impl Generations {
         for (site, place) in sites().zip(0..).filter(|(site, _)| site.downlink_mcs.is_some()) {
             let refuse = |why: String| Err(BuildError::new(format!("node.{}.downlink_mcs", site.name), why));
             if site.role != Role::Station || network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
-                return refuse("it is only for stations, and only without rate control; leave it out".to_owned());
+                return refuse("the key is only for stations without rate control; leave it out".to_owned());
             }
             let mut senders = sites().zip(0..).filter(|(site, _)| site.role == Role::AccessPoint).peekable();
             if senders.peek().is_none() {
-                return refuse("there is no access point; write `mcs` of the nodes that send".to_owned());
+                return refuse("without an access point the senders need `mcs`: write it at these nodes".to_owned());
             }
             if let Some(why) = senders.find_map(|(_, sender)| found.towards(sender, place).data_mode().err()) {
                 return refuse(why.why);

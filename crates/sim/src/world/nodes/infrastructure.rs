@@ -167,7 +167,7 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
         return match (site.role, all.next(), all.next()) {
             (Role::Station, Some((only, _)), None) => Ok(Some(only)),
             (Role::Station, Some(_), Some(_)) => {
-                refuse(format!("there are several access points: say which one is that of `{}`", site.name))
+                refuse(format!("there are several access points: name that of `{}` in `access_point`", site.name))
             }
             _ => Ok(None),
         };
@@ -187,13 +187,13 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
     match (site.role, site.queues) {
         (Role::AccessPoint | Role::Station, Some(Queues::Driver)) if !site.real => {
-            return refuse("queues", format!("it needs a real kernel: give `{}` `real = true`", site.name));
+            return refuse("queues", format!("\"driver\" needs a real kernel: set `real = true` for `{}`", site.name));
         }
         (Role::AccessPoint, _)
         | (_, None | Some(Queues::One))
         | (Role::Station, Some(Queues::Turns | Queues::Driver)) => {}
         (Role::Station, Some(Queues::PerStation | Queues::Mac80211)) => {
-            return refuse("queues", format!("`{}` is not an access point: it has one queue, or `turns`", site.name));
+            return refuse("queues", format!("`{}` is not an access point: write \"one\" or \"turns\"", site.name));
         }
         (Role::Wired, Some(_)) => {
             return refuse("queues", format!("`{}` has no radio: it has one queue for each link", site.name));
@@ -201,7 +201,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     }
     let TurnsScheduler { target_delay, bulk_delay, .. } = site.turns;
     if bulk_delay.is_some_and(|bulk| bulk.get() < target_delay.get()) {
-        let message = format!("it must be at least `target_delay`, which is {}", target_delay.get());
+        let message = format!("`bulk_delay` must be at least `target_delay`, which is {}", target_delay.get());
         return refuse("turns.bulk_delay", message);
     }
     if let Some(queues @ (Queues::Mac80211 | Queues::Turns | Queues::Driver)) = site.queues {
@@ -213,7 +213,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
                     _ => "mac80211",
                 };
                 let message = format!(
-                    "with `queues = \"{queues}\"` the scheduler has queues of its own; leave this table out, or write \
+                    "`queues = \"{queues}\"` brings its own queues; leave this table out, or write \
                      `queues = \"per-station\"`"
                 );
                 return refuse(key, message);

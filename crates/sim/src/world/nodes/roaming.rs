@@ -109,7 +109,7 @@ impl Family {
             if turn.leaves <= last.comes {
                 return refuse(
                     "time",
-                    format!("moves must be in order, each more than {} after the one before", roaming.outage.get()),
+                    format!("moves must be in order, each more than {} after the previous move", roaming.outage.get()),
                 );
             }
             turns.push(turn);
@@ -147,7 +147,7 @@ pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError>
                 ..site.clone()
             };
             if sites.iter().any(|other| other.name == there.name) {
-                let message = format!("roaming uses this name for `{}` at `{name}`; take another", sites[home].name);
+                let message = format!("roaming needs this name for `{}` at `{name}`; use another", sites[home].name);
                 return Err(BuildError::new(format!("node.{}", there.name), message));
             }
             sites.insert(radios, there);
@@ -212,7 +212,7 @@ pub(crate) fn turns(
         let refuse = |message: &str| Err(BuildError::new(format!("node.{}.roaming", site.name), message));
         let roaming = site.roaming.as_ref().expect("it roams");
         let told = motion.presence(family.home()).is_some();
-        refuse_if!(told, refuse("a movement file says when nodes come and go: leave `roaming` out"));
+        refuse_if!(told, refuse("the movement file sets when nodes are present: leave `roaming` out"));
         refuse_if!(network.radio.rooms.is_some(), refuse("walls are for nodes that stand still; leave `rooms` out"));
         let by_hand = !roaming.moves.is_empty();
         site.marks.read_where(&[(!by_hand, &["roaming.threshold", "roaming.hysteresis", "roaming.scan_interval"])]);
@@ -220,7 +220,7 @@ pub(crate) fn turns(
             return family.by_hand(roaming, site, sites);
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("`propagation = \"range\"` has no powers to compare: write `moves`, or choose another");
+            return refuse("`propagation = \"range\"` has no powers to compare: set `moves` or another model");
         }
         Ok(family.by_signal(roaming, &mut signals, end))
     };
