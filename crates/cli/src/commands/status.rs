@@ -78,14 +78,14 @@ struct WithStations<'a> {
     wireless: Option<&'a Stations>,
 }
 
-/// Reads the stations of the governed Wi-Fi interfaces. The command reads them, because the agent may lack the right. An
-/// interface that is gone or in another network namespace has none.
+/// Reads the stations of the governed Wi-Fi interfaces. The command reads them because the agent may lack the
+/// privilege. An interface that is gone or in another network namespace has no stations.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
     let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
     statuses.iter().filter_map(look).collect()
 }
 
-/// Creates the failure that no agent runs.
+/// Creates the failure for the case that no agent runs.
 pub(super) fn none(folder: &Path) -> Failure {
     let folder = folder.display();
     Failure::failed(format!(
@@ -93,7 +93,7 @@ pub(super) fn none(folder: &Path) -> Failure {
     ))
 }
 
-/// Formats a table, and below it why queues wait and the last event of each.
+/// Formats a table, and below it why queues wait and the last event of each queue.
 fn text(statuses: &[Status], width: usize) -> String {
     if statuses.is_empty() {
         return "the agent governs no queue\n".into();

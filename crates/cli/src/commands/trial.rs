@@ -64,7 +64,7 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
 
 const REPORT: &str = include_str!("trial.html");
 
-/// Joins trials, which must be of the same arms.
+/// Pools trials, which must compare the same arms.
 fn pool(args: &args::Trial) -> Result<(), Failure> {
     let mut trials: Vec<Trial> = Vec::new();
     for path in &args.pool {
@@ -87,7 +87,7 @@ fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, Failure> {
     serde_json::from_slice(&text).map_err(|error| wrong(path, &format!("is no {what}: {error}")))
 }
 
-/// Returns the arms of a forecast; none without one.
+/// Returns the arms of a forecast; empty without a forecast.
 fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     let Some(path) = &args.forecast else { return Ok(Vec::new()) };
     let file: Value = read(path, "forecast")?;
@@ -98,7 +98,7 @@ fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     }
 }
 
-/// Reports for each arm that was forecast and judged whether the forecast was right.
+/// Reports for each arm that was both forecast and measured whether the forecast was right.
 fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     let mut text = String::new();
     for Effect { arm, measure, ratio, low, high, .. } in &verdict.effects {
@@ -118,7 +118,7 @@ fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     if text.is_empty() && !forecast.is_empty() { "No queue of the trial has a forecast.\n".to_owned() } else { text }
 }
 
-/// Returns a verdict as text, with the forecast if there is one, and as a line of JSON.
+/// Returns a verdict, with the forecast if one is given, as text and as a line of JSON.
 fn told(trials: &[&Trial], level: f64, forecast: &[Value]) -> Result<(String, String), Failure> {
     let verdict = judge(trials, level);
     let (says, table) = (verdict.says() + &compared(forecast, &verdict), table(trials, &verdict));

@@ -145,7 +145,7 @@ fn ready(name: &str, [v4, v6]: [IpAddr; 2]) {
     complain(format_args!("{name}: {v4} {v6}"));
 }
 
-/// Returns the command that repeats this emulation.
+/// Returns the command line that repeats this emulation.
 fn words(args: &args::Emulate, scenario: &Scenario) -> String {
     let mut words = targets::command("sluice emulate", scenario, &args.of);
     words.extend(args.gateway.iter().map(|node| format!("--gateway {}", quoted(node))));

@@ -36,7 +36,7 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
     print(&forecast.says())
 }
 
-/// Records a Wi-Fi interface for some minutes; Ctrl-C ends it earlier. `None` if there is none of this name.
+/// Records a Wi-Fi interface for some minutes; Ctrl-C ends it earlier. `None` if no interface has this name.
 #[cfg(target_os = "linux")]
 fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
     use linux::agent::signals::Signals;

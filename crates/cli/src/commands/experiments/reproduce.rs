@@ -116,7 +116,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     Ok(experiments)
 }
 
-/// Reads the page that simulates.
+/// Reads the web page that contains the simulator.
 fn simulator(page: &Path, args: &args::Reproduce) -> Result<Simulator, Failure> {
     let wrong = |why: &dyn std::fmt::Display| Failure::wrong(format!("--interactive: {}: {why}", page.display()));
     let text = fs::read_to_string(page).map_err(|error| wrong(&format!("{error}; `make page` builds it")))?;
@@ -131,7 +131,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
     }
 }
 
-/// Turns the error of a sweep into a failure; after an interruption it says how to continue.
+/// Turns the error of a sweep into a failure; after an interruption the message says how to continue.
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {

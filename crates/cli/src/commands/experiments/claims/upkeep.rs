@@ -1,4 +1,4 @@
-//! Maintenance of the record: it is written from full runs, and checked against scenarios, runs and pages.
+//! Maintenance of the record, which is written from full runs and checked against scenarios, runs and pages.
 
 use super::{Records, records, scenarios};
 use crate::console::{complain, print};
@@ -43,7 +43,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     Ok(if found.is_empty() { HOLDS } else { DIFFERS })
 }
 
-/// Returns the scenarios with each set of conventions, other than that of their files, for which the record has rows.
+/// Returns the scenarios under every other set of conventions than that of their files for which the record has rows.
 fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
     let mut others = Vec::new();
     for (file, named) in scenarios {
@@ -67,7 +67,7 @@ fn with_conventions(name: &str) -> Wishes {
 struct Ran {
     id: String,
     verdicts: Vec<Verdict>,
-    /// True for runs with all seeds at full length and no key set from outside but the conventions.
+    /// True for runs with all seeds at full length, without keys set on the command line except the conventions.
     full: bool,
     set: Option<String>,
 }
@@ -99,7 +99,7 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().flat_map(one).collect()
 }
 
-/// Rewrites the record: rows of the full runs in `folders` replace the old ones, the other rows stay, and all get the
+/// Rewrites the record: rows of the full runs in `folders` replace old rows, other rows stay, and all rows get the
 /// present texts of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
@@ -141,7 +141,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     print(&format!("{} rows are new\n", new.len()))
 }
 
-/// Returns the rows of a folder's runs if they are the runs that the scenario asks for today.
+/// Returns the rows of a folder's runs if the scenario still asks for exactly these runs.
 fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -> Result<Vec<Row>, String> {
     let then = Scenario::networks("scenario.toml", study.text.as_bytes(), wishes);
     let made = fs::metadata(folder.join("manifest.json")).and_then(|file| file.modified());
