@@ -20,18 +20,18 @@ pub fn nodes(runs: &[Run]) -> String {
     table(runs, |run| serde_json::to_value(&run.outcome.nodes))
 }
 
-/// Formats the means of every flow over the seeds of its case: one line per case and flow, for each number its mean and
-/// the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
+/// Formats the means of every flow over the seeds of its case: one line per case and flow, with the mean and the ends
+/// of the 95 % interval of each number (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
 pub fn mean_flows(runs: &[Run]) -> String {
     means(runs, |run| serde_json::to_value(&run.outcome.flows))
 }
 
-/// Formats the means of every node likewise.
+/// Formats the means of every node, like [`mean_flows`] for flows.
 pub fn mean_nodes(runs: &[Run]) -> String {
     means(runs, |run| serde_json::to_value(&run.outcome.nodes))
 }
 
-/// Formats the figures of the tables that the scenario asks for: one line each, with its interval.
+/// Formats the figures of the tables that the scenario asks for: one line per figure, with its interval.
 pub fn tables(study: &Study) -> String {
     let mut text = line(["table", "row", "column", "quantity", "mean", "low", "high"].into_iter());
     for table in &study.tables {
@@ -55,7 +55,7 @@ fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }
 
-/// Formats the time series of one run: one line per step, the end of the step first, then every series under the key
+/// Formats the time series of one run: one line per step, with the step's end first, then every series under the key
 /// that charts use for it.
 pub fn series(series: &Series) -> String {
     let of = |path: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
@@ -86,7 +86,7 @@ pub fn series(series: &Series) -> String {
     text
 }
 
-/// Returns a file name that tells a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
+/// Returns a file name that distinguishes a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
 pub fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
     const MOST: usize = 150;
     let labels = axes.iter().filter_map(|axis| Some((&axis.name, labels.get(&axis.name)?)));
@@ -127,7 +127,7 @@ fn head(run: &Run, seed: Option<u64>) -> Vec<(String, String)> {
 /// Values of an element by key, one per seed, in the order of the keys.
 type ByKey = Vec<(String, Vec<String>)>;
 
-/// Returns means over the seeds of a case. A value that is no number stays if it is the same with all seeds.
+/// Returns means over the seeds of a case. A value that is no number stays if it is equal in all seeds.
 fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
     let mut sheet = Sheet::default();
     for runs in runs.chunk_by(|a, b| a.case == b.case) {
@@ -165,7 +165,7 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
     sheet.text()
 }
 
-/// A table whose rows have values for some of the columns, which stand in the order in which they came.
+/// A table whose rows have values for some of the columns; the columns stand in the order of their first use.
 #[derive(Default)]
 struct Sheet {
     names: Vec<String>,

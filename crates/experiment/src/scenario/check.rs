@@ -1,5 +1,5 @@
-//! Faults that can be known before anything runs: networks that cannot be built, parameters without a use, claims and
-//! charts about results that will not exist.
+//! Faults that can be detected before a run: networks that cannot be built, parameters without a use, claims and charts
+//! about results that will not exist.
 
 mod charts;
 
@@ -73,8 +73,8 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
 /// Largest length of a name. Names occur in tables, in paths of results, and (those of nodes) in names of files.
 const LONGEST_NAME: usize = 200;
 
-/// Checks names. The simulator refuses repeated names too, but only here the place of the second one is known, and that
-/// names are parts of dotted paths.
+/// Checks names. The simulator refuses repeated names too, but only here the second one's place is known, and the rule
+/// that names are parts of dotted paths.
 fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {
         let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());
@@ -98,17 +98,17 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The results that cases will have, without values.
+/// The results that cases will have, with blank values.
 struct Blank {
     outcome: Outcome,
     model: Option<Modelled>,
     roles: Vec<(String, Role)>,
-    /// Their tree, made when first used: a file without claims, charts and tables needs none.
+    /// The results' tree, made when first used: a file without claims, charts and tables needs none.
     tree: OnceCell<Value>,
 }
 
 impl Blank {
-    /// True if the trees of both are the same.
+    /// True if the result trees of both blanks are the same.
     fn is_like(&self, other: &Self) -> bool {
         let is_modelled = self.model.is_some() || other.model.is_some();
         !is_modelled && self.roles == other.roles && self.outcome == other.outcome
@@ -125,7 +125,7 @@ impl Blank {
     }
 }
 
-/// Returns the future results of a network. An error points at the key at fault: in the file or on the command line.
+/// Returns the future results of a network. An error points at the key at fault, in the file or in an argument.
 fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Refusal> {
     let refuse = |path: Option<&str>, message: String| {
         let table = draft.network_with(chosen).ok();
@@ -287,7 +287,7 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// Checks that the conditions can be read, and that their numbers are in the unit of what is measured.
+    /// Checks that the conditions can be read, and that their numbers have the unit of the measured values.
     fn check_conditions(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
         for (key, text) in
             [("measure", Some(&claim.measure)), ("than", claim.than.as_ref()), ("reaching", claim.reaching.as_ref())]
@@ -326,7 +326,7 @@ impl Future<'_, '_> {
         Expression::parse(text).map_err(|message| self.draft.refuse_at(at, message))
     }
 
-    /// Checks that every result of an expression exists, and that lists that are combined have equal lengths.
+    /// Checks that every result of an expression exists, and that lists in an operation have equal lengths.
     fn check_expression(&self, at: &str, text: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
         let expression = self.parsed(at, text)?;
         for path in expression.paths() {
@@ -394,7 +394,7 @@ impl Future<'_, '_> {
         self.require(is_share, &format!("{at}.covered"), "a share between 0 and 1 is expected")
     }
 
-    /// Checks a path of `series` or of `distributions`, which only a scenario that asks for them has.
+    /// Checks a path of `series` or of `distributions`, which exist only if the scenario asks for them.
     fn check_recorded(&self, at: &str, path: &str, blank: &Value, of: &str) -> Result<(), Refusal> {
         if blank[of].is_null() {
             let (what, key) = match of {
@@ -518,7 +518,7 @@ enum Leaf {
 }
 
 impl Leaf {
-    /// True if `value` is of this kind. Null stands for a number for which nothing was measured.
+    /// True if `value` has this kind. Null stands for a number without measurements.
     fn is(self, value: &Value) -> bool {
         match self {
             Self::Number => value.is_number() || value.is_boolean() || value.is_null(),

@@ -18,7 +18,7 @@ const MOST_SEEDS: u64 = 10_000;
 pub(super) struct Vary<'s> {
     pub(super) axes: Vec<Axis<'s>>,
     pub(super) seeds: Vec<u64>,
-    /// The labels that a short run keeps, for the axes that it cuts.
+    /// The labels that a short run keeps, for the axes that it shortens.
     kept: Vec<Named>,
 }
 
@@ -41,7 +41,7 @@ impl Vary<'_> {
         })
     }
 
-    /// Takes `count` seeds: those of the file, and if they are too few, the numbers after them.
+    /// Takes `count` seeds: those of the file and, if too few, the numbers after them.
     pub(super) fn limit_seeds(&mut self, count: usize) {
         let next = self.seeds.iter().max().map_or(1, |seed| seed.saturating_add(1));
         let missing = count.saturating_sub(self.seeds.len());
@@ -57,7 +57,7 @@ pub(super) struct Axis<'s> {
 }
 
 impl Axis<'_> {
-    /// Returns the labels of its values, each once.
+    /// Returns the labels of the axis' values, each once.
     pub(super) fn labels(&self) -> Vec<String> {
         let mut labels: Vec<String> = Vec::new();
         for choice in &self.choices {
@@ -72,7 +72,7 @@ impl Axis<'_> {
 #[derive(Debug)]
 pub(super) struct Choice<'s> {
     pub(super) label: String,
-    /// The labels of other axes with which it occurs; it occurs with all labels of axes that are not named.
+    /// The labels of other axes with which the value occurs; of axes that are not named, all labels.
     pub(super) only: Vec<Named>,
     pub(super) changes: Vec<Change<'s>>,
     pub(super) span: Range<usize>,
@@ -115,7 +115,7 @@ impl Named {
         self.labels.iter().any(|known| known == label)
     }
 
-    /// Checks that the axis is one of these and has the labels.
+    /// Checks that the axis is one of these axes and has the labels.
     fn check(&self, source: &Source, all: &[Axis]) -> Result<(), Refusal> {
         let Some(axis) = all.iter().find(|axis| axis.name == self.axis) else {
             let known: Vec<&str> = all.iter().map(|axis| axis.name.as_str()).collect();
@@ -161,8 +161,8 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
     Ok(vary)
 }
 
-/// Reads the table `[quick]`: keys and their values in a short run. Below `vary` are the labels of axes that are kept
-/// then, and the seeds.
+/// Reads the table `[quick]`: keys and their values in a short run. Below `vary` are the labels of axes that a short
+/// run keeps, and the seeds.
 pub(super) fn quick<'s>(source: &'s Source, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
     let wrong = "write `[quick]` with dotted paths and their values";
@@ -294,7 +294,7 @@ fn labelled_choice<'s>(source: &'s Source, whole: &Value<'s>, table: &DeTable<'s
     Ok(Choice { label: text.to_owned(), only: only?, changes, span: whole.span() })
 }
 
-/// Returns the values in a table and below; `wrong`: what to say if the value is none.
+/// Returns the values in a table and below; `wrong` is the message if the value is not a table.
 fn below<'t, 's>(source: &Source, table: &'t Value<'s>, wrong: &str) -> Result<Vec<Leaf<'t, 's>>, Refusal> {
     let DeValue::Table(found) = table.get_ref() else { return Err(source.refuse(table.span(), wrong)) };
     let mut leaves = Vec::new();
@@ -310,7 +310,7 @@ fn changes<'s>(source: &'s Source, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>>
     leaves.into_iter().map(change).collect()
 }
 
-/// Returns the sweep requested from outside; its changes are those of the source from the `first` on.
+/// Returns the sweep requested from outside; its changes are the source's `--set` arguments from the `first` on.
 pub(super) fn asked<'s>(source: &'s Source, over: &Over, first: usize) -> Result<Vary<'s>, Refusal> {
     let mut next = first;
     let mut axes = Vec::new();

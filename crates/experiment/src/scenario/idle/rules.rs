@@ -1,4 +1,4 @@
-//! Settings that act only with certain values, so that reading them does not show an effect.
+//! Settings that act only with certain values, so that being read does not prove an effect.
 
 use super::reasons::Reason;
 use super::{At, ENTRY};
@@ -55,13 +55,13 @@ fn is_silent(flow: &Flow) -> bool {
         && flow.at.iter().all(|step| step.rate.is_none_or(units::Rate::is_zero))
 }
 
-/// Checks for a change after the end of the run.
+/// Checks for a time after the end of the run.
 fn late(time: Duration, end: Duration) -> Option<Reason> {
     let why = || format!("the run ends at {end}");
     (time >= end).then(|| Reason::new(why(), "write an earlier time or a longer `duration`, or leave the key out"))
 }
 
-/// True if `[nodes]` has no node of its own and places no other, as random placement does.
+/// True if `[nodes]` has no nodes and places no others, as random placement does.
 fn places_no_node(network: &Network) -> bool {
     let is_placed = |node: &Node| node.position.is_none() && node.role != Role::Wired;
     network.nodes.as_ref().is_some_and(|nodes| {
@@ -69,7 +69,7 @@ fn places_no_node(network: &Network) -> bool {
     })
 }
 
-/// True if a flow or a link names the nodes of a table, which may be none: `up*`.
+/// True if a flow or a link names the nodes of a table by a pattern that may match no node: `up*`.
 fn is_named(node: &Node, network: &Network) -> bool {
     let ends = network.flow.iter().flat_map(|flow| [&flow.from, &flow.to]);
     let mut patterns = ends.chain(network.wired.iter().flat_map(|wired| &wired.between));
@@ -163,7 +163,7 @@ fn no_powers() -> Reason {
     )
 }
 
-/// True if carrier sense detects no more than is decoded, and decoded frames count as sensed.
+/// True if carrier sense detects no further frames than decoding does, and decoded frames count as sensed.
 fn senses_less_than_it_decodes(radio: &Radio) -> bool {
     let sensed_anyway = radio.propagation == Propagation::Range || radio.capture == Capture::StrongestPreamble;
     let is_shorter = radio.carrier_sense_range.zip(radio.range).is_some_and(|(sensed, decoded)| sensed < decoded);
