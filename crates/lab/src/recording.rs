@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// Largest length of a line, in bytes. An interval names its neighbours, of which there are hundreds at most.
+/// Largest length of a line, in bytes. An interval names its neighbours, at most some hundreds.
 const LONGEST_LINE: u64 = 1 << 20;
 /// Largest number of lines: six days of intervals of 100 ms, which fill some gigabytes of memory.
 const MOST_LINES: usize = 5_000_000;
@@ -20,9 +20,10 @@ const AIR: &[u8] = b"{\"air\":";
 /// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// The recording's intervals with the limits that followed, in order of time.
+    /// The recording's intervals with the limits that the controller then set, in order of time.
     pub decisions: Vec<Decision>,
-    /// The number of the last line, from 1, if a full disk or a crash cut it off. That line is left out.
+    /// The number of the last line, counted from 1, if a full disk or a crash cut the line off. The cut line is left
+    /// out.
     pub cut: Option<usize>,
 }
 
@@ -55,7 +56,7 @@ pub fn cut_off(name: &str, line: usize) -> String {
 /// Reads a recording. Empty lines, readings of a radio, and a last line that was cut off are skipped.
 ///
 /// # Errors
-/// The first other line that is no interval.
+/// The first other line that is not an interval.
 pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
     let (mut decisions, mut text) = (Vec::new(), Vec::new());
     for line in 1.. {
@@ -121,8 +122,8 @@ pub fn replay(
     Ok((controller, decided))
 }
 
-/// Returns the decisions of `controller` for the intervals of a recording. The recorded queue does not react: the
-/// effect of another limit is not seen in the intervals that follow.
+/// Returns the decisions of `controller` for the intervals of a recording. The recorded queue does not react: later
+/// intervals do not show the effect of another limit.
 pub fn decide(recording: &[Decision], controller: &mut AnyController) -> Vec<Decision> {
     let one = |recorded: &Decision| {
         if let Some(limit) = recorded.begin_from {

@@ -1,4 +1,5 @@
-//! Lengths, speeds, frequencies and radio powers. These are floats: they enter the model where links are computed.
+//! Lengths, speeds, frequencies and radio powers. These quantities are floats: they enter the model where links are
+//! computed.
 
 /// A length in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]

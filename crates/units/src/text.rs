@@ -26,7 +26,7 @@ fn read(text: &str, kind: &'static Kind, units: &[(&str, u64)]) -> Result<u64, P
     }
 }
 
-/// Prints all digits of `n` in the first of `units` (name, scale, from which value on) that it reaches.
+/// Prints all digits of `n` in the first of `units` (name, scale, smallest value for this unit) that `n` reaches.
 fn print(f: &mut fmt::Formatter<'_>, n: u64, kind: &Kind, units: &[(&str, u64, u64)]) -> fmt::Result {
     if n == 0 {
         return f.write_str(kind.zero);
@@ -68,7 +68,7 @@ macro_rules! integer_text {
             }
         }
 
-        /// All digits, in a readable unit: reading it back gives the same value.
+        /// Writes all digits in a readable unit: reading the text gives the same value.
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 print(f, self.$value(), Self::KIND, &$print)
@@ -177,7 +177,8 @@ integer_text!(
     print [("J", 1_000_000_000, 1_000_000_000), ("mJ", 1_000_000, 1_000_000), ("uJ", 1_000, 1_000)]
 );
 
-/// Reads a quantity that is kept as a float: `units` are names with what makes the value, or the fault, of a number in each.
+/// Reads a quantity that is stored as a float: `units` are names, each with a function from a number to the value or
+/// the fault.
 fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Result<f64, ParseError> {
     let written = Written::split(text, kind)?;
     let Some((_, convert)) = units.iter().find(|(name, _)| *name == written.unit) else {
@@ -189,7 +190,7 @@ fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Res
 
 type Convert = fn(f64) -> Result<f64, Fault>;
 
-/// No power at all has no decibels.
+/// Zero power, which has no value in decibels.
 fn dbm(watts: f64) -> Result<f64, Fault> {
     if watts > 0.0 { Ok(Power::watts(watts).as_dbm()) } else { Err(Fault::NotAboveZero) }
 }
@@ -221,7 +222,7 @@ macro_rules! float_text {
             }
         }
 
-        /// Writes as many digits as are needed to read the same double back.
+        /// Writes the digits that are needed to read the same double back.
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "{} {}", self.$value(), Self::KIND.smallest)
@@ -254,7 +255,7 @@ float_text!(
     read [("dB", Ok)]
 );
 
-/// Reads the text of a quantity; a bare number is answered with how to write it.
+/// Reads the text of a quantity; a bare number is refused with the right form.
 struct TextVisitor<T>(core::marker::PhantomData<T>);
 
 impl<T: Text> TextVisitor<T> {

@@ -9,7 +9,7 @@ pub(super) const STEP: f64 = 0.1;
 /// Share of payload in the airtime of frames, if the driver does not report their airtime.
 const PAYLOAD: f64 = 0.6;
 
-/// Shares of the time: busy; the access point sends; stations of other networks send.
+/// Shares of time: the channel is busy; the access point sends; stations of other networks send.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shares {
     pub(super) busy: f64,
@@ -30,9 +30,9 @@ impl Shares {
 pub struct Air {
     /// Its channel and stations. The output of `iw` has no traffic.
     pub interface: Interface,
-    /// Number of stations whose bitrates have no MCS: they count as slow ones of 802.11n.
+    /// Number of stations whose bitrates have no MCS, which count as slow stations of 802.11n.
     pub legacy: usize,
-    /// The station that is pinged: the one that receives most.
+    /// The station that is pinged: the station that receives most.
     pub pinged: usize,
     /// Bytes to and from each station in each step.
     pub(super) bytes: Vec<[Vec<f64>; 2]>,
@@ -46,7 +46,7 @@ impl Air {
     /// Reads a recording, or the output of `iw`.
     ///
     /// # Errors
-    /// It is neither, or has no access point with stations.
+    /// The text is neither, or has no access point with stations.
     pub fn read(text: &str) -> Result<Self, &'static str> {
         let samples = text.lines().filter(|line| line.starts_with("{\"air\":"));
         // The last line may be cut off.
@@ -128,13 +128,13 @@ fn number(of: &Value, key: &str) -> f64 {
     of[key].as_f64().unwrap_or(0.0)
 }
 
-/// The whole part of a number; 0 for negative numbers.
+/// The integer part of a number; 0 for negative numbers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is out of range becomes the nearest")]
 pub(super) fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// A step, and counters that were read in this step.
+/// A step, and the counters that were read in this step.
 type Reading = (usize, [f64; 3]);
 
 /// Increments in each step.
@@ -153,7 +153,7 @@ fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
     all
 }
 
-/// Counters of a station (bytes to and from it, airtime from it), and the modes in both directions.
+/// Counters of a station (bytes to and from the station, its airtime), and the modes in both directions.
 #[derive(Debug, Default)]
 struct Counted {
     counts: Vec<Reading>,

@@ -3,7 +3,7 @@
 use super::{Arm, Forecast, Interval};
 use std::fmt::Write as _;
 
-/// Smaller differences count as none.
+/// Ratio below which a difference counts as none.
 const LITTLE: f64 = 1.1;
 
 impl Forecast {
