@@ -1,5 +1,4 @@
-//! The record of the measured value and verdict for every claim: `evidence/DOCUMENT.csv`, one row per verdict of a full
-//! run.
+//! The record of the values and verdicts of claims: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
 //!
 //! This crate reads, writes and checks the record and makes tables of it. The record itself is built into the command
 //! `sluice`. This crate simulates nothing. A program that only runs experiments or governs queues does not need it.

@@ -151,8 +151,7 @@ fn markdown_line(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Formats one claim with all recorded data, in at most `width` columns. `why` is the scenario's reason for the claim's
-/// failure.
+/// Formats one claim with all recorded data, in at most `width` columns. `why`: the scenario's reason.
 pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut text = format!("{}\n", tables::wrapped(&format!("{}: {}", first.id, first.statement), width, 2));

@@ -1,5 +1,4 @@
-//! The values that documents do not state, as the comments of their scenarios mark them, and the other values that were
-//! tried.
+//! The values that documents do not state, as their scenarios' comments mark them, and other values that were tried.
 
 use experiment::claims;
 use toml::{Table, Value};

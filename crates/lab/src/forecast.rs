@@ -19,8 +19,7 @@ use sim::results::Outcome;
 
 /// Number of draws simulated with today's queues. At most half of the draws are kept.
 pub const DRAWS: usize = 40;
-/// Smallest sufficient number of draws that reproduce the readings, and their largest distance from the readings, in
-/// tolerances.
+/// Least number of draws that reproduce the readings, and their largest distance from these, in tolerances.
 const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
 /// Number of kept draws for which the neighbour's growth is simulated.

@@ -22,8 +22,7 @@ const AIR: &[u8] = b"{\"air\":";
 pub struct Recording {
     /// The recording's intervals with the limits that the controller then set, in order of time.
     pub decisions: Vec<Decision>,
-    /// The number of the last line, counted from 1, if a full disk or a crash cut the line off. The cut line is left
-    /// out.
+    /// The number of the last line, counted from 1, if a full disk or a crash cut the line off. It is left out.
     pub cut: Option<usize>,
 }
 

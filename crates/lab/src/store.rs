@@ -237,8 +237,7 @@ pub fn make_folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|error| Error::write(path, error))
 }
 
-/// Writes a file under a temporary name and renames it, so that a full disk or an interrupt never leaves a partial
-/// file.
+/// Writes a file under a temporary name and renames it, so that a full disk or an interrupt leaves no partial file.
 ///
 /// # Errors
 /// When the system refuses.

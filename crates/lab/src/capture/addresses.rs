@@ -73,8 +73,7 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// Returns the ends of a packet: the ends of the hop for AODV's packets and for notes, the ends of the path
-    /// otherwise.
+    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, otherwise those of the path.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         if let (Owner::Routing, Some(options)) = (packet.of, &packet.options) {
             let all = matches!(options.message, Some(DsrMessage::Request { .. }));

@@ -171,8 +171,7 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
 }
 
 /// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB one: MCS, code, bandwidth or RU,
-/// guard interval and LTFs are known, and for PPDUs with a packet extension for one user the fields about the
-/// extension.
+/// guard interval and LTFs are known, and for one user's PPDUs with a packet extension its fields.
 fn he(bytes: &mut Bytes, mimo: Mimo, frame: &Frame, of_access_point: bool) {
     let (format, band) = match (mimo.ru(), mimo.extended_range()) {
         (None, None) => (0, mimo.width() as u16),

@@ -9,8 +9,8 @@ use std::ops::Range;
 /// Longest simulated time of a draw and its warm-up, in steps.
 pub(super) const LENGTH: usize = 80;
 pub(super) const WARMUP: usize = 20;
-/// Busy share above which a channel counts as full: contention leaves the rest idle. Share of other networks' airtime
-/// in a step from which they count as sending.
+/// Busy share above which a channel counts as full: contention leaves the rest idle. Share of a step from which other
+/// networks count as sending.
 const FULL: f64 = 0.7;
 const FOREIGN: f64 = 0.03;
 /// Bytes in a step above which the traffic is more than a call.

@@ -14,8 +14,7 @@ pub fn is_interface(text: &str) -> bool {
 /// one channel share its airtime, and are merged.
 ///
 /// # Errors
-/// A line differs from `iw`'s format; no interface has this name; without a name, interfaces on several channels have
-/// stations.
+/// A line differs from `iw`'s format; no interface has this name; without a name, several channels have stations.
 pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     let all = interfaces(text)?;
     let names = |of: &[&Interface]| of.iter().filter_map(|it| it.name.clone()).collect::<Vec<_>>().join(", ");
