@@ -1,5 +1,3 @@
-//! `sluice admit`.
-
 use crate::args;
 use crate::failure::{Failure, NO_ANSWER, REFUSED};
 use crate::outlet::Outlet;

@@ -1,5 +1,3 @@
-//! `sluice agent`.
-
 use super::live::{listening, restore_on_panic};
 use super::recordings::Recordings;
 use crate::args;

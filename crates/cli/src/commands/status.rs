@@ -1,5 +1,3 @@
-//! `sluice status`.
-
 use super::decisions::line;
 use super::stations::{self, milliseconds, plain};
 use crate::args;

@@ -1,5 +1,3 @@
-//! `sluice trial`.
-
 use super::decisions::line;
 use super::live::restore_on_panic;
 use crate::args;

@@ -1,5 +1,3 @@
-//! `sluice watch`.
-
 mod view;
 
 use super::decisions::row;

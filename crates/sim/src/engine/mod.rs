@@ -1,4 +1,5 @@
-//! Clock, events, random streams and the arena of packets. Knows no radio, no MAC and no meaning of a packet.
+//! Clock, events, random streams and the arena of packets. This module knows no radio, no MAC and no meaning of a
+//! packet.
 
 /// Returns the `refusal` if the condition `wrong` holds.
 macro_rules! refuse_if {

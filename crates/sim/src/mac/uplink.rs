@@ -1,13 +1,14 @@
 //! Uplink OFDMA: stations send side by side in HE TB PPDUs when their access point asks (IEEE 802.11ax-2021, 26.5.2).
 //!
 //! The exchange: a basic trigger, after SIFS the data of its stations at once, after SIFS one multi-STA `BlockAck`. An
-//! access point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). It does not know that
-//! of a station to which it has sent since; such stations are polled first: a BSRP trigger, their QoS Null frames, and
-//! after SIFS the trigger for data. [A station without backlog](super::backlogs) is polled at intervals. A station that
-//! MU EDCA keeps from contending is asked alone if no other has packets; two that contend are asked together.
+//! access point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). The access point does
+//! not know the backlog of a station to which it has sent since; such stations are polled first: a BSRP trigger, their
+//! QoS Null frames, and after SIFS the trigger for data. [A station without backlog](super::backlogs) is polled at
+//! intervals. A station that MU EDCA keeps from contending is asked alone if no other station has packets; stations
+//! that contend are asked at least in pairs.
 //!
 //! Downlink and uplink have equal airtime while both have packets. Stations that have used the least airtime of such
-//! PPDUs go first. All RUs have one size; the largest backlog, as far as it fits, sets the duration for all.
+//! PPDUs go first. All RUs have one size; the largest backlog, as far as it fits, sets the duration for all stations.
 
 use super::airtime::UsedAirtime;
 use super::backlogs::{Backlog, Backlogs, Known};
@@ -24,11 +25,11 @@ use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{Mimo, Mode, Ru};
 use units::{Bytes, Duration, Instant};
 
-/// Unit of the queue size field, and the size from which on the field overflows.
+/// Unit of the queue size field, and the size from which the field overflows.
 const QUEUE_UNIT: u64 = 256;
 pub(crate) const QUEUE_MOST: Bytes = Bytes::new(254 * QUEUE_UNIT);
 
-/// Time until it checks again whether the channel is wide enough for its triggers.
+/// Time until the access point checks again whether the channel is wide enough for its triggers.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(4);
 
 /// State of a station of a network with uplink OFDMA.
@@ -41,23 +42,24 @@ pub(crate) struct Uplink {
     used: UsedAirtime,
     /// By category: the direction whose turn it is.
     turns: [Turns; super::CATEGORIES],
-    /// Its request to its stations, while that exchange is under way.
+    /// The access point's request to its stations, while that exchange is under way.
     pub(crate) round: Option<Round>,
-    /// The stations that its last frame is for: a trigger or a multi-STA BlockAck.
+    /// The stations to which the last frame was addressed: a trigger or a multi-STA BlockAck.
     pub(crate) users: Vec<u32>,
-    /// Stations that have answered: with data, with data that all arrived, or at all.
+    /// Stations that have answered: with data, with data that all arrived, or in any way.
     delivered: Vec<u32>,
     whole: u8,
     answered: usize,
     /// Time at which all answers are over.
     end: Instant,
-    /// The request to it, while it answers and awaits the acknowledgement.
+    /// The request to the station, while it answers and awaits the acknowledgement.
     pub(crate) asked: Option<Round>,
-    /// Time until which the parameters of MU EDCA apply, by category; none if they do not.
+    /// Time until which the parameters of MU EDCA apply, by category; none if they do not apply.
     managed: [Option<Instant>; super::CATEGORIES],
 }
 
-/// Airtime of an access point's frames, and of those that it triggered. A direction gets no credit while it has none.
+/// Airtime of an access point's frames, and of frames that it triggered. A direction gets no credit for time without
+/// packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turns {
     down: Duration,
@@ -79,11 +81,11 @@ impl Turns {
 /// Why no trigger is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotNow {
-    /// The downlink has the medium, or its turn.
+    /// The downlink uses the medium, or has its turn.
     Downlink,
     /// No station is known to have packets, or only one that contends by itself.
     NobodyKnown,
-    /// The rest of the TXOP is too short for the longest packet, which may fit in the next one.
+    /// The rest of the TXOP is too short for the longest packet, which may fit into the next TXOP.
     TxopTooShort,
     /// The longest packet is too long for the present width of the channel, even with a TXOP of its own.
     TooLong,

@@ -1,5 +1,3 @@
-//! `sluice arena`.
-
 use super::reproduce::reproduce;
 use crate::args;
 use crate::console::print;

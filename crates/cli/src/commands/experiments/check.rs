@@ -1,5 +1,3 @@
-//! `sluice check`.
-
 use super::targets;
 use crate::args;
 use crate::console::print;

@@ -1,5 +1,3 @@
-//! `sluice claims`.
-
 mod upkeep;
 
 use crate::args;

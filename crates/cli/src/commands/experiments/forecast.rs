@@ -1,5 +1,3 @@
-//! `sluice forecast`.
-
 use crate::args;
 use crate::commands::decisions::line;
 use crate::console::{complain, print, print_json};

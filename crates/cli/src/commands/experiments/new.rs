@@ -1,5 +1,3 @@
-//! `sluice new`.
-
 use crate::console::print;
 use crate::failure::Failure;
 use lab::store::write_whole;

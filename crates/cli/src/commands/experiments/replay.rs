@@ -1,5 +1,3 @@
-//! `sluice replay`.
-
 mod picture;
 
 use crate::args;

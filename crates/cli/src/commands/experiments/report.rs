@@ -1,5 +1,3 @@
-//! `sluice report`.
-
 use crate::console::print;
 use crate::failure::Failure;
 use experiment::report::{self, Simulator};

@@ -1,5 +1,3 @@
-//! `sluice reproduce`.
-
 use super::{report, targets};
 use crate::args;
 use crate::console::{complain, print, print_json, width};

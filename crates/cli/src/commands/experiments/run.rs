@@ -1,5 +1,3 @@
-//! `sluice run`.
-
 use super::reproduce::build;
 use super::targets;
 use crate::args;

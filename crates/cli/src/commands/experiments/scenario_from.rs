@@ -1,5 +1,3 @@
-//! `sluice scenario-from`.
-
 use super::replay::read;
 use crate::args;
 use crate::console::{complain, print};
