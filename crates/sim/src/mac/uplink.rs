@@ -107,13 +107,13 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// A round whose frames have no duration yet. `slowest`: the mode of the slowest station alone.
+    /// A round whose frames have no duration yet. `slowest`: the mode in which the slowest station sends alone.
     fn new(asks: Asks, of: u32, users: u8, ru: Ru, slowest: Mimo) -> Self {
         let response = Mode::Mimo(slowest.response(ru));
         Self { asks, of, users, ru, lasts: Duration::ZERO, header: response.header(), response }
     }
 
-    /// The longest PPDUs whose exchange ends within this time.
+    /// The longest PPDUs with which the exchange ends within this time.
     fn longest(&self, time: Duration, rules: &Conventions) -> Duration {
         let timing = &rules.timing;
         let trigger = timing.sifs * 2 + timing.duration(timing.basic, self.asks.length(self.users.into()));
@@ -135,7 +135,7 @@ impl Round {
         timing.sifs + timing.duration(timing.responses(self.response).mode, length)
     }
 
-    /// True if the longest packet of a station fits next to that of another one, in a TXOP of its own.
+    /// True if the longest packet of a station fits next to another station's, in a TXOP of its own.
     fn fits_beside(mode: Mimo, txop: Duration, rules: &Conventions) -> bool {
         let Some(ru) = Ru::split(mode.width(), 2) else { return false };
         let mut round = Self::new(Asks::Data, BROADCAST, 2, ru, mode);
@@ -198,7 +198,7 @@ impl Uplink {
         asks && held.buffers[category].is_empty() && !held.has_aside(index)
     }
 
-    /// Returns after a category's exchange whether it contends for a trigger.
+    /// Returns, after a category's exchange, whether the category contends for a trigger.
     pub(super) fn seek(&self, category: usize, held: &Held, contention: &mut Contention) {
         let bit = 1 << category;
         if self.seeks(category, held) {
@@ -215,13 +215,13 @@ impl Uplink {
         );
     }
 
-    /// Checks again whether stations are to be asked, at the time set for this.
+    /// Checks again whether stations are to be asked for data, at the time set for this check.
     pub(super) fn look_again(&mut self, now: Instant, contention: &mut Contention) {
         self.backlogs.refresh(now);
         contention.look_again = self.backlogs.next_poll;
     }
 
-    /// Returns the trigger that is due, if it is the uplink's turn in the category that has won the medium.
+    /// Returns the trigger that is due, if the uplink has its turn in the category that has won the medium.
     pub(super) fn solicit(&mut self, cx: &mut Context) -> Result<Frame, NotNow> {
         let (now, category, rules) = (cx.now, cx.held.holder, cx.rules);
         let idle = cx.contention.soliciting & 1 << category != 0;
@@ -258,7 +258,7 @@ impl Uplink {
         Ok(cx.control(kind, BROADCAST, reserves))
     }
 
-    /// Returns the finest split among the first stations that it could ask, with room for the longest packet of each in
+    /// Returns the finest split among the first stations that can be asked, with room for the longest packet of each in
     /// the rest of the TXOP.
     fn round_of(&self, asks: Asks, cx: &Context) -> Result<Round, NotNow> {
         let (category, rules) = (cx.held.holder, cx.rules);
@@ -304,8 +304,8 @@ impl Uplink {
         }
     }
 
-    /// Handles the end of its trigger or multi-STA BlockAck: returns the awaited event and its deadline, none at the
-    /// end.
+    /// Handles the end of the access point's trigger or multi-STA BlockAck: returns the awaited event and its deadline,
+    /// none at the end.
     pub(super) fn sent(&mut self, frame: &Frame, cx: &mut Context) -> Option<(Step, Instant)> {
         let (now, timing) = (cx.now, &cx.rules.timing);
         if let (Kind::Trigger { .. }, Some(round)) = (frame.kind, self.round) {
@@ -322,7 +322,7 @@ impl Uplink {
         None
     }
 
-    /// Handles an answer to its trigger, with data or without.
+    /// Handles an answer to the access point's trigger, with data or without.
     pub(super) fn part_received(&mut self, from: u32, frames: u16) -> Answer {
         debug_assert!(self.round.is_some(), "it has asked");
         self.answered += 1;
@@ -338,7 +338,7 @@ impl Uplink {
         debug_assert!(usize::from(self.whole) <= self.delivered.len(), "once for each answer with data");
     }
 
-    /// Handles the deadline of the answers: if none has begun, when all are over, and SIFS after the last good one.
+    /// Handles the deadline of the answers: if none has begun, when all are over, and SIFS after the last good answer.
     pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let Some(round) = self.round else { return Act::On(Step::AwaitParts, Instant::NEVER, Due::Wait) };
         if receiving && cx.now < self.end {
@@ -363,7 +363,8 @@ impl Uplink {
         Act::On(Step::Sending, Instant::NEVER, Due::Send(frame))
     }
 
-    /// Prepares an answer. True if it may contain data: its category has frames for the station that asks, or none.
+    /// Prepares an answer. True if the answer may contain data: its category has frames for the asking station, or
+    /// none.
     pub(crate) fn prepare(&mut self, round: Round, category: u8, cx: &mut Context) -> bool {
         cx.held.holder = category;
         cx.txop.cleared = Cleared::No;
@@ -375,14 +376,14 @@ impl Uplink {
         may
     }
 
-    /// Returns the longest frame in the answer that it prepares; none if it prepares none.
+    /// Returns the longest frame in the answer that the station prepares; none without such an answer.
     pub(super) fn longest_answer(&self, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let round = self.asked?;
         let mode = rates.shared_mode(round.of, rules)?;
         Some(round.room(within(mode, round.ru), round.lasts, rules))
     }
 
-    /// Returns the answer with the data frames that were assembled; none if not even the first fits.
+    /// Returns the answer with the assembled data frames; none if not even the first frame fits.
     pub(crate) fn answer(&self, assembly: Option<Assembly>, answer: &Frame, cx: &mut Context) -> Option<Frame> {
         let round = self.asked?;
         let longest = self.longest_answer(cx.rates, cx.rules);
@@ -439,7 +440,8 @@ impl Uplink {
         Answer { failed: Some(Unanswered::Data), report, ..Answer::default() }
     }
 
-    /// Restores its own parameters where the time of MU EDCA is over, after it has won the medium by itself.
+    /// Restores configured parameters where the time of MU EDCA is over, after the station has won the medium by
+    /// itself.
     pub(super) fn end_managed(&mut self, now: Instant, holder: usize, contention: &mut Contention) {
         if self.managed[holder].is_some_and(|until| now >= until) {
             self.managed[holder] = None;
@@ -449,7 +451,7 @@ impl Uplink {
 }
 
 impl Round {
-    /// The longest PSDU of a part whose PPDU lasts at most `time`: its preamble counts as the longest.
+    /// The longest PSDU of a part whose PPDU lasts at most `time`, with the longest preamble.
     fn room(&self, mode: Mimo, time: Duration, rules: &Conventions) -> Bytes {
         rules.timing.longest(Mode::Mimo(mode), time.saturating_sub(self.header) + mode.header())
     }

@@ -80,7 +80,7 @@ impl Leg {
     }
 }
 
-/// A command to a node. It takes effect at once, even if the node has not finished the previous one.
+/// A command to a node. The command takes effect at once, even if the node has not finished the previous one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) time: Instant,
@@ -90,9 +90,10 @@ pub(crate) struct Command {
 /// Meaning of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
-    /// Go to a position, at a height if one is given, at a speed in metres a second; speed zero stops the node where it is.
+    /// Go to a position, at a height if one is given, at a speed in metres per second; speed zero stops the node where
+    /// it is.
     Go { x: f64, y: f64, z: Option<f64>, speed: f64 },
-    /// Be at these coordinates from now on, and stay there; the others remain as they are.
+    /// Be at these coordinates from now on, and stay there; other coordinates remain unchanged.
     Set { x: Option<f64>, y: Option<f64>, z: Option<f64> },
 }
 
@@ -107,7 +108,7 @@ impl Order {
     }
 }
 
-/// Commands in order of time; of several journeys that begin at the same time the last counts.
+/// Commands in order of time; of several journeys that begin at the same time the last applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     commands: Vec<Command>,

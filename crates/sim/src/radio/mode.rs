@@ -85,9 +85,9 @@ impl Mode {
         }
     }
 
-    /// An index of the responses to this mode: the fastest of the mandatory OFDM rates (6, 12 and 24 Mb/s) that is no faster
-    /// than its non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), the tones of an HE ER SU PPDU, or the rate of
-    /// 802.11b.
+    /// An index of the responses to this mode: the fastest mandatory OFDM rate (6, 12 and 24 Mb/s) that does not exceed
+    /// the mode's non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), the tones of an HE ER SU PPDU, or the
+    /// rate of 802.11b.
     #[inline]
     pub(super) fn responses(self) -> usize {
         match self {
