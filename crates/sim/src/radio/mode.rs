@@ -111,7 +111,8 @@ impl Mode {
         }
     }
 
-    /// True if it finds the preamble of such a frame, and reads its length. All OFDM formats have the same preamble.
+    /// True if the station detects the preamble of such a frame, and reads the frame's length. All OFDM formats have
+    /// the same preamble.
     pub(super) fn is_found_by(self, standard: Standard) -> bool {
         match standard {
             Standard::B => matches!(self, Self::Dsss { .. }),
@@ -166,7 +167,7 @@ impl Mode {
         }
     }
 
-    /// Time that `bytes` take of a frame with others: to the bit, since the frame alone is rounded to whole symbols.
+    /// Time that `bytes` take of a common frame, exact to the bit, because only the whole frame is rounded to symbols.
     pub(crate) fn share(self, bytes: Bytes) -> Duration {
         match self {
             Self::Mimo(mimo) => mimo.share(bytes),
@@ -197,7 +198,7 @@ impl Mode {
     }
 }
 
-/// Length of preamble and PLCP header, 144 and 48 bits, where they count as bytes of the frame.
+/// Length of preamble and PLCP header, 144 and 48 bits, if they count as bytes of the frame.
 const PLCP: Bytes = Bytes::new(24);
 
 /// Duration of these bytes, to the nanosecond above.

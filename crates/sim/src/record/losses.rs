@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The lost packets of a TCP flow with discard priorities.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
-    /// By connection and first octet.
+    /// Lost packets by connection and first octet.
     packets: BTreeMap<(u32, u64), Loss>,
     pub(super) judged: Judged,
     /// Largest number of drops of one packet by queues.
@@ -17,7 +17,7 @@ pub(crate) struct Losses {
 
 #[derive(Debug, Default)]
 struct Loss {
-    /// Number of times that queues dropped it.
+    /// Number of times that queues dropped the packet.
     drops: u32,
     /// Cause of the packet's last loss, if it has not been sent again since.
     pending: Option<LossCause>,

@@ -41,7 +41,7 @@ pub(crate) enum PcapError {
     NoPackets(LeftOut),
 }
 
-/// Formats the reasons why there is no packet, after a colon.
+/// Formats the reasons why no packet can be replayed, after a colon.
 fn reasons(left_out: &LeftOut) -> String {
     let reasons = left_out.reasons().into_iter().map(|(frames, reason)| format!("{frames} {reason}"));
     let reasons = reasons.collect::<Vec<_>>().join(", ");

@@ -1,5 +1,6 @@
-//! RACK: a segment is lost when one that was sent after it has arrived and a reordering window has passed since it should
-//! have (RFC 8985, section 6). It holds for repetitions too, so that a lost repetition is found like any other loss.
+//! RACK: a segment is lost when a segment sent later has arrived and a reordering window has passed since the expected
+//! arrival (RFC 8985, section 6). The rule also holds for retransmissions, so that a lost retransmission is detected
+//! like any other loss.
 
 use super::{Block, scoreboard::DUP_THRESH};
 use std::collections::VecDeque;
@@ -9,7 +10,7 @@ use units::{Duration, Instant};
 const PERSIST: u32 = 16;
 /// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
 const WIDEST: u32 = 255;
-/// Number of entries examined one by one before a binary search of the others: a delayed acknowledgement is for two
+/// Number of entries examined one by one before a binary search of the others: a delayed acknowledgement covers two
 /// segments.
 const NEAR: usize = 4;
 
@@ -22,7 +23,7 @@ enum State {
     Arrived,
 }
 
-/// Octets that were last sent together.
+/// Octets that were last sent in one segment.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     block: Block,
@@ -31,7 +32,7 @@ struct Sent {
     state: State,
 }
 
-/// The most recently sent of the segments that have arrived.
+/// The most recently sent segment among those that have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     /// `RACK.xmit_ts`.
@@ -45,7 +46,7 @@ struct Newest {
 /// Result of loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Send time of the latest repetition that is newly lost, if any.
+    /// Send time of the latest newly lost retransmission, if any.
     pub(super) repetition: Option<Instant>,
     /// Time of the next loss detection, for segments that may only be late.
     pub(super) again: Option<Instant>,
@@ -56,13 +57,13 @@ pub(super) struct Found {
 pub(super) struct Rack {
     /// Outstanding segments without gaps, by number.
     sent: VecDeque<Sent>,
-    /// Transmissions by time. Obsolete ones are removed only at the front.
+    /// Transmissions by time. Obsolete entries are removed only at the front.
     order: VecDeque<(Instant, Block)>,
     /// Octets in the network.
     flying: u64,
     /// SACKed segments (`RACK.segs_sacked`).
     arrived: u32,
-    /// No octet below this number is lost and still to be repeated.
+    /// No octet below this number is lost and still to be retransmitted.
     lost_from: u64,
     newest: Option<Newest>,
     min_rtt: Option<Duration>,
