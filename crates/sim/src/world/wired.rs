@@ -1,4 +1,4 @@
-//! Wired links: store and forward, with a queue of its own in each direction.
+//! Wired links: store and forward, with a separate queue in each direction.
 
 use super::error::BuildError;
 use crate::config::{self, Network, Node as Site, Wired};
@@ -15,7 +15,7 @@ const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) ends: [u32; 2],
-    /// Index of the table that describes it.
+    /// Index of the table that describes the link.
     pub(super) table: usize,
 }
 
@@ -32,12 +32,14 @@ pub(crate) struct Wire {
     /// Later rates, in order of time.
     pub(crate) steps: Vec<(Instant, Rate)>,
     pub(crate) delay: Duration,
-    /// Share of packets that it damages, with its random stream; none without a `loss`.
+    /// Share of packets that the link damages, with its random stream; none without a `loss`.
     pub(crate) loss: Option<(f64, Stream)>,
-    /// Length and duration of the last packet, at a constant rate: most packets are as long as the one before.
+    /// Length and duration of the last packet, at a constant rate, because most packets are as long as the previous
+    /// one.
     last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
-    /// Packets in flight, with the keys of their arrivals. They arrive in this order: only the first is an event.
+    /// Packets in flight, with the keys of their arrivals. The packets arrive in this order: only the first is an
+    /// event.
     pub(crate) under_way: VecDeque<(EventKey, Handle)>,
     /// Sending time since `counted_from`, without the packet being sent.
     pub(crate) busy: Duration,
@@ -75,7 +77,7 @@ impl Wire {
         start + self.last.1
     }
 
-    /// End of sending, for rates that change.
+    /// End of sending, for rates that change during the packet.
     fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
         let later = self.steps.partition_point(|(at, _)| *at <= start);
         let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
@@ -92,7 +94,8 @@ impl Wire {
         now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Begins to send a packet that `waited` at its port. Returns when its last bit will have been sent.
+    /// Begins to send a packet that `waited` at its port. Returns the time at which the packet's last bit will have
+    /// been sent.
     pub(crate) fn begin(&mut self, now: Instant, packet: &Waiting, waited: Duration) -> Instant {
         debug_assert!(self.sending.is_none(), "one packet at a time");
         self.sending = Some(Sending { packet: packet.packet, waited, since: now });

@@ -67,7 +67,7 @@ pub(super) struct Rack {
     lost_from: u64,
     newest: Option<Newest>,
     min_rtt: Option<Duration>,
-    /// The highest octet that has arrived (`RACK.fack`), and what it was before this acknowledgement.
+    /// The highest octet that has arrived (`RACK.fack`), and its value before this acknowledgement.
     highest: u64,
     highest_before: u64,
     /// `RACK.reordering_seen`.
@@ -81,7 +81,7 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Records the first transmission of `block`, which follows all that was sent before.
+    /// Records the first transmission of `block`, which follows all data sent before.
     pub(super) fn send(&mut self, block: Block, now: Instant) {
         self.sent.push_back(Sent { block, at: now, repeated: false, state: State::Flying });
         self.order.push_back((now, block));
@@ -109,8 +109,8 @@ impl Rack {
         self.order.push_back((now, block));
     }
 
-    /// Begins an acknowledgement, whose content follows. `duplicate`: it reports octets that arrived twice (RFC 2883),
-    /// of which `una` are acknowledged and `nxt` are sent.
+    /// Begins an acknowledgement, whose content follows. `duplicate`: the acknowledgement reports octets that arrived
+    /// twice (RFC 2883), of which `una` are acknowledged and `nxt` are sent.
     pub(super) fn hear(&mut self, una: u64, nxt: u64, duplicate: bool) {
         debug_assert!(una <= nxt);
         self.highest_before = self.highest;
@@ -227,7 +227,7 @@ impl Rack {
         found
     }
 
-    /// Marks the transmission of `block` at `at` as lost, if it is the last of its octets and they have not arrived.
+    /// Marks the transmission of `block` at `at` as lost, if it is the last of these octets and they have not arrived.
     fn lose(&mut self, block: Block, at: Instant, found: &mut Found) {
         for index in self.within(block) {
             if self.sent[index].at == at && self.is_flying(index) {
@@ -239,7 +239,7 @@ impl Rack {
         }
     }
 
-    /// Handles a timeout: the first segment and overdue ones are lost (RFC 8985, 6.3); `reneged`: all are, as the
+    /// Handles a timeout: the first segment and overdue ones are lost (RFC 8985, 6.3); if `reneged`, all are, as the
     /// receiver dropped octets that it had reported.
     pub(super) fn time_out(&mut self, now: Instant, srtt: Option<Duration>, reneged: bool) {
         let rtt = self.newest.map_or(Duration::ZERO, |newest| newest.rtt);
@@ -270,7 +270,7 @@ impl Rack {
         self.flying
     }
 
-    /// The lowest segment that is lost and not repeated.
+    /// The lowest segment that is lost and not retransmitted.
     pub(super) fn lost(&mut self) -> Option<Block> {
         if self.lost_from == u64::MAX {
             return None;
@@ -298,7 +298,7 @@ impl Rack {
         self.lost_from = self.lost_from.min(sent.block.start);
     }
 
-    /// Index of the first entry in [`Self::sent`] that does not end by `number`. Most acknowledgements are about the
+    /// Index of the first entry in [`Self::sent`] that does not end by `number`. Most acknowledgements concern the
     /// first entries, which are examined before a binary search.
     fn place(&self, number: u64) -> usize {
         let search = || self.sent.partition_point(|sent| sent.block.end <= number);
@@ -316,7 +316,7 @@ impl Rack {
         first..first + self.sent.range(first..).take_while(|sent| sent.block.start < block.end).count()
     }
 
-    /// Splits the entry across `number`: acknowledgements need not keep to the bounds of segments.
+    /// Splits the entry across `number`, because acknowledgements need not keep to the bounds of segments.
     fn cut(&mut self, number: u64) {
         let index = self.place(number);
         if let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.block.start < number) {

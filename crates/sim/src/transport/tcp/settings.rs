@@ -6,7 +6,8 @@ use crate::config::{
 };
 use units::{Bytes, Duration};
 
-/// Settings of a connection. Their builder has checked that `segment` and `initial_window` are at least 1.
+/// Settings of a connection. The builder of the settings has checked that `segment` and `initial_window` are at least
+/// 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) congestion: Congestion,
@@ -40,7 +41,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// True if losses are found by time, and the receiver reports octets that arrived twice.
+    /// True if losses are detected by time, and the receiver reports octets that arrived twice.
     pub(crate) fn has_rack(&self) -> bool {
         self.recovery == Recovery::Sack && self.loss_detection == LossDetection::RackTlp
     }
@@ -57,7 +58,7 @@ impl Settings {
 }
 
 impl From<&Tcp> for Settings {
-    /// Settings that a scenario describes, with defaults where it leaves them out.
+    /// Settings that a scenario describes, with defaults for missing keys.
     fn from(described: &Tcp) -> Self {
         let congestion = described.congestion.unwrap_or_default();
         let bqm = described.bqm.or((congestion == Congestion::Bqm).then(config::Bqm::default));

@@ -71,7 +71,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
     Ok(flows)
 }
 
-/// Refuses a player for anything but a stream over UDP to one node.
+/// Refuses a player for any flow but a stream over UDP to one node.
 fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
     let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
     match described.player_buffer {
@@ -109,7 +109,7 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
 /// Adds the flows between `real` nodes.
 ///
 /// # Errors
-/// A real node without another, or too many flows.
+/// A single real node, or too many flows.
 fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     let Basis { network, sites, names, rules, .. } = *basis;
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();

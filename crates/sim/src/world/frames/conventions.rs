@@ -114,7 +114,7 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
     Ok(Some(MuEdca { timer: given.timer, access: Some(access) }))
 }
 
-/// OFDMA as described, refused where it has no effect.
+/// OFDMA as described, refused if it has no effect.
 fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
     let mac = &network.mac;
     if mac.ofdma == Ofdma::Off {
@@ -143,7 +143,7 @@ fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
     }
 }
 
-/// Refuses OFDMA where no access point has two stations that could share a frame: it would have no effect.
+/// Refuses OFDMA if no access point has two stations that could share a frame, because it would have no effect.
 pub(crate) fn check_sharing(nodes: &List<NodeId, Node>, basis: &Basis) -> Result<(), BuildError> {
     let Basis { infrastructure, rules, .. } = *basis;
     let mut most = 0;

@@ -10,7 +10,7 @@ use units::Duration;
 /// The smallest window of 802.11b.
 const OF_B: u16 = 31;
 
-/// Contention parameters of all nodes, or of one that has its own, and the number of its categories.
+/// Contention parameters of all nodes, or of a node with its own parameters, and the number of its categories.
 pub(crate) fn access(
     network: &Network,
     site: Option<&Site>,

@@ -144,7 +144,7 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
     }
 }
 
-/// Returns a node's power save, if it sleeps.
+/// Returns a node's power save, if the node can sleep.
 fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerSave>>, BuildError> {
     let Some(described) = site.power_save else { return Ok(None) };
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
@@ -232,12 +232,12 @@ fn described<'n>(
     })
 }
 
-/// Quantities measured at any port, and orders carried out there.
+/// Quantities that any port measures, and orders that any port carries out.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE).and(Sets::MARK);
 
-/// A port by the settings of `table`, where `reads` is measured and orders in `sets` are carried out.
+/// A port with the settings of `table`, where `reads` is measured and orders in `sets` are carried out.
 fn built(
     settings: &queue::Settings,
     table: &str,
@@ -255,7 +255,7 @@ fn built(
     Ok(Port::new(queue, controller, Shaper::new(settings.burst())))
 }
 
-/// Modes of a node: a fixed one, one of two levels, or those of rate control.
+/// Modes of a node: a fixed mode, two levels, or the modes of rate control.
 fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Result<Rates, BuildError> {
     let Basis { network, generations, rules, seed, .. } = *basis;
     let mode = radio::mode(site, &network.radio)?;

@@ -1,4 +1,4 @@
-//! The channel of each node: its access point's, as far as it is wide enough.
+//! The channel of each node: its access point's, limited to the node's width.
 
 use crate::config::{Capture, Network, Radio, Role, Standard};
 use crate::radio::{Band, Reuse, USUAL_POWER};
@@ -6,7 +6,7 @@ use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::{Frequency, Power};
 
-/// Power on the primary channel from which it is busy without a frame that can be decoded (IEEE 802.11-2020, 17.3.10.6).
+/// Power above which the primary channel is busy without a frame that can be decoded (IEEE 802.11-2020, 17.3.10.6).
 const ENERGY: Power = Power::dbm(-62.0);
 
 /// True if access points have their own channels.

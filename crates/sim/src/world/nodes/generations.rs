@@ -1,4 +1,4 @@
-//! Stations of several generations in one network. Two stations use the formats that both have.
+//! Stations of several generations in one network. Two stations use the formats that both support.
 
 use super::sites::Site;
 use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role, Standard};
@@ -88,20 +88,20 @@ impl Generations {
         self.radios.get(node as usize).unwrap_or(&network.radio).streams.unwrap_or(1)
     }
 
-    /// PPDU format of each node, by address, none before 802.11n; empty if all are alike.
+    /// PPDU format of each node, by address, none before 802.11n; empty if all formats are equal.
     pub(crate) fn formats(&self) -> Vec<Option<Format>> {
         self.radios.iter().map(|radio| Format::of(radio.standard)).collect()
     }
 
-    /// The standard of each node, by address, if one of them cannot decode the formats of all.
+    /// The standard of each node, by address, if some node cannot decode the formats of all others.
     pub(crate) fn standards(&self) -> Option<Vec<Standard>> {
         let all = || self.radios.iter().map(|radio| radio.standard);
         let newest = all().max()?;
         all().any(|own| own < newest && !own.high_throughput()).then(|| all().collect())
     }
 
-    /// The modes that a node has towards each other one: the different sets, and by address which. `modes`: those of a
-    /// radio, `all` that of the node itself.
+    /// The modes that a node has towards each other node: the different sets, and the set by address. `modes`: those of
+    /// a radio, `all` that of the node itself.
     pub(crate) fn of(
         &self,
         node: u32,

@@ -11,11 +11,11 @@ use crate::radio::Medium;
 use crate::world::error::BuildError;
 use crate::world::wired::{self, Link, Wire};
 
-/// Connections of nodes beyond their radio range. Nodes with a radio come first, wired ones after them.
+/// Connections of nodes beyond their radio range. Nodes with a radio come first, wired nodes after them.
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
     radios: usize,
-    /// Nodes with a radio that a scenario describes; after them come those of stations that roam.
+    /// Number of nodes with a radio that a scenario describes; after them come those of stations that roam.
     described: usize,
     /// True if there is an access point.
     access: bool,
@@ -46,7 +46,7 @@ impl Infrastructure {
         Ok(found)
     }
 
-    /// Both directions of all wired links; the `k`-th link's are the `2k`-th and the one after it.
+    /// Both directions of all wired links; the `k`-th link has the `2k`-th and the next direction.
     pub(crate) fn wires(&self, network: &Network, nodes: &List<NodeId, Node>, seed: u64) -> Vec<Wire> {
         let mut wires = Vec::with_capacity(2 * self.wires.len());
         for &Link { ends: [a, b], table } in &self.wires {
@@ -61,7 +61,7 @@ impl Infrastructure {
         wires
     }
 
-    /// The node at the other end of each of a node's wired links, and the direction towards it.
+    /// The node at the other end of each of a node's wired links, and the direction towards that node.
     pub(crate) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, WireId)> {
         (0..).zip(&self.wires).filter_map(move |(link, &Link { ends: [a, b], .. })| match node {
             _ if node == a => Some((b, WireId::at(2 * link))),
@@ -75,9 +75,9 @@ impl Infrastructure {
         self.wires[wire.place() / 2].table
     }
 
-    /// Nodes that every node may send to: over a wired link; by radio a station to its access point and back, and
-    /// without access points any node to those in range. In the scenario's order, so that ties between routes do not
-    /// depend on distances.
+    /// Nodes to which every node may send: over a wired link; by radio a station to its access point and back, and
+    /// without access points any node to those in range. The nodes are in the scenario's order, so that ties between
+    /// routes do not depend on distances.
     pub(crate) fn neighbours(&self, medium: &Medium<Frame>) -> Vec<Vec<u32>> {
         let count = u32::try_from(self.access_point.len()).expect("nodes were counted before");
         let of = |node: u32| {

@@ -149,8 +149,9 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
     Ok(routes)
 }
 
-/// Refuses ranges over which a frame could still be in flight at the end of its time-out: it would be given up before
-/// it arrives. Links that come and go may be too long for an answer within a slot; every packet over them is given up.
+/// Refuses ranges over which a frame could still be in flight at the end of its time-out, so that it would be given up
+/// before it arrives. Links that come and go may be too long for an answer within a slot; every packet over such links
+/// is given up.
 fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
     let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
     if longest < most {
@@ -226,7 +227,7 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         .collect()
 }
 
-/// Checks that a TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its
+/// Checks that a TXOP has room for one exchange of the first packet of each flow that uses it, at every node of its
 /// path; with AODV and DSR, at every node.
 pub(crate) fn check_txop(
     flows: &[Flow],

@@ -12,8 +12,8 @@ const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(200);
 const WITHOUT_RTT: Duration = Duration::from_secs(1);
 
 impl Sender {
-    /// Sets the probe timer after new data were sent or acknowledged: due when the next acknowledgement is late, and
-    /// before a timeout (RFC 8985, 7.2).
+    /// Sets the probe timer after new data were sent or acknowledged: it expires when the next acknowledgement is late,
+    /// but before a timeout (RFC 8985, 7.2).
     pub(super) fn watch_tail(&mut self, now: Instant) {
         let quiet = self.recovery.is_open() && self.board.nothing_sacked() && self.reordering == Instant::NEVER;
         let flight = self.board.flight();
@@ -46,8 +46,8 @@ impl Sender {
         Some(segment)
     }
 
-    /// Handles an acknowledgement of the probe (RFC 8985, 7.4); `duplicate`: octets that arrived twice, `bare`: it
-    /// carries nothing else.
+    /// Handles an acknowledgement of the probe (RFC 8985, 7.4); `duplicate`: octets that arrived twice, `bare`: the
+    /// segment carries nothing else.
     pub(super) fn judge_probe(&mut self, now: Instant, ack: u64, duplicate: Option<Block>, bare: bool) {
         let Some((end, again)) = self.tail.out.filter(|&(end, _)| ack >= end) else { return };
         let both_came = duplicate.is_some_and(|block| block.end == end);
