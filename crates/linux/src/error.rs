@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use units::Duration;
 
-/// Why something cannot be done with an interface or an agent. Each message says what a user can do.
+/// Reasons why an action on an interface or an agent fails. Each message says what a user can do.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
@@ -140,7 +140,7 @@ pub enum Unsupported {
     KernelWithoutBpfQdiscs,
 }
 
-/// Things that another agent or another program has.
+/// Things that another agent or another program holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Taken {

@@ -38,8 +38,8 @@ pub enum Kind {
     Answer,
     /// On its way to the source: packets of the flow arrive marked.
     Regulate,
-    /// On its way to the destination: the flow still exists, and wants to be told of requests to regulate; with rate
-    /// zero that it has ended. It is not answered.
+    /// On its way to the destination: the flow still exists, and expects requests to regulate; with rate zero: the flow
+    /// has ended. It is not answered.
     Present,
 }
 
@@ -55,7 +55,7 @@ pub struct Message {
     /// Least rate that a node of the path can still admit, in network-layer bytes; [`UNBOUNDED`] if no node set a
     /// bound.
     pub bottleneck: Rate,
-    /// Source of the flow. Unspecified between a program and the agent of its own machine, which knows it.
+    /// Source of the flow. Unspecified between a program and the agent of its own machine, which knows the address.
     pub source: IpAddr,
     /// Destination of the flow.
     pub destination: IpAddr,
@@ -169,7 +169,7 @@ fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("every field lies within the message")
 }
 
-/// The other end of a message.
+/// The other end of an exchange of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Program(Program),
@@ -181,7 +181,7 @@ pub(crate) enum Peer {
 pub(crate) struct Program {
     /// Number in the name of its socket, of its own choice.
     pub(crate) name: u64,
-    /// Its user, from the kernel, or who has that id as a subordinate one.
+    /// Its user, from the kernel, or the user to whom that id belongs as a subordinate id.
     pub(crate) user: u32,
 }
 

@@ -13,8 +13,8 @@ use std::path::Path;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back, also of
-    /// those that come later.
+    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back,
+    /// now or later.
     #[serde(default)]
     pub interface: BTreeMap<String, Wish>,
     /// Metrics for Prometheus. Default: none.
@@ -53,7 +53,8 @@ impl Config {
         self.interface.iter().map(|(device, interface)| wish(device, interface, folder)).collect()
     }
 
-    /// Takes out the interfaces whose settings no queue can have, and says why of each: the others are governed.
+    /// Removes the interfaces whose settings no queue can have, and returns the reason for each: the others are
+    /// governed.
     pub fn take_out_wrong(&mut self, folder: &Path) -> Vec<String> {
         let before = self.interface.len();
         let mut wrong = Vec::new();

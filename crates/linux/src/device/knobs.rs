@@ -34,7 +34,7 @@ pub struct Knobs {
     estimator: Estimator,
     /// Numbers of the phy's interfaces.
     interfaces: Vec<u32>,
-    /// When the phy itself is looked at next.
+    /// When the phy is next read.
     next: Instant,
     /// Counters of each station at the last interval's end, by interface and address.
     before: BTreeMap<(u32, [u8; 6]), TxqCounts>,
@@ -101,7 +101,7 @@ pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     Ok(Some(settable(&phy, &Aql::of(&name)).1))
 }
 
-/// Returns the settings of a phy beside its limit that can be changed, and remarks on those that cannot.
+/// Returns the settings of a phy that can be changed, apart from its limit, and remarks on those that cannot.
 pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String>) {
     const LIMIT_ALONE: &str = "only the limit of all queues moves, and a round of many stations stays long";
     if !phy.has_aql {

@@ -13,7 +13,7 @@ use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 const SUITS: &str = "downloads, web, video (TCP, QUIC): fq_codel or cake, no controller of Sluice; one queue for all: ebdp; \
                      unresponsive streams with a deadline (cameras, telemetry, voice): adth, which starves TCP";
 
-/// Arguments that the user chooses by his traffic: none suits all.
+/// Arguments that the user chooses by his traffic: no default suits all.
 const CONTROLLER: &str = "--controller NAME";
 
 /// Disciplines with classes, or with a place for another below them.
@@ -116,7 +116,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     Finding::good(TOPIC, format!("the kernel's FIFO in a class of the user's own queue: {}", commands.join(", or ")))
 }
 
-/// Returns the advice for a queue of a user's without classes, which must not be replaced.
+/// Returns the advice for a user's queue without classes, which must not be replaced.
 fn stays(why: &str) -> Finding {
     Finding::bad(
         "attach",
@@ -126,8 +126,8 @@ fn stays(why: &str) -> Finding {
     )
 }
 
-/// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: what the knobs of mac80211
-/// cannot set here; `None` if there are none.
+/// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: the settings that the
+/// knobs of mac80211 cannot change here; `None` if there are none.
 pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>) -> Finding {
     const TOPIC: &str = "attach";
     let name = quoted(&link.name);

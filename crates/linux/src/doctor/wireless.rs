@@ -9,15 +9,15 @@ use crate::telemetry::stations::{Stations, look};
 use std::fs;
 use units::Duration;
 
-/// Number and spacing of readings before AQL is called stuck: a second is many times what it allows to be pending.
+/// Number and spacing of readings before AQL is called stuck: AQL allows much less than a second to be pending.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Said of a driver whose packets mac80211 does not hold.
+/// The finding for a driver whose packets mac80211 does not hold.
 const NOT_OF_MAC80211: &str =
     "mac80211 holds none of its packets: the device shares the airtime between stations as it likes";
 
-/// Of the size of aggregates.
+/// The finding on the size of aggregates.
 const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
                           4 ms allow, and count only the stations of this interface";
 
@@ -54,9 +54,9 @@ pub(super) fn findings(
     Ok((found, looks.pop()))
 }
 
-/// Returns the traffic that bypasses mac80211's queues and those above, so that nothing can govern it. `wed`: whether
-/// mt76 lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections,
-/// for root.
+/// Returns the traffic that bypasses mac80211's queues and the queues above, so that it cannot be governed. `wed`: true
+/// if mt76 lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of
+/// connections, for root.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     const FIX: &str =
         "where delay matters: flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
@@ -164,8 +164,8 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     }
 }
 
-/// Returns why AQL is stuck, if it is in all of these readings: more than the phy's threshold is pending but not for
-/// any station, so that nothing will ever take it off; or a station stays above its limit without any change.
+/// Returns why AQL is stuck, if it is in all of these readings. Either more than the phy's threshold is pending but not
+/// for any station, so that no completion will ever release it; or a station stays above its limit without any change.
 fn stuck(looks: &[Stations]) -> Option<String> {
     let first = looks.first()?;
     let lost = |look: &Stations| {

@@ -1,4 +1,4 @@
-//! Asks the agents that run on this machine over their sockets; the client of [`serve`](crate::telemetry::serve).
+//! Queries the agents that run on this machine over their sockets; the client of [`serve`](crate::telemetry::serve).
 
 use crate::admission;
 use crate::error::Error;
@@ -65,7 +65,7 @@ pub fn forget_killed(folder: &Path) {
 /// Returns the status of the agent behind `socket`; `None` if no agent listens there any longer.
 ///
 /// # Errors
-/// The socket is not for this user, or nothing valid is answered.
+/// The socket is not for this user, or the answer is not valid.
 pub fn status(socket: &Path) -> Result<Option<Vec<Status>>, Error> {
     let Some(stream) = connect(socket, b"status\n")? else { return Ok(None) };
     let mut answer = Vec::new();
@@ -105,7 +105,7 @@ fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     })
 }
 
-/// A connection over which an agent repeats its status. Its descriptor is readable when there is a new one.
+/// A connection over which an agent repeats its status. Its descriptor is readable when there is a new status.
 #[derive(Debug)]
 pub struct Watching {
     socket: PathBuf,
