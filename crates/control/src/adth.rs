@@ -79,8 +79,7 @@ impl Statistic {
     }
 }
 
-/// The controller. The controller's state is the correction factor `phi` (`queLenFctr`) and the memory of the latch
-/// (A6).
+/// The controller, whose state is the correction factor `phi` (`queLenFctr`) and the memory of the latch (A6).
 #[derive(Clone, Debug)]
 pub struct Adth {
     params: Params,
@@ -121,8 +120,7 @@ impl Scheme for Adth {
 }
 
 impl Adth {
-    /// `Lest`: the number of packets ahead of a new packet with which that packet leaves the node exactly at the target
-    /// delay.
+    /// `Lest`: the number of packets ahead of a new packet that then leaves the node exactly at the target delay.
     fn estimate(&self, seen: &Interval) -> f64 {
         let bytes_sent = seen.sent.bytes.count() as f64;
         let size = bytes_sent / seen.sent.packets as f64;

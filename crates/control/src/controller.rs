@@ -42,8 +42,7 @@ pub trait Scheme: Controller + Sized {
     /// The first parameter that cannot be used, by its key within the table.
     fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
 
-    /// Returns why a key of `params` has no effect with the other keys, and the remedy; `None` if the key has an
-    /// effect.
+    /// Returns why a key of `params` has no effect with the other keys, and the remedy; `None` if it has one.
     fn idle(params: &Self::Params, key: &str) -> Option<[&'static str; 2]> {
         let _ = (params, key);
         None
@@ -58,8 +57,7 @@ pub trait Scheme: Controller + Sized {
     }
 
     /// Returns the rate of real-time traffic that this node can still admit, in network-layer bytes. The bottleneck of
-    /// a passing probe is lowered to this rate, see [`Gate`](crate::Gate). `None` if the scheme does no admission
-    /// control.
+    /// a passing probe is lowered to this rate, see [`Gate`](crate::Gate). `None` without admission control.
     fn available(&self) -> Option<Rate> {
         None
     }

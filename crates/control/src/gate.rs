@@ -32,8 +32,7 @@ pub trait Gate {
     /// Tells whether the flow may send as real time.
     fn is_admitted(&self) -> bool;
 
-    /// Tells whether the flow was recently admitted. The flow's packets carry this mark, by which a congested node may
-    /// choose.
+    /// Tells whether the flow was recently admitted. Its packets carry this mark, by which a congested node may choose.
     fn is_new(&self, now: Instant) -> bool;
 }
 

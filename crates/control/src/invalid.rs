@@ -13,8 +13,7 @@ impl Path {
     /// Returns the same setting, seen from the enclosing table.
     ///
     /// # Panics
-    /// If the path becomes deeper than a queue's settings are nested, which is a mistake in a scheme, not in its
-    /// parameters.
+    /// If the path becomes deeper than a queue's settings are nested, a mistake in a scheme, not in its parameters.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         let Self([first, second, third]) = self;

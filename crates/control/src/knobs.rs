@@ -92,7 +92,7 @@ impl Knobs {
 
     /// Learns from an interval, and returns the phy's limit from now on.
     ///
-    /// Only intervals with waiting packets at both ends measure the rate of departures; otherwise senders limit the
+    /// Only intervals with packets waiting at both ends measure the rate of departures; otherwise senders limit the
     /// rate.
     pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
         let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);

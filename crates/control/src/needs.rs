@@ -34,8 +34,8 @@ impl Needs {
     }
 
     /// Returns the first requirement that a host with the measurements `reads` and the orders `sets` does not meet, in
-    /// words for a message: `the queueing delay`. A host refuses a controller that it cannot serve; no order is dropped
-    /// silently.
+    /// words for a message: `the queueing delay`. A host refuses controllers that it cannot serve; orders are never
+    /// dropped silently.
     pub fn obstacle(&self, reads: Reads, sets: Sets) -> Option<Lacking> {
         let unread = self.reads.without(reads).next().map(Lacking::Reading);
         unread.or_else(|| self.sets.without(sets).next().map(Lacking::Setting))

@@ -32,8 +32,7 @@ macro_rules! controllers {
                 }
             }
 
-            /// Returns the key of the target delay within the controller's table; `None` if the controller has no
-            /// target.
+            /// Returns the key of the target delay in the controller's table; `None` if the controller has no target.
             pub const fn target(self) -> Option<&'static str> {
                 match self {
                     Self::None => None,

@@ -8,8 +8,7 @@
 //!   for the latter.
 //! - S13: packets are marked when the admission rate is violated in one place, above a threshold rate in another; this
 //!   controller marks from above the threshold until below the admission rate.
-//! - S15: the threshold applies to all traffic in one place, to real time in another; this controller applies it to
-//!   real time.
+//! - S15: the threshold applies to all traffic in one place, to real time in another; here it applies to real time.
 //! - S27: real time is recognised by its DSCP, not by UDP.
 //! - The kind of average is not stated; it moves by `length / (memory + length)` of the difference.
 //! - Newly admitted flows 'can be marked first', without a rule; see `new_first`.
@@ -31,8 +30,8 @@ pub struct Params {
     pub threshold_rate: Positive<Rate>,
     /// Control interval, at least 100 us. Default 100 ms.
     pub interval: Period,
-    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of a session of 200 kb/s with
-    /// 1500 B each.
+    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of 1500 B of a session of 200
+    /// kb/s.
     pub memory: Positive<Duration>,
     /// Flows that are marked.
     pub regulation: Regulation,

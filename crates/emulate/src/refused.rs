@@ -31,8 +31,8 @@ impl From<Refusal> for NotLoaded {
     }
 }
 
-/// Reasons why the network does not take a packet. A full queue is none: as in a real network the packet is lost, and
-/// counted in the results.
+/// Reasons why the network does not take a packet. A full queue is no such reason: as in a real network the packet is
+/// lost, and counted in the results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotSent {

@@ -1,5 +1,4 @@
-//! Text from files and results for a terminal: a title must not move the cursor, colour the screen or hide what
-//! follows.
+//! Text from files and results for a terminal: a title must not move the cursor, colour the screen or hide text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

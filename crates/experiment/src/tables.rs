@@ -127,8 +127,7 @@ fn reasons(study: &Study, width: usize) -> String {
 }
 
 /// Formats the verdicts on a study's claims, one block per claim: the statement, the document's value, and ours. If a
-/// claim has several verdicts, each has a line with its setting. At most `width` characters wide, as far as the words
-/// allow.
+/// claim has several verdicts, each has a line with its setting. At most `width` characters wide, if the words allow.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -346,8 +345,7 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     text
 }
 
-/// Returns the tables that a scenario asks for, with the means over the seeds and their 95 % intervals (`null` for no
-/// value).
+/// Returns a scenario's tables, with the means over the seeds and their 95 % intervals (`null` for no value).
 pub fn json(study: &Study) -> Value {
     let of_table = |table: &Table| {
         let grid = Grid::new(study, table);

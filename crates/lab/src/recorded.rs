@@ -3,8 +3,7 @@
 //! - *Link*: a packet takes the service time that was measured in the interval of its transmission, or the time between
 //!   departures if service times were never measured. An interval without either time, for example without
 //!   transmissions, keeps the last value.
-//! - *Load*: each interval has as many packets as arrived, evenly spaced. All packets have the mean length of the
-//!   recording.
+//! - *Load*: each interval has as many packets as arrived, evenly spaced. All have the recording's mean length.
 
 use control::{AnyController, Controller as _, Heard, Limit, Name, Parameters, Reads, Stat};
 use std::fmt;

@@ -3,7 +3,7 @@
 //! A [`Device`] measures a queue and sets its limit; [`control::Controller`] decides in between and knows nothing about
 //! Linux. No packet passes through this crate: the kernel holds them.
 //!
-//! Folders are layers, and each uses only those before it: [`kernel`] (netlink and counters), [`device`] (one queue,
+//! Folders are layers, each using only those before it: [`kernel`] (netlink and counters), [`device`] (one queue,
 //! whatever holds its packets), [`telemetry`] (status and metrics for others), [`admission`] and [`notes`] (messages
 //! between agents), and above them [`agent`] (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks
 //! this order.

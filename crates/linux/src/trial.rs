@@ -167,8 +167,7 @@ pub struct Block {
     pub failure_ratio: Option<f64>,
 }
 
-/// Why a trial ended: all of its blocks are there, its verdict is known, an arm did harm, a user asked for it or it
-/// failed.
+/// Why a trial ended: all blocks are there, its verdict is known, an arm did harm, a user asked for it or it failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "see above")]

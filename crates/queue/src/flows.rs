@@ -10,8 +10,7 @@ use control::mix;
 const NONE: u32 = u32::MAX;
 /// Number of flows searched for the longest, so that the cost of a drop does not depend on the number of flows.
 const LOOKED_AT: usize = 16;
-/// Quanta of a turn in a crowd, about a full packet: flows share buckets, and each round of a debt is as long as the
-/// queue.
+/// Quanta of a turn in a crowd, about a full packet: flows share buckets, and a debt's round is as long as the queue.
 const OF_CROWD: i64 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +51,7 @@ pub(crate) struct Flows<P, S> {
     old: List,
     /// Number of flows in the lists.
     pub(crate) listed: u32,
-    /// Number of listed flows above which a flow that gets packets has no precedence over old flows, and turns are
-    /// longer.
+    /// Number of listed flows above which a new flow has no precedence over old flows, and turns are longer.
     crowd: u32,
     pool: Pool<P>,
 }
@@ -74,8 +72,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// Gives new flows precedence only while fewer than `crowd` are listed: otherwise the old flows would wait for all
-    /// of them.
+    /// Gives new flows precedence only while fewer than `crowd` are listed: otherwise old flows would wait for all of
+    /// them.
     pub(crate) fn with_crowd(self, crowd: u32) -> Self {
         Self { crowd, ..self }
     }
@@ -99,8 +97,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         (&mut self.buckets[index], &mut self.pool)
     }
 
-    /// Adds a packet at the end of a flow's queue; a flow that is in no list becomes a new flow, in a crowd an old
-    /// flow.
+    /// Adds a packet at the end of a flow's queue; a flow in no list becomes a new flow, in a crowd an old flow.
     pub(crate) fn append(&mut self, index: usize, waiting: Waiting<P>) {
         let Self { buckets, pool, quantum, .. } = self;
         let flow = &mut buckets[index];

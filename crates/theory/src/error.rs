@@ -33,7 +33,7 @@ pub enum Error {
     #[error("the target delay must lie between the delays without best effort and with the most best effort solved")]
     Target,
     /// The frame of a hidden pair is too short: the time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a
-    /// frame and the time-out. A station could then hear an ACK to the other before it counts slots.
+    /// frame and the time-out. A station could then receive an ACK to the other before it counts slots.
     #[error("the frame is too short compared with the ACK and its time-out")]
     Short,
     /// A hidden pair has too many states: the times have too small a common divisor for its windows.
@@ -63,7 +63,7 @@ pub(crate) fn is_short(time: Duration) -> bool {
     time <= Duration::from_secs(60)
 }
 
-/// The same for a time that must not be zero.
+/// True for a time of at most a minute that is not zero.
 pub(crate) fn takes_time(time: Duration) -> bool {
     !time.is_zero() && is_short(time)
 }

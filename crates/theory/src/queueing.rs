@@ -112,7 +112,7 @@ impl Mm1 {
         self.load() * self.mean_sojourn_s()
     }
 
-    /// This `quantile` of the time in the system, in s; the time is exponential.
+    /// Returns this `quantile` of the time in the system, in s; the time is exponential.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Mm1k {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`]; both rates must be positive, and there must be room for one.
+    /// [`Error::OutOfRange`]; both rates must be positive, and there must be room for one customer.
     pub fn new(arrivals: f64, services: f64, room: u32) -> Result<Self, Error> {
         if positive(arrivals) && positive(services) && room > 0 {
             Ok(Self { arrivals, services, room })
@@ -171,8 +171,8 @@ impl Mm1k {
     }
 
     /// The state probabilities, relative to the likelier of "empty" and "full" and counted from there: the last one,
-    /// their sum, and their first moment. Powers of a ratio up to 1, so that nothing overflows and a load of 1 needs no
-    /// case of its own.
+    /// their sum, and their first moment. It uses powers of a ratio up to 1, so that nothing overflows and a load of 1
+    /// needs no special case.
     fn weights(&self) -> (f64, f64, f64) {
         let ratio = (self.arrivals / self.services).min(self.services / self.arrivals);
         let (mut weight, mut sum, mut moment) = (1.0, 1.0, 0.0);

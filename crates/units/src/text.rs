@@ -177,8 +177,7 @@ integer_text!(
     print [("J", 1_000_000_000, 1_000_000_000), ("mJ", 1_000_000, 1_000_000), ("uJ", 1_000, 1_000)]
 );
 
-/// Reads a quantity that is stored as a float: `units` are names, each with a function from a number to a value or
-/// fault.
+/// Reads a quantity that is stored as a float: `units` are names, each with a function from number to value or fault.
 fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Result<f64, ParseError> {
     let written = Written::split(text, kind)?;
     let Some((_, convert)) = units.iter().find(|(name, _)| *name == written.unit) else {

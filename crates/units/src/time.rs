@@ -33,8 +33,7 @@ impl Duration {
         Self(n.saturating_mul(1_000_000_000))
     }
 
-    /// A span of `seconds`, rounded to the nearest nanosecond; zero for negative values and NaN, [`Self::MAX`] above
-    /// the range.
+    /// A span of `seconds`, to the nearest nanosecond; zero for negative values and NaN, [`Self::MAX`] above the range.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     #[inline]
     pub fn from_secs_f64(seconds: f64) -> Self {

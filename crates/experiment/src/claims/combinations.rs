@@ -1,5 +1,5 @@
-//! Combinations of the keys of a claim. A key without effect is refused, because the claim would then not mean what its
-//! text says.
+//! Combinations of the keys of a claim. A key without effect is refused, since the claim would not mean what its text
+//! says.
 
 use super::Condition;
 use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};

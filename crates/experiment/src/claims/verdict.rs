@@ -268,8 +268,7 @@ pub(crate) fn unit_of_keys(claim: &Claim) -> Unit {
     }
 }
 
-/// Describes the value that decided: the labels of its case in which the claim's cases differ, its flow or node, and
-/// the seed.
+/// Describes the value that decided: the labels in which the claim's cases differ, its flow or node, and the seed.
 fn at(
     question: &Question,
     answer: &Answer,

@@ -10,8 +10,7 @@ use sim::results::shares;
 
 /// Number of points on the axis of values: more than a panel has columns of pixels.
 pub(super) const PLACES: u32 = 500;
-/// Share of the line with the largest values at which a linear axis ends; the last few packets would take most of the
-/// axis.
+/// Share of the line with the largest values at which a linear axis ends; the last few packets would fill the axis.
 const ALMOST_ALL: f64 = 0.999;
 
 /// The x axis of a chart of distributions.

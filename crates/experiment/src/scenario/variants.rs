@@ -58,8 +58,7 @@ fn retain<'s>(entries: &mut DeArray<'s>, mut passes: impl FnMut(&mut DeTable<'s>
 /// An axis and a label that was removed.
 type Gone = (String, String);
 
-/// Removes the values of all axes whose `only` does not pass. Returns the removed labels for which an axis has no value
-/// left.
+/// Removes values of axes whose `only` does not pass. Returns the removed labels for which an axis has no value left.
 fn remove_labels(vary: &mut DeTable<'_>, mut passes: impl FnMut(&mut DeTable<'_>) -> bool) -> Vec<Gone> {
     let mut gone = Vec::new();
     for (axis, values) in vary.iter_mut() {

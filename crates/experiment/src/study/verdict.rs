@@ -36,8 +36,7 @@ pub struct Neighbour {
 pub struct Verdict {
     /// The claim's id.
     pub id: String,
-    /// The label of the axis `each` of [`Rulings`] within which the claim was ruled on; `None` if the claim has one
-    /// verdict.
+    /// The label of the axis `each` of [`Rulings`] for this ruling; `None` if the claim has one verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
     /// The statement, in words.
@@ -124,8 +123,7 @@ pub struct Beside {
     /// Upper end.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
-    /// The verdict with this choice. `None` if the choice was left out, because a case that the claim needs was not
-    /// run.
+    /// The verdict with this choice. `None` if the choice was left out, because a case of the claim was not run.
     pub verdict: Option<Ruling>,
 }
 

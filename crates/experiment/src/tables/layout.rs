@@ -27,8 +27,7 @@ pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns:
     text
 }
 
-/// Returns the width of every column.
-/// Columns that a text takes in one line.
+/// Returns the width of every column. Columns that a text takes in one line.
 pub(super) fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
     let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();
@@ -88,8 +87,7 @@ fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[u
     }
 }
 
-/// Wraps a text to lines of at most `columns`, all but the first indented by `indent`. Spaces within the first line
-/// stay.
+/// Wraps text to lines of at most `columns`, all but the first indented by `indent`. Spaces within the first line stay.
 pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let head: String = text.chars().take(indent).collect();
     let rest: String = text.chars().skip(indent).collect();

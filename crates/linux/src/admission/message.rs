@@ -52,8 +52,7 @@ pub struct Message {
     pub hops: u8,
     /// Number of the probe, which its answer repeats. Zero in requests to regulate.
     pub number: u64,
-    /// Least rate that a node of the path can still admit, in network-layer bytes; [`UNBOUNDED`] if no node set a
-    /// bound.
+    /// Least rate that a node of the path can admit, in network-layer bytes; [`UNBOUNDED`] if no node set a bound.
     pub bottleneck: Rate,
     /// Source of the flow. Unspecified between a program and the agent of its own machine, which knows the address.
     pub source: IpAddr,

@@ -166,8 +166,7 @@ fn reap(process: Pid) -> Option<WaitStatus> {
     found
 }
 
-/// Waits for a signal, a message, a request for a socket, or the source's next deadline. Returns true if a socket is
-/// requested.
+/// Waits for a signal, a message, a request for a socket, or the source's next deadline. True if one is requested.
 fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
     let of_command = admission.running.as_ref().map_or(Instant::NEVER, Supervised::next);
     let until = admission.source.next().min(of_command);

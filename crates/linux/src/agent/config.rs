@@ -53,8 +53,7 @@ impl Config {
         self.interface.iter().map(|(device, interface)| wish(device, interface, folder)).collect()
     }
 
-    /// Removes the interfaces whose settings no queue can have, and returns the reason for each: the others are
-    /// governed.
+    /// Removes the interfaces whose settings no queue can have, and returns the reasons: the others are governed.
     pub fn take_out_wrong(&mut self, folder: &Path) -> Vec<String> {
         let before = self.interface.len();
         let mut wrong = Vec::new();

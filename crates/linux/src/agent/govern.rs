@@ -144,8 +144,7 @@ impl Agent {
         })
     }
 
-    /// Takes up queues and listens: all queues, or until one is governed or a signal arrives. The loop takes up the
-    /// others.
+    /// Listens and takes up queues: all, or until one is governed or a signal arrives. The loop takes up the others.
     fn begin(&mut self, listen: Vec<(Address, Serves)>, signals: &Signals, host: &mut dyn Host) -> Result<(), Error> {
         let (mut first, mut refused) = (None, 0);
         for at in 0..self.governors.len() {
@@ -406,8 +405,7 @@ impl Agent {
         Ok(most)
     }
 
-    /// Reports to the service manager that the agent lives, its number of queues, and, once each was tried, that it is
-    /// ready.
+    /// Reports to the manager that the agent lives, its number of queues, and, once each was tried, that it is ready.
     fn tell_manager(&mut self) {
         let now = now();
         let is_tried = self.governors.iter().all(|governor| governor.is_governing() || governor.next() > now);

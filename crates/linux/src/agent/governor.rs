@@ -91,8 +91,7 @@ pub(super) struct Round<'a> {
 }
 
 impl Governor {
-    /// A controller that orders notes draws by `seed`, by which nodes are distinguished; others draw the same each
-    /// time.
+    /// A controller that orders notes draws by `seed`, which distinguishes nodes; others draw the same each time.
     pub(super) fn new(wish: Wish, seed: u64, now: Instant) -> Result<Self, Error> {
         let seed = if wish.notes { seed } else { 0 };
         let controller = controller(&wish, seed)?;

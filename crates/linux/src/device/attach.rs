@@ -25,9 +25,8 @@ pub struct Attached {
 /// it holds the packets, else the kernel's FIFO.
 ///
 /// # Errors
-/// There is no such interface, the privilege is missing, the device cannot hold the settings, or another agent is
-/// there. Or, unless the wish agrees to it, the former queue could not be restored or no packet ever waits in the
-/// queue.
+/// There is no such interface, a privilege is missing, the device has no such settings, or another agent is there. Or,
+/// unless the wish agrees to it, the former queue could not be restored or no packet ever waits in the queue.
 pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     let is_of_phy = [txq::KIND, knobs::KIND].contains(&attached.device.capabilities().kind);

@@ -81,8 +81,7 @@ pub(crate) struct FormerKnobs {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and a reason to keep it, if
-    /// any.
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and any reason to keep it.
     pub(crate) fn read(
         route: &mut Route,
         link: &Link,
@@ -168,8 +167,7 @@ impl Former {
         self.qdisc = None;
     }
 
-    /// Restores the former queue, and checks that it equals its earlier state. Another program's discipline is left
-    /// alone.
+    /// Restores the former queue, and checks that it equals the old one. Another program's discipline is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
         // A queue that disappeared with its interface is not restored.
         let unless_gone = |set| if matches!(set, Err(Error::Gone { .. })) { Ok(()) } else { set };

@@ -26,8 +26,7 @@ struct Seen {
     users: Users,
 }
 
-/// Disciplines with a handle, which only users make: the kernel reports each of their changes, but no change of its own
-/// ones.
+/// Disciplines with a handle, which only users make: the kernel reports their changes, but not its own.
 #[derive(Debug)]
 struct Users {
     news: News,

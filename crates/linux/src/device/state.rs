@@ -160,8 +160,7 @@ impl State {
         restore(&self.path, former, route)
     }
 
-    /// Restores the former queue and removes the file. If another program has installed a queue there, that queue
-    /// stays.
+    /// Restores the former queue and removes the file. A queue that another program has installed there stays.
     pub(crate) fn end(self, former: &Former, route: &mut Route) -> Result<(), Error> {
         let restored = self.put_back(former, route);
         match restored {
@@ -345,8 +344,7 @@ fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
     kept.filter_map(|kept| kept.former.segments_of(former)).max()
 }
 
-/// Restores the former queue of the place with the state file `path`, and the limit of segments if no other place needs
-/// it.
+/// Restores the former queue of the place with the state file `path`, and the limit of segments if no other needs it.
 fn restore(path: &Path, former: &Former, route: &mut Route) -> Result<(), Error> {
     match noted_by_others(path, former) {
         Some(_) => former.without_segments().restore(route),

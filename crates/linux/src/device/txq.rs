@@ -1,5 +1,4 @@
-//! The queues of mac80211 as a device: sets their common limit and reads counters. For Wi-Fi without Sluice's
-//! discipline.
+//! The queues of mac80211 as a device: sets their limit and reads counters. For Wi-Fi without Sluice's discipline.
 //!
 //! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within). At the limit it
 //! discards from the longest flow, also packets above a lowered limit once the next packet arrives. The limit belongs

@@ -19,8 +19,7 @@ pub struct Machine {
     pub(super) phys: BTreeMap<u32, Radio>,
 }
 
-/// An interface, except for interfaces that carry no network, in the form of its link. Its name is in no other file:
-/// `if3`.
+/// An interface that carries a network, in the form of its link. Its name is in no other file: `if3`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Interface {
     pub(super) name: String,

@@ -1,4 +1,4 @@
-//! Echo (ICMP over IPv4) through an interface, and the hosts that could answer: the neighbours that the kernel knows
+//! Echo (ICMP over IPv4) through an interface, and the hosts that may answer: the neighbours that the kernel knows
 //! there.
 
 use super::descriptor_of;

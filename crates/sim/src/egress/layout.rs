@@ -14,8 +14,7 @@ const CLASSES: [Class; 2] = [Class::RealTime, Class::BestEffort];
 /// port per wired link. A node has one group; an access point with ports for each station has one group per station.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The stations of the groups, in order; empty if one group serves all stations. A further group for broadcasts may
-    /// follow.
+    /// The stations of the groups, in order; empty if one group serves all stations. A group for broadcasts may follow.
     pub(crate) stations: Vec<u32>,
     /// Number of groups; 0 at a node without a radio.
     pub(crate) groups: usize,

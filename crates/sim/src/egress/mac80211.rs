@@ -341,8 +341,7 @@ impl Scheduler {
         None
     }
 
-    /// Releases a packet of a port, for which this airtime was estimated. Returns the part of the airtime that counts
-    /// as pending.
+    /// Releases a packet of a port, for which this airtime was estimated. Returns the airtime that counts as pending.
     fn passes(&mut self, port: PortId, mut expected: Duration) -> Duration {
         let share = &mut self.shares[port];
         let category = &mut self.categories[share.category];

@@ -62,8 +62,7 @@ impl Order {
         Self::Mac80211(Box::new(Scheduler::new(layout, rules, patience)))
     }
 
-    /// Our default, for the ports of this layout; an access point also charges stations for the airtime of received
-    /// frames.
+    /// Our default, for the ports of this layout; an access point also charges stations for received frames.
     pub(crate) fn turns(layout: &Layout, settings: config::TurnsScheduler, is_access_point: bool) -> Self {
         Self::Turns(Box::new(Turns::new(layout, settings, is_access_point)))
     }
@@ -258,8 +257,7 @@ impl Egress {
         }
     }
 
-    /// Moves the next packet of a category on towards the MAC, if a packet may move. Returns the port that the packet
-    /// left.
+    /// Moves the next packet of a category on towards the MAC, if a packet may move. Returns its former port.
     pub(crate) fn pull(
         &mut self,
         now: Instant,
@@ -527,8 +525,7 @@ impl Egress {
         }
     }
 
-    /// Returns a category's smallest contention window if `turns` has changed it; `Some(None)` means the configured
-    /// window.
+    /// Returns a category's smallest contention window if `turns` has changed it; `Some(None)`: the configured one.
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }

@@ -9,8 +9,7 @@ use control::{AnyController, Controller as _, Heard, Idling, Interval, Limit, Ma
 use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper};
 use units::{Bytes, Duration, Instant};
 
-/// Packets for the same access category, station or wired link: their queue, its controller, and the shaper that limits
-/// their rate.
+/// Packets for the same access category, station or wired link: their queue, its controller, and their shaper.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) queue: Queue<Waiting>,
@@ -120,8 +119,7 @@ impl Port {
         Some(departure)
     }
 
-    /// True if packets of this length can [pass](Self::pass): the port has no rate and no marks, and its queue allows
-    /// it.
+    /// True if packets this long can [pass](Self::pass): the port has no rate and no marks, and its queue allows it.
     pub(super) fn lets_pass(&self, length: Bytes) -> bool {
         self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
     }

@@ -148,8 +148,7 @@ impl Turns {
         }
     }
 
-    /// Releases the next packet of a category, if one may be released. Returns the port, the packet and its estimated
-    /// airtime.
+    /// Releases the next packet of a category, if allowed. Returns the port, the packet and its estimated airtime.
     #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
         &mut self,

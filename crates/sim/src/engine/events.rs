@@ -20,8 +20,7 @@ const FEW: usize = 16;
 const NEAR: usize = 32;
 
 /// A priority queue of events in a total order: (time, order of pushing). Time never runs backwards: pushing an event
-/// earlier than a popped event is a mistake of the caller. Nothing is allocated once the queue has reached its largest
-/// size.
+/// earlier than a popped event is a mistake of the caller. Nothing is allocated once it has its largest size.
 #[derive(Debug)]
 pub struct EventQueue<E> {
     /// The events before tomorrow, sorted, the earliest last.
@@ -41,8 +40,7 @@ pub struct EventQueue<E> {
     next: Instant,
 }
 
-/// Sort key of an event: its time in the upper bits, the number of earlier pushes below, so that one comparison
-/// decides.
+/// Sort key of an event: its time in the upper bits, the number of earlier pushes below, so one comparison decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventKey(u128);
 

@@ -44,8 +44,7 @@ impl Station {
         if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.rates.mode_to(to, &rules.timing)) }
     }
 
-    /// Limits the width of the station's data after the CTS that it has received; the data still end at the planned
-    /// time.
+    /// Limits the width of the station's data after the CTS that it has received; the data end at the planned time.
     pub(crate) fn narrow_to(&mut self, width: ChannelWidth, rules: &Conventions) {
         let (Step::Cleared, Some(size)) = (self.step, self.txop.fixed) else { return };
         let to = self.held.present().to;

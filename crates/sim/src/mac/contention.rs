@@ -124,8 +124,7 @@ impl Contention {
         }
     }
 
-    /// Applies contention parameters that were ordered earlier. A window that has grown keeps its size within the new
-    /// bounds.
+    /// Applies contention parameters ordered earlier. A window that has grown keeps its size within the new bounds.
     fn adopt(&mut self, category: usize) {
         if let Some(place) = self.ordered.iter().position(|&(other, _)| other == category) {
             let (_, access) = self.ordered.swap_remove(place);

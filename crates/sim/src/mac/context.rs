@@ -7,8 +7,7 @@ use super::step::Txop;
 use super::{BROADCAST, Conventions, Frame, Kind, Rates};
 use units::{Bytes, Duration, Instant};
 
-/// Parts of a station that an exchange uses: the frames that the station holds, its modes to others, its TXOP and its
-/// contention.
+/// Parts of a station that an exchange uses: the frames that the station holds, its modes, its TXOP and its contention.
 pub(crate) struct Context<'s> {
     pub(super) now: Instant,
     pub(super) address: u32,

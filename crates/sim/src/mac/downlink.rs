@@ -104,8 +104,7 @@ impl Downlink {
         false
     }
 
-    /// Returns the longest frame to a station in the present PPDU, with this time `left` of the TXOP; none without a
-    /// PPDU.
+    /// Returns the longest frame to a station in the present PPDU, with `left` of the TXOP; none without a PPDU.
     pub(super) fn longest_part(&self, to: u32, left: Duration, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let split = self.split?;
         let left = split.longest.min(left.saturating_sub(split.before + split.after));
@@ -259,8 +258,7 @@ fn psdu(users: &[User]) -> Bytes {
     users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
 }
 
-/// Cuts the longest part to the second longest's duration: the excess would pad the others' RUs, and is sent faster
-/// alone.
+/// Cuts the longest part to the second longest's duration: the excess would pad others' RUs, and is faster alone.
 fn level(users: &mut [User], rules: &Conventions) {
     let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
     let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);

@@ -183,8 +183,7 @@ impl Held {
         self.takes_turns = true;
     }
 
-    /// True if the station is done with data frames. The host asks after every call except calls about the medium's
-    /// edges.
+    /// True if the station is done with data frames. The host asks after every call except about the medium's edges.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
@@ -337,8 +336,7 @@ impl Held {
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// Handles an unanswered BlockAckReq. True if the BlockAckReq is given up, and with it, for now, the frames that it
-    /// asked about.
+    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for now, the frames that it asked about.
     pub(super) fn fail_request(&mut self, now: Instant, attempt: Attempt, rules: &Conventions) -> bool {
         let Buffer { request, mpdus, in_flight, .. } = self.present_mut();
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");

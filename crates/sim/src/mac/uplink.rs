@@ -58,8 +58,7 @@ pub(crate) struct Uplink {
     managed: [Option<Instant>; super::CATEGORIES],
 }
 
-/// Airtime of an access point's frames, and of frames that it triggered. A direction gets no credit for time without
-/// packets.
+/// Airtime of an access point's frames, and of frames that it triggered. Time without packets gives no credit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turns {
     down: Duration,
@@ -363,8 +362,7 @@ impl Uplink {
         Act::On(Step::Sending, Instant::NEVER, Due::Send(frame))
     }
 
-    /// Prepares an answer. True if the answer may contain data: its category has frames for the asking station, or
-    /// none.
+    /// Prepares an answer. True if the answer may contain data: its category has frames for the asker, or none.
     pub(crate) fn prepare(&mut self, round: Round, category: u8, cx: &mut Context) -> bool {
         cx.held.holder = category;
         cx.txop.cleared = Cleared::No;
@@ -440,8 +438,7 @@ impl Uplink {
         Answer { failed: Some(Unanswered::Data), report, ..Answer::default() }
     }
 
-    /// Restores configured parameters where the time of MU EDCA is over, after the station has won the medium by
-    /// itself.
+    /// Restores configured parameters where the time of MU EDCA is over, after the station has itself won the medium.
     pub(super) fn end_managed(&mut self, now: Instant, holder: usize, contention: &mut Contention) {
         if self.managed[holder].is_some_and(|until| now >= until) {
             self.managed[holder] = None;

@@ -1,5 +1,4 @@
-//! A grid over the nodes' positions, so that the search for nodes near a position does not cost more with many nodes
-//! far away.
+//! A grid over the nodes' positions, so that far nodes do not slow the search for nodes near a position.
 
 use crate::motion::Position;
 

@@ -143,8 +143,7 @@ impl Links {
         decodable.map(|link| link.delay).max().unwrap_or_default()
     }
 
-    /// Computes the listeners of `from` again if a distance may have changed by more than a centimetre since the last
-    /// time.
+    /// Computes the listeners of `from` again if a distance may have changed by more than a centimetre.
     pub(crate) fn refresh(&mut self, from: u32, now: Instant) {
         let Some(moving) = &mut self.moving else { return };
         let sender = &moving.senders[from as usize];

@@ -160,8 +160,8 @@ impl Mimo {
         u64::from_le_bytes([format as u8, coding, streams, width as u8, rest.0, tones, longer, 0])
     }
 
-    /// The mode with this MCS of one stream (`coding`), this many streams and the convolutional code, if the standard
-    /// has it.
+    /// The mode with this MCS of one stream (`coding`), these streams and the convolutional code, if the standard has
+    /// it.
     pub fn new(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: GuardInterval) -> Option<Self> {
         let exists = coding <= format.highest()
             && (1..=format.most_streams()).contains(&streams)
@@ -206,8 +206,7 @@ impl Mimo {
         Self { extent: Extent::Part(ru, longer), ..self }
     }
 
-    /// This mode in an HE ER SU PPDU, if it exists: over 20 MHz with one stream, MCS 0 to 2, over the upper 106 tones
-    /// MCS 0.
+    /// This mode in an HE ER SU PPDU, if any: over 20 MHz with one stream, MCS 0 to 2, over the upper 106 tones MCS 0.
     #[must_use]
     pub(crate) fn extended(self, tones: ExtendedRange) -> Option<Self> {
         let exists = self.format == Format::He

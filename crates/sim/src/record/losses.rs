@@ -34,8 +34,7 @@ impl Losses {
         }
     }
 
-    /// Records that data are sent, perhaps again, with the receiver's verdict on the missing packets; none after a
-    /// timeout.
+    /// Records that data are sent, perhaps again, with the receiver's verdict on missing packets; none after a timeout.
     pub(crate) fn send(&mut self, connection: u32, start: u64, verdict: Option<Report>) {
         let Some(why) = self.packets.get_mut(&(connection, start)).and_then(|loss| loss.pending.take()) else { return };
         let verdicts = if why == LossCause::Queue { &mut self.judged.queue } else { &mut self.judged.other };

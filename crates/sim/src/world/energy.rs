@@ -125,8 +125,7 @@ impl EnergyAccount {
         self.sent_by = now + length;
     }
 
-    /// Records that the MAC gets a packet. `busy`, in all functions: busy time of the medium so far, including own
-    /// frames.
+    /// Records that the MAC gets a packet. `busy`, in all functions: busy time of the medium, including own frames.
     pub(crate) fn takes(&mut self, now: Instant, busy: Duration) {
         debug_assert!(busy <= now.since(Instant::ZERO), "busy for longer than the run");
         self.held += 1;

@@ -50,8 +50,7 @@ impl Posted {
         self.made(now, Load::Null { sleeps }, to, Bytes::new(0), packets)
     }
 
-    /// Ends a null frame with which the MAC of its station is done. True if the frame said that the station sleeps from
-    /// now on.
+    /// Ends a null frame with which the MAC of its station is done. True if it announced that the station sleeps.
     pub(crate) fn told(&mut self, packet: Handle, packets: &mut Arena<Packet>) -> bool {
         let packet = packets.remove(packet);
         self.ledger.lost += u64::from(!packet.transit.accepted);

@@ -18,8 +18,7 @@ const CONGESTION_EXPERIENCED: u8 = 0b11;
 impl World {
     /// Largest length of a real packet on the network layer.
     pub const MTU: Bytes = MTU;
-    /// Largest length of a driver's frame without MAC and LLC headers and check sum, including the overhead of
-    /// encryption.
+    /// Largest length of a driver's frame without MAC and LLC headers and check sum, with overhead of encryption.
     pub const FRAME: Bytes = Bytes::new(2_304);
 
     /// The flows of real packets: from each real node to every other, in the scenario's order.
@@ -89,8 +88,7 @@ impl Outside<'_> {
     /// [status](Self::take_status) comes; none if the node is off the air.
     ///
     /// # Panics
-    /// If the frame is longer than [`World::FRAME`], its node has no driver, or this network does not have the way
-    /// (flow).
+    /// If the frame is longer than [`World::FRAME`], its node has no driver, or the network does not have the way.
     pub fn submit(&mut self, way: Way, frame: Datagram, series: Series) -> Option<u32> {
         assert!(frame.length <= World::FRAME, "a frame of {} is longer than {}", frame.length, World::FRAME);
         assert!(self.world.nodes[way.from.into()].egress.driver.is_some(), "its queues are elsewhere");

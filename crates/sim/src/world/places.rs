@@ -94,8 +94,7 @@ impl Places<'_> {
         }
     }
 
-    /// The queues that packets of a flow may pass, by node, then by queue: along fixed routes, or with AODV at every
-    /// node.
+    /// The queues that packets of a flow may pass, by node, then by queue: on fixed routes, or with AODV at all nodes.
     fn passed(self) -> Vec<Place> {
         let mut passed = Vec::new();
         for (flow, index) in self.flows.iter().zip((0..).map(FlowId::at)) {

@@ -21,8 +21,7 @@ pub struct Datagram {
     pub bytes: Box<[u8]>,
     /// Length on the network layer, at most [`World::MTU`](crate::World::MTU).
     pub length: Bytes,
-    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA the DSCP determines the category (RFC
-    /// 8325).
+    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA it determines the category (RFC 8325).
     pub tos: u8,
     /// Hash of addresses, protocol and ports, by which queues distinguish flows of the same two nodes.
     pub key: u32,

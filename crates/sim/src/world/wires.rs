@@ -12,8 +12,7 @@ use queue::{Batch as _, Completion};
 use units::{Duration, Instant};
 
 impl Wire {
-    /// Handles the last bit of a packet at the sender. Returns the counts for the packet's port. `wire`: its own
-    /// number.
+    /// Handles the last bit of a packet at the sender. Returns its port's counts. `wire`: its own number.
     pub(crate) fn passes_on(
         &mut self,
         wire: WireId,

@@ -60,7 +60,7 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts an interface as the kernel describes it. Values that no scenario can have, such as a width of 10 MHz, are
+/// Converts an interface as the kernel describes it. Values impossible in scenarios, such as a width of 10 MHz, are
 /// left out.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {

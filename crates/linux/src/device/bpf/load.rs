@@ -16,8 +16,7 @@ use std::path::Path;
 use units::Duration;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// Time for which an agent tries to get a lock that others hold briefly: shorter than its watchdog, which would end the
-/// agent.
+/// Time for which an agent tries to get a lock that others hold briefly: shorter than its watchdog, which ends agents.
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_millis(1);
 /// Mode of the folder: any user who may open it may lock it, and any user who may write may replace its files.

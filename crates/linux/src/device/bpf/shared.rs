@@ -41,8 +41,7 @@ impl Settings {
         settings
     }
 
-    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the discipline falls
-    /// back.
+    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then its queue falls back.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
     }

@@ -114,8 +114,7 @@ impl Slot {
         Ok(Below { taken, completed, lost })
     }
 
-    /// Returns the interval since the last call, and reports that the agent is alive. A maximum between the two is
-    /// lost.
+    /// Returns the interval since the last call, and reports that the agent lives. A maximum between the two is lost.
     ///
     /// # Errors
     /// The maps cannot be read or written.

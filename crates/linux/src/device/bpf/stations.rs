@@ -73,8 +73,7 @@ impl Stations {
         Ok(new)
     }
 
-    /// Writes the addresses of the stations, and the airtime of data to each. With many stations only some calls write
-    /// them.
+    /// Writes the stations' addresses and the airtime of data to each. With many stations only some calls write them.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         if self.pass > 0 {
             self.pass -= 1;

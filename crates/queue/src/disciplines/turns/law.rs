@@ -29,8 +29,7 @@ const ACTIVE: Duration = Duration::from_millis(100);
 const FAILS: u64 = SURE / 33;
 /// Share of the bound that may stand in a queue for all of D.
 const PATIENT: u64 = 10;
-/// Number of rounds in which a deficit grows by a turn: a port that has used less than others is out of debt before
-/// them.
+/// Number of rounds in which a deficit grows by a turn: a port that used less than others leaves its debt first.
 const STEPS: u64 = 16;
 /// Number that stands for the stations with which groups share the airtime.
 const OF_GROUPS: u64 = 2 * ONE;
@@ -63,8 +62,7 @@ struct Share {
     pending: Duration,
     /// True if the station's last frame has no answer yet.
     asked: bool,
-    /// Probability that a present station leaves this number of consecutive frames without an answer, in 1024ths of
-    /// 1024ths.
+    /// Probability that a present station leaves so many consecutive frames without an answer, in 1024ths of 1024ths.
     chance: u64,
     /// True if the port had its turn since its last frame, and its station did not answer.
     due: bool,
@@ -82,7 +80,7 @@ struct Share {
     charged: bool,
     /// True if the port is in the list of ports with thin packets.
     hurries: bool,
-    /// True if the station wants more airtime than it has: its last turn was used up, or its own transmissions hold it
+    /// True if the station wants more airtime than it has: its last turn was used up, or its transmissions hold it
     /// back.
     wants: bool,
     /// Airtime of a byte in picoseconds, averaged over the station's packets.
@@ -446,8 +444,7 @@ impl Law {
         self.charge(now, port, charged);
     }
 
-    /// Time at which a port of a category that is only held back by its station's transmissions may have its turn
-    /// again.
+    /// Time at which a port of a category, held back only by its station's transmissions, may have its turn again.
     pub fn ready_at(&self, category: usize) -> Option<(usize, Instant)> {
         self.categories[category].held
     }
@@ -485,7 +482,7 @@ impl Law {
         self.shares[port].pending
     }
 
-    /// True if the failed frames of a port may be sent again now: at once, or, if its station does not answer, in its
+    /// True if the failed frames of a port may be sent again: at once, or, if its station does not answer, in its
     /// turns.
     pub fn may_repeat(&self, port: usize) -> bool {
         self.shares[port].answers() || self.shares[port].due

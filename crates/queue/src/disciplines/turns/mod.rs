@@ -1,5 +1,5 @@
-//! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound by the time that packets
-//! will wait.
+//! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound on the packets' waiting
+//! time.
 //!
 //! Under an access point's scheduler, its [`Law`] determines which packets are thin and how much may wait. On its own a
 //! queue serves one station, and measures the time that a byte takes.

@@ -17,8 +17,7 @@ pub(super) struct Arf {
     /// The mode in use.
     pub(super) index: usize,
     top: usize,
-    /// Consecutive successes before the next probe, and the maximum to which failed probes raise this number, if they
-    /// raise it.
+    /// Consecutive successes before the next probe, and the maximum of this number if failed probes raise it.
     threshold: u32,
     most: u32,
     successes: u32,

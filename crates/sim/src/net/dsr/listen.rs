@@ -12,7 +12,7 @@ impl Dsr {
         self.learnt |= self.cache.notice(route, cx);
     }
 
-    /// Learns from the source route of a packet that this node, at index `at`, passes on; from the part ahead only if
+    /// Learns from the source route of a packet that this node, at index `at`, passes on; the part ahead only if
     /// `ahead`.
     pub(super) fn learn_from(&mut self, header: &Header, ahead: bool, cx: &Context) {
         if ahead {

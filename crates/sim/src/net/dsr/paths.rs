@@ -25,8 +25,7 @@ impl Part {
         Self { paths: Vec::new(), limit, next: 0 }
     }
 
-    /// Adds a path, unless a known one begins with it; extends a known path with which it begins. True if the path is
-    /// new.
+    /// Adds a path, unless a known one begins with it; extends a known path with which it begins. True if it is new.
     fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         for known in &mut self.paths {
             let (own, new) = (known.route.nodes(), route.nodes());

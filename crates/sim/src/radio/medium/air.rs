@@ -47,8 +47,8 @@ impl<F: Copy> Medium<F> {
         self.receivers.fast = false;
     }
 
-    /// Makes nodes, by address, unable to decode formats newer than their standard from now on: all frames take the
-    /// plain path.
+    /// Makes nodes, by address, unable to decode formats newer than their standard from now on: all frames go the plain
+    /// path.
     pub(crate) fn tell_apart(&mut self, standards: Vec<Standard>) {
         debug_assert_eq!(standards.len(), self.receivers.of.len(), "each has a standard");
         self.receivers.fast = false;

@@ -1,5 +1,4 @@
-//! Nodes on channels that overlap in part. Power is counted by 20 MHz channels, over which a frame spreads its power
-//! evenly.
+//! Nodes on channels that overlap in part. Power is counted by 20 MHz channels; a frame spreads its power evenly.
 //!
 //! A receiver decodes frames that begin in its primary channel, within its own channel. Of a wider frame the receiver
 //! decodes only the preamble, or all of a control frame, which every 20 MHz carries. The receiver's energy is that in

@@ -76,7 +76,7 @@ impl Receivers {
         self.preambles[node as usize].take_if(|preamble| preamble.of == of);
     }
 
-    /// Handles a signal that begins while another signal holds the receiver, which ignores the new signal or loses both
+    /// Handles a signal that begins while another holds the receiver, which ignores the new signal or loses both
     /// (ns-2).
     #[cold]
     pub(super) fn clash<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {

@@ -1,8 +1,7 @@
 //! Margin between the capture threshold and the signals on which a node gives verdicts.
 //!
 //! If positions determine all powers, a frame half a decibel above the threshold is always received, and a frame half a
-//! decibel below it never. With many such frames, the result of a run depends on the threshold more than on the
-//! network.
+//! decibel below it never. With many such frames, a run's result depends more on the threshold than on the network.
 
 /// A verdict is near the threshold if a threshold 1 dB higher or lower would change the verdict.
 const NEAR: f64 = 1.258_925_411_794_167_2;

@@ -12,8 +12,8 @@ use super::link_type as of;
 /// Of Linux cooked captures: the packet leaves this machine.
 const OUTGOING: u16 = 4;
 
-/// Calls `found` with the length of each IP packet in a frame, including the IP header; returns the reason if there is
-/// no packet.
+/// Calls `found` with the length of each IP packet in a frame, with the IP header; returns the reason if there is no
+/// packet.
 pub(super) fn ip_lengths(
     record: &Record,
     air: &mut Air,
@@ -89,8 +89,7 @@ fn ppp(data: &[u8], at: usize) -> Result<usize, No> {
     if matches!(protocol, 0x0021 | 0x0057) { Ok(packet) } else { Err(Reason::NotIp.into()) }
 }
 
-/// BSD loopback: the address family in the byte order of the recording machine, or big-endian. IPv6 has several
-/// numbers.
+/// BSD loopback: the address family in the recording machine's byte order, or big-endian. IPv6 has several numbers.
 fn loopback(data: &[u8]) -> Result<usize, No> {
     let family = read(Order::Big.u32(data, 0))?;
     let family = if family > 0xFFFF { family.swap_bytes() } else { family };

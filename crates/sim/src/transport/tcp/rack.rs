@@ -10,8 +10,7 @@ use units::{Duration, Instant};
 const PERSIST: u32 = 16;
 /// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
 const WIDEST: u32 = 255;
-/// Number of entries examined one by one before a binary search of the others: a delayed acknowledgement covers two
-/// segments.
+/// Number of entries examined before a binary search of the others: a delayed acknowledgement covers two segments.
 const NEAR: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

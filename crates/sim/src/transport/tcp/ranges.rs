@@ -1,5 +1,4 @@
-//! A set of octets as disjoint ranges in ascending order: octets that a receiver holds out of order, or that a sender
-//! knows.
+//! A set of octets as disjoint ranges in ascending order: octets that a receiver holds out of order, or a sender knows.
 
 use super::Block;
 use std::collections::VecDeque;

@@ -31,8 +31,7 @@ pub(super) enum Progress {
     Normal,
     /// Recovery continues; SACK options determine the next retransmission.
     Continue,
-    /// Recovery continues with the first unacknowledged segment, up to `point`; `first` for the first time in this
-    /// recovery.
+    /// Recovery continues with the first unacknowledged segment, up to `point`; `first`: this recovery's first time.
     Partial { first: bool, point: u64 },
     /// Fast recovery is over.
     Over,

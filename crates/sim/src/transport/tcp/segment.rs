@@ -11,8 +11,7 @@ const TIMESTAMPS: u64 = 12;
 const MAXIMUM_SEGMENT_SIZE: u64 = 4;
 /// Window scale option of a SYN (RFC 7323, 2.2) with one octet of padding.
 const WINDOW_SCALE: u64 = 4;
-/// SACK-permitted option of a SYN (RFC 2018, section 2), which replaces the padding of the timestamps, if there are
-/// any.
+/// SACK-permitted option of a SYN (RFC 2018, section 2), which replaces the padding of the timestamps, if any.
 const SACK_PERMITTED: u64 = 4;
 /// Kind and length of the SACK option (RFC 2018, section 3) with two octets of padding, and each of its blocks.
 const SACK: u64 = 4;
@@ -72,8 +71,8 @@ pub(crate) enum Report {
     Congestion { reached: u8 },
 }
 
-/// A segment, by default one with neither data nor options. The SYN has number 0, the first octet of data 1, and numbers
-/// never wrap.
+/// A segment, by default without data and options. The SYN has number 0, the first octet of data 1, and numbers never
+/// wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a TCP header")]
 pub(crate) struct Segment {

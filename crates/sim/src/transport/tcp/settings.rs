@@ -6,8 +6,7 @@ use crate::config::{
 };
 use units::{Bytes, Duration};
 
-/// Settings of a connection. The builder of the settings has checked that `segment` and `initial_window` are at least
-/// 1.
+/// Settings of a connection. Their builder has checked that `segment` and `initial_window` are at least 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) congestion: Congestion,

@@ -152,8 +152,7 @@ impl Admission {
         act
     }
 
-    /// Returns the time of the gate's event if no pending event of the gate is as early, so that one has to be
-    /// scheduled.
+    /// Returns the time of the gate's event if no pending event of the gate is as early, so that it must be scheduled.
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.gate.deadline();
         (deadline < self.armed).then(|| {

@@ -195,8 +195,7 @@ impl Connections {
         (open().map(|connection| connection.sender.cwnd()).sum(), srtt)
     }
 
-    /// Lets the open connection of a flow with one connection at a time send its present data, and no more. Returns its
-    /// slot.
+    /// Lets the open connection of a flow with one connection at a time send just its present data. Returns its slot.
     pub(crate) fn cease(&mut self, flow: FlowId) -> Option<Slot> {
         let open = |connection: &Connection| connection.flow == flow && !connection.closed;
         let slot = self.slots.numbers().find(|&slot| open(&self.slots[slot]))?;
@@ -290,8 +289,7 @@ impl Connections {
         Some(connection.flow)
     }
 
-    /// Takes a packet of the flow `index` with a segment, at its end of the connection. Returns the connection's slot
-    /// and the end.
+    /// Takes a packet of the flow `index` with a segment, at its end of the connection. Returns the slot and the end.
     pub(crate) fn take(&mut self, index: FlowId, segment: Handle, packet: &Packet, cx: &mut Context) -> (Slot, End) {
         let &mut Carried { connection: slot, ref segment, .. } = self.carried.get_mut(segment);
         let connection = &mut self.slots[slot];

@@ -37,8 +37,7 @@ impl Passage {
         under_way.or_else(|| arrived().map(|(_, bytes)| bytes)).cloned()
     }
 
-    /// Returns the bytes of this packet, which has reached a node; the bytes are kept for other nodes if the packet is
-    /// `for_all`.
+    /// Returns the bytes of this packet, which has reached a node; they are kept for other nodes if it is `for_all`.
     pub(crate) fn reaches(&mut self, packet: &Packet, for_all: bool) -> Option<Kept> {
         let Self { under_way, .. } = self;
         if for_all { under_way.get(&packet.serial).cloned() } else { under_way.remove(&packet.serial) }

@@ -370,8 +370,7 @@ impl World {
         self.serve(node);
     }
 
-    /// Removes a frame whose last tail has passed, and the packet of a broadcast; other packets belong to their
-    /// senders.
+    /// Removes a frame whose last tail has passed, and the packet of a broadcast; other ones are the senders'.
     #[inline(always)] // once a frame
     pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.frame(of);

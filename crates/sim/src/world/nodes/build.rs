@@ -197,8 +197,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
     Ok(layout)
 }
 
-/// Queue settings of a node's radio port, and the name of their table: of a class, of a category (EDCA), or of the
-/// node.
+/// Settings of a node's radio port, and the name of their table: of a class, of a category (EDCA), or of the node.
 fn described<'n>(
     site: &'n Site,
     network: &'n Network,

@@ -9,8 +9,7 @@ use crate::net::{Load, Packet};
 use crate::world::accounts::Accounts;
 
 impl Node {
-    /// Sets the key in the node's frame: that of the oldest packet that it has to send, or will have after the frame
-    /// (R5).
+    /// Sets the key in the node's frame: that of the oldest packet to send, now or after the frame (R5).
     #[inline(never)]
     pub(crate) fn tell_key(&mut self, frame: &Frame, accounts: &mut Accounts) {
         let tells = match frame.kind {
@@ -29,8 +28,7 @@ impl Node {
         self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }
 
-    /// Handles a frame that the node has heard: the key that the frame's sender has [told](Self::told), and a request
-    /// for a grant.
+    /// Handles a heard frame: the key that its sender has [told](Self::told), and a request for a grant.
     #[inline(never)]
     pub(crate) fn hear_key(
         &mut self,

@@ -207,8 +207,7 @@ impl Node {
         turn.is_some()
     }
 
-    /// Handles a category of which no packet may leave now: its discipline may have dropped all packets, or they are
-    /// held back.
+    /// Handles a category of which no packet may leave now: its discipline may have dropped all, or they are held back.
     pub(crate) fn hands_over_later(
         &mut self,
         node: NodeId,
@@ -241,8 +240,7 @@ impl Node {
         self.egress.ports.iter().filter_map(|port| port.controller.available()).min().unwrap_or(Rate::bps(u64::MAX))
     }
 
-    /// Size of the node's queue for a receiver and category, headers included: the receiver needs the size in an
-    /// A-MPDU.
+    /// Size of the node's queue for a receiver and category, with headers: the receiver needs it in an A-MPDU.
     pub(crate) fn queued(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
         let Self { station, egress, saturated, .. } = self;
         if !saturated[egress.layout.port(to, category, Class::BestEffort)].is_empty() {
@@ -287,8 +285,7 @@ impl Node {
         debug_assert!(sleeps || !self.egress.is_asleep(frame.from), "only one that said so is taken to be asleep");
     }
 
-    /// Suspends the frames that the MAC holds for a sleeping station of this access point: they are no longer in
-    /// flight.
+    /// Suspends the frames that the MAC holds for a sleeping station of this access point: they are not in flight.
     fn suspend(&mut self, to: u32, now: Instant, packets: &mut Arena<Packet>) {
         let Self { egress, station, .. } = self;
         egress.sleepers.set_asleep(to, true);

@@ -195,8 +195,8 @@ pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     alike
 }
 
-/// The moves of each family, its start first, and the movement of all nodes, of which those of a family are on the air
-/// by turns.
+/// The moves of each family, its start first, and the movement of all nodes, a family's nodes being on the air by
+/// turns.
 pub(crate) fn turns(
     network: &Network,
     (sites, families): (&[Site], &[Family]),

@@ -12,8 +12,7 @@ const BURST: u64 = 3;
 /// Missing packets between the next packet in order and the highest received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport::tcp) struct Missing {
-    /// Number of missing packets by discard priority. Number of all missing packets: `r`; of those with priority 0:
-    /// `x`.
+    /// Number of missing packets by discard priority. Number of all missing packets: `r`; with priority 0: `x`.
     counts: [u64; PRIORITIES as usize],
     /// True if at least [`BURST`] consecutive packets are among the missing.
     burst: bool,

@@ -1,6 +1,5 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP (RFC 8257) for the Internet. Prague reacts to the
-//! share of octets that arrive marked, so that a queue can mark early and often; its requirements are those of RFC
-//! 9331.
+//! share of octets that arrive marked, so a queue can mark early and often; its requirements are those of RFC 9331.
 //!
 //! As in Linux, the source of the numbers: once per round trip the window falls by half the average share; it grows by
 //! one segment per round trip of 25 ms, if the real round trip is shorter; marked octets cause no growth. Not modelled:

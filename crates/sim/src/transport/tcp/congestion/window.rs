@@ -83,8 +83,7 @@ impl Window {
         debug_assert!(self.cwnd >= self.segment && self.ssthresh >= self.segment);
     }
 
-    /// Handles congestion, detected by loss or by a mark, with `flight` octets outstanding and the receiver's report of
-    /// the loss.
+    /// Handles congestion, detected by loss or by a mark, with `flight` octets outstanding and the receiver's report.
     pub(crate) fn reduce(&mut self, flight: u64, report: Option<Report>) {
         if let Law::Bqm(bqm) = &mut self.law {
             let now = Reaction { cwnd: self.cwnd, ssthresh: self.ssthresh };

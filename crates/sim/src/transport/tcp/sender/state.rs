@@ -87,8 +87,7 @@ pub(crate) struct Sender {
     /// True if only the congestion window limited sending at the last call.
     pub(super) limited: bool,
     pub(super) ecn: bool,
-    /// End of the window that was reduced for marks: no further reduction until this octet is acknowledged (RFC 3168,
-    /// 6.1.2).
+    /// End of the window reduced for marks: no further reduction until this octet is acknowledged (RFC 3168, 6.1.2).
     pub(super) reduced_at: u64,
     /// Octets that arrived with a mark, by the last acknowledgement.
     pub(super) marked: u64,

@@ -1,12 +1,10 @@
-//! Tail loss probes: without any acknowledgement, one segment is sent to make the receiver answer (RFC 8985, section
-//! 7).
+//! Tail loss probes: without an acknowledgement, one segment is sent to make the receiver answer (RFC 8985, section 7).
 
 use super::state::{Sender, State, Tail};
 use crate::transport::tcp::{Block, Segment};
 use units::{Duration, Instant};
 
-/// Longest time for which a receiver delays the acknowledgement of a single segment (`TLP.max_ack_delay`; Linux: 200
-/// ms).
+/// Longest time for which a receiver delays the acknowledgement of one segment (`TLP.max_ack_delay`; Linux: 200 ms).
 const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// Timeout of the probe without a round-trip time (RFC 8985, 7.2).
 const WITHOUT_RTT: Duration = Duration::from_secs(1);
