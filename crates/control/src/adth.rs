@@ -1,12 +1,10 @@
 //! ADTH, the Adaptive Dynamic Threshold: keeps a packet's nodal delay (time in the queue and in the MAC) at or below a
 //! target by moving the queue's limit. Every interval ADTH estimates how many packets can leave within the target
-//! (sections 3.2.1 and 3.2.3) and multiplies that number by a correction factor that follows the measured delay
-//! (section 3.2.2).
+//! (sections 3.2.1 and 3.2.3) and multiplies that number by a correction factor by the measured delay (section 3.2.2).
 //!
-//! The controller follows the document's Algorithm 1; names in parentheses are the document's. Where it contradicts
-//! itself:
+//! It follows the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
 //!
-//! - A1, A2: Algorithm 1 takes MIN for the factor's lower bound and MAX for its upper bound; section 3.2.4 shows the
+//! - A1, A2: Algorithm 1 takes MIN for the factor's lower and MAX for its upper bound; section 3.2.4 shows the
 //!   opposite.
 //! - A4: Algorithm 1 corrects the factor before the first threshold; section 3.2.4 says that the factor is 1 there.
 //! - A6: section 4.2.1 describes a threshold with memory, which Algorithm 1 lacks; `latch` adds it.

@@ -92,8 +92,7 @@ impl Knobs {
 
     /// Learns from an interval, and returns the phy's limit from now on.
     ///
-    /// Only intervals with packets waiting at both ends measure the rate of departures; otherwise senders limit the
-    /// rate.
+    /// Only intervals with packets waiting at both ends measure the departure rate; otherwise senders limit it.
     pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
         let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);
         let mut is_whole = true;

@@ -15,8 +15,7 @@ pub struct Neighbours {
     pending: bool,
     /// Earliest time of the next note.
     earliest: Instant,
-    /// Notes in order of the neighbours' numbers; the first `count` are in use. The notes' ages are those of the last
-    /// query.
+    /// Notes in order of the neighbours' numbers; the first `count` are in use. Ages are those of the last query.
     heard: [Heard; Self::MOST],
     /// Reception time of each note.
     at: [Instant; Self::MOST],

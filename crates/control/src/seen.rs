@@ -55,9 +55,9 @@ pub struct Radio {
     /// Number of packets whose MAC delay exceeded [`Needs::late_after`](crate::Needs::late_after), from the hand-over
     /// to the MAC until the ACK or the last failure. Each packet of an aggregate counts from its own hand-over.
     pub late: u64,
-    /// Real-time traffic within range (by DSCP), in network-layer bytes. Own packets count once, when the MAC has
-    /// finished with them; overheard packets count each time that they are received intact, whoever the receiver is, as
-    /// in a capture.
+    /// Real-time traffic within range (by DSCP), in network-layer bytes. Own packets count once, when the MAC is done
+    /// with them; overheard packets count each time that they are received intact, whoever the receiver is, as in a
+    /// capture.
     pub real_time: Bytes,
     /// The part of `real_time` that belongs to recently admitted flows, see [`Gate::is_new`](crate::Gate::is_new). Zero
     /// if packets do not carry that mark.

@@ -4,8 +4,7 @@
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S6: `T` is both the control period of rates and the time for which a set is marked; this controller has `set_time`
-//!   for the latter.
+//! - S6: `T` is both the control period of rates and the time for which a set is marked; here `set_time` is the latter.
 //! - S13: packets are marked when the admission rate is violated in one place, above a threshold rate in another; this
 //!   controller marks from above the threshold until below the admission rate.
 //! - S15: the threshold applies to all traffic in one place, to real time in another; here it applies to real time.
@@ -30,8 +29,7 @@ pub struct Params {
     pub threshold_rate: Positive<Rate>,
     /// Control interval, at least 100 us. Default 100 ms.
     pub interval: Period,
-    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of 1500 B of a session of 200
-    /// kb/s.
+    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of 1500 B at 200 kb/s.
     pub memory: Positive<Duration>,
     /// Flows that are marked.
     pub regulation: Regulation,

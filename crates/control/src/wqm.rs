@@ -10,8 +10,7 @@
 //! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
 //! - The size is never below an aggregate at the current rate, nor below two packets, and never above the packets that
 //!   drain within the largest time without others. The size grows only if it limits the queue.
-//! - `R` is the mean PHY rate of the data frames sent, over periods. Losses, which radios do not report, are not
-//!   subtracted.
+//! - `R` is the mean PHY rate of the data frames sent, over periods. Losses are not reported, hence not subtracted.
 //! - The size is reset if the rate has changed by more than a factor of two, and after a time without packets.
 //!
 //! Names in parentheses are the document's.

@@ -1,5 +1,5 @@
-//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md`
-//! describes it.
+//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. See
+//! `docs/live-admission.md`.
 
 mod filter;
 mod keeper;

@@ -53,8 +53,8 @@ pub struct Counters {
     pub backlog_bytes: u32,
 }
 
-/// Returns the time since the machine started, without the time for which it slept, so that a suspended machine sees no
-/// long interval.
+/// Returns the time since the machine started, without the time for which it slept, so that suspension makes no long
+/// interval.
 pub fn now() -> Instant {
     read(ClockId::Monotonic)
 }

@@ -92,7 +92,7 @@ impl Buffer {
         (self.growth + self.b * delta) / (self.growth + self.b)
     }
 
-    /// `gamma_e = a (1 - beta_T) rho / (alpha_T + b)`: the share of the bandwidth-delay product, if the queue emptied.
+    /// `gamma_e = a (1 - beta_T) rho / (alpha_T + b)`: the weight of the bandwidth-delay product, if the queue emptied.
     pub fn gamma_emptied(&self) -> f64 {
         self.a * (1.0 - self.backoff) * self.spread / (self.growth + self.b)
     }
@@ -127,8 +127,8 @@ impl Buffer {
         self.a < 2.0 * self.growth + self.b
     }
 
-    /// The size over the bandwidth-delay product at which (8) settles if the queue always empties (`p_e = 1`, B2): `(1
-    /// - beta_T) / ((b / a) / rho + beta_T)`.
+    /// The size over the bandwidth-delay product at which (8) settles if the queue always empties (`p_e = 1`, B2):
+    /// `(1 - beta_T) / ((b / a) / rho + beta_T)`.
     pub fn fixed_point(&self) -> f64 {
         (1.0 - self.backoff) / (self.b / self.a / self.spread + self.backoff)
     }

@@ -9,10 +9,10 @@
 //!
 //! `S = k (1 - e) L * (successes per second)`.
 //!
-//! With selective retry that mean is exact for any mix of old and new MPDUs in the aggregate. Each is delivered with `1
-//! - e`, independently of earlier failures, so no retransmission state is needed. The step from frames to aggregates is
-//! that of Y. Lin, V. W. S. Wong, "Frame Aggregation and Optimal Frame Size Adaptation for IEEE 802.11n WLANs",
-//! GLOBECOM 2006 (known by its abstract; the equations here are Sluice's own).
+//! With selective retry that mean is exact for any mix of old and new MPDUs in the aggregate. Each is
+//! delivered with probability `1 - e`, whatever failed before, so no retransmission state is needed. The step from
+//! frames to aggregates is that of Y. Lin, V. W. S. Wong, "Frame Aggregation and Optimal Frame Size Adaptation for IEEE
+//! 802.11n WLANs", GLOBECOM 2006 (known by its abstract; the equations here are Sluice's own).
 //!
 //! # What is approximate
 //!

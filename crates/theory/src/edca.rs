@@ -19,8 +19,8 @@
 //! - (1) `H_e(t)`: the category's attempt would come after `t`. The categories are independent of each other, so that
 //!   all others of a category attempt after `t` with `R_e(t)`, the product of their `H`.
 //! - (2) An access by others at `m < d_e + r` has probability `R_e(m - 1) - R_e(m)`. It makes `r` less by the
-//!   category's own boundaries up to and including `m`. A back-off decreases at each boundary from AIFS on, and where
-//!   another begins to transmit it has just decreased (IEEE 802.11-2016, 10.22.2.4: at a boundary, a function either
+//!   category's own boundaries up to and including `m`. A back-off decreases at each boundary from AIFS on, and has
+//!   just decreased where another begins to transmit (IEEE 802.11-2016, 10.22.2.4: at a boundary, a function either
 //!   transmits or decrements). The DCF counts completed idle slots instead, so that one category of AIFSN 2 is not the
 //!   DCF.
 //! - (3) At its own boundary, reached with `R_e(t - 1)`, the category sends unless a higher category of its station

@@ -32,8 +32,8 @@
 //!
 //! # What is assumed
 //!
-//! `q` is the same in every slot, long or short: the probability that *at least one* frame is there at the end of the
-//! slot. With [`Buffer::None`] there is no queue behind the MAC, and frames that arrive while one waits are lost. For
+//! `q` is the same in every slot, long or short: the probability that *at least one* frame is there when the station
+//! checks. With [`Buffer::None`] there is no queue behind the MAC, and frames that arrive while one waits are lost. For
 //! Poisson arrivals of rate `lambda`, `q = 1 - exp(-lambda * mean slot)`, see [`Arrivals::Poisson`]. At `q = 1` the
 //! model is Bianchi's saturated cell without a retry limit.
 //!

@@ -13,7 +13,7 @@ pub enum Error {
         /// Arrival rate times mean service time.
         load: f64,
     },
-    /// A rate or time is not finite or not positive (an arrival rate and a variance may be zero), or a probability is
+    /// A rate or time is not finite and positive (an arrival rate and a variance may be zero), or a probability is
     /// outside `0..1`.
     #[error("a rate, time or probability is out of its range")]
     OutOfRange,

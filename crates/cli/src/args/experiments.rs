@@ -220,8 +220,7 @@ pub(crate) struct Reproduce {
     /// that `make page` builds [default: target/page/sluice.html].
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "target/page/sluice.html")]
     pub(crate) interactive: Option<PathBuf>,
-    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object a line. The command then simulates all runs
-    /// again.
+    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object a line. All runs are then simulated again.
     #[arg(long, value_name = "DIR")]
     pub(crate) trace: Option<PathBuf>,
     /// Limit --trace to this node. May be given several times.

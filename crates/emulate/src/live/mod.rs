@@ -1,4 +1,4 @@
-//! Real programs over a [`Medium`](crate::Medium), in real time: each real node has a network namespace with a TUN.
+//! Real programs over a [`Medium`](crate::Medium), in real time: real nodes have network namespaces with TUN devices.
 //!
 //! It leaves no files. The namespaces belong to the first process of a PID namespace: when it ends, for any reason, all
 //! processes in them end, and with them the namespaces and devices.

@@ -313,8 +313,7 @@ fn scattered(out: &mut String, picture: &Picture, scatter: &Scatter) -> fmt::Res
     end(out, &x.title, slanted)
 }
 
-/// Formats a path through points, with gaps where values are missing; many points are reduced to the extremes of each
-/// column.
+/// Formats a path through points, with gaps where values are missing; many points become the extremes of each column.
 fn path(points: &[Option<(f64, f64)>]) -> String {
     let chunk = points.len().div_ceil(COLUMNS);
     let mut path = String::new();

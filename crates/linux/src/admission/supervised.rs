@@ -193,8 +193,8 @@ fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     }
 }
 
-/// Sets the class of the sockets of each of these processes that descends from this one; returns how many sockets could
-/// not be changed.
+/// Sets the class of the sockets of each of these processes that descends from this one; returns how many could not be
+/// changed.
 fn change_sockets(processes: Vec<Pid>, class: Class) -> usize {
     let open = |process| Some((process, pidfd_open(process, PidfdFlags::empty()).ok()?));
     let opened: Vec<(Pid, OwnedFd)> = processes.into_iter().filter_map(open).collect();

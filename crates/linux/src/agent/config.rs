@@ -13,8 +13,7 @@ use std::path::Path;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back,
-    /// now or later.
+    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back.
     #[serde(default)]
     pub interface: BTreeMap<String, Wish>,
     /// Metrics for Prometheus. Default: none.

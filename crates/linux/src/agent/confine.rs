@@ -1,8 +1,8 @@
 //! The privileges that a running agent keeps: few capabilities, no way to get more, and the necessary system calls.
 //!
-//! An attacker on a running agent must get only the queues that it governs. A system call that is not on the list fails
-//! as if the kernel did not have it: a library then uses an older call, and other failures are reported like any kernel
-//! error. If the agent were killed instead, its queues would be left ungoverned and not restored.
+//! An attacker who controls an agent must get only the queues that it governs. A system call that is not on the list
+//! fails as if the kernel did not have it: a library then uses an older call, and other failures are reported like any
+//! kernel error. If the agent were killed instead, its queues would be left ungoverned and not restored.
 
 use crate::device::contract::Keeps;
 use crate::error::Error;

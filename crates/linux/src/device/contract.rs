@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Instant};
 /// Longest time between two calls of a live queue's controller, which also show a device that its agent lives.
 pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Kinds of Sluice's own discipline with turns: of the stations of a Wi-Fi interface, and without a choice of stations.
+/// Kinds of Sluice's own discipline with turns: by the stations of a Wi-Fi interface, and without stations.
 pub(crate) const TURNS_OF_STATIONS: &str = "turns of stations";
 pub(crate) const TURNS_OF_ONE: &str = "turns";
 /// Kind of that discipline that discards by priority.

@@ -66,8 +66,8 @@ impl Driver {
     }
 }
 
-/// Returns the cost of a single queue at the root of an interface with several transmit queues; `None` if it has one,
-/// or `noqueue`.
+/// Returns the cost of one queue at the root of an interface with several transmit queues; `None` if it has one, or
+/// `noqueue`.
 pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     let (name, queues) = (&link.name, link.tx_queues);
     (queues > 1 && link.qdisc != "noqueue").then(|| {

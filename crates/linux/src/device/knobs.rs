@@ -1,9 +1,8 @@
 //! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL) and the limit of its queues by the stations'
 //! turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
 //!
-//! All settings belong to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps
-//! its queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline
-//! sees.
+//! All settings belong to a phy: stations of all its interfaces have their turns in the same rounds. mac80211 keeps its
+//! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
 
 use crate::device::contract::{Capabilities, Device, Own};
 use crate::device::estimate::Estimator;

@@ -1,5 +1,5 @@
-//! Files of mac80211 in debugfs: the changeable ones of airtime queue limits (AQL) (`net/mac80211/debugfs.c`, read in
-//! Linux 7.2).
+//! Files of mac80211 in debugfs: those to change airtime queue limits (AQL) (`net/mac80211/debugfs.c`, read in Linux
+//! 7.2).
 
 use crate::error::Error;
 use rustix::fs::{Mode, chmod, stat};

@@ -1,5 +1,4 @@
-//! Echo (ICMP over IPv4) through an interface, and the hosts that may answer: the neighbours that the kernel knows
-//! there.
+//! Echo (ICMP over IPv4) through an interface, and the hosts that may answer: neighbours that the kernel knows there.
 
 use super::descriptor_of;
 use crate::error::Error;

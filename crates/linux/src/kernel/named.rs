@@ -33,8 +33,7 @@ impl Unnamed {
         Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
     }
 
-    /// Gives the socket this name once it can `listen`. The file appears with its mode, and replaces a killed
-    /// process's.
+    /// Gives the socket this name once it can `listen`. The file appears with its mode, and replaces a stale one.
     ///
     /// # Errors
     /// Another socket or another file has the name, or the system refuses.

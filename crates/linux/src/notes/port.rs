@@ -149,7 +149,7 @@ impl Port {
         rest(&mut self.rests, any.then(|| next_turn(now)), &self.epoll, sockets);
     }
 
-    /// Returns the newest note of each neighbour at the interface with this number; empty if it has no name here.
+    /// Returns the newest note of each neighbour at the interface with this number; empty if it is not named.
     pub(crate) fn heard(&mut self, now: Instant, index: u32) -> &[Heard] {
         let open = self.interfaces.iter_mut().find(|open| open.index == index);
         open.map_or(&[], |open| open.neighbours.heard(now))

@@ -113,7 +113,7 @@ impl Station {
     }
 }
 
-/// Airtime that is pending below mac80211 for a station and its limits, by access category: voice, video, best effort,
+/// Airtime that is pending below mac80211 for a station and its limits, by category: voice, video, best effort,
 /// background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationAql {

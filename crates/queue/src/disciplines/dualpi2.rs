@@ -114,8 +114,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         debug_assert_eq!(self.held(), cx.account.backlog().packets);
     }
 
-    /// Drops the packet at the head of the queue with more bytes; if both are empty, the last of those already
-    /// scheduled.
+    /// Drops the packet at the head of the queue with more bytes; if both are empty, the last one scheduled.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
         self.catch_up(cx.now);
         let Self { low_latency, classic, pool, passed, .. } = self;
@@ -261,8 +260,7 @@ impl Controller {
         }
     }
 
-    /// Updates the probability for this wait. True if longer waits, or no packets at all, would leave the probability
-    /// unchanged.
+    /// Updates the probability for this wait. True if longer waits, or no packets at all, would not change it.
     fn update(&mut self, qdelay: Duration, params: &Params) -> bool {
         let [now, before, target] = [qdelay, self.qdelay, params.target.get()].map(units::Duration::as_secs_f64);
         let delta = params.alpha.get() * (now - target) + params.beta.get() * (now - before);

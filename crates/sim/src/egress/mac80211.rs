@@ -400,8 +400,7 @@ impl Scheduler {
     }
 }
 
-/// Airtime expected of a packet: from 802.11ac on computed as in Linux, before 802.11ac that of its frame in the
-/// present mode.
+/// Airtime expected of a packet: from 802.11ac on as in Linux, before 802.11ac that of its frame in the present mode.
 fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
     if outlook.rules.newest == Format::Ht {
         return outlook.airtime(packet);

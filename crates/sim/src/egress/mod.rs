@@ -245,8 +245,7 @@ impl Egress {
         self.moved && !self.is_pulling
     }
 
-    /// Returns when a packet of a category that only waits for its time may move on towards the MAC, and the packet's
-    /// port.
+    /// Returns when a packet of a category that waits only for its time may move on to the MAC, and the packet's port.
     pub(crate) fn pullable_at(&self, now: Instant, category: u8) -> Option<(PortId, Instant)> {
         let later = |&(_, at): &(PortId, Instant)| at > now;
         match &self.order {

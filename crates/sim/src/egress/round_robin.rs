@@ -16,8 +16,7 @@ pub(crate) const EXCHANGE: u32 = 1 << 16;
 pub(crate) struct RoundRobin {
     /// Group that was served last, by index within a group.
     last: [usize; CATEGORIES],
-    /// By port, the amount that its group may still send in its turn, in exchanges; below zero, the group's next turn
-    /// is shorter.
+    /// By port, what its group may still send in its turn, in exchanges; below zero, the group's next turn is shorter.
     balance: Vec<i64>,
 }
 

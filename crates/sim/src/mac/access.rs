@@ -1,5 +1,5 @@
-//! When a station contends for the medium, for its own frames or for triggers, and its reaction when the medium turns
-//! busy or idle.
+//! When a station contends for the medium, for its own frames or for triggers, and its reaction to a busy or idle
+//! medium.
 
 use super::station::Station;
 use super::step::Step;

@@ -59,8 +59,8 @@ impl Station {
         }
     }
 
-    /// Draws a new back-off instead of beginning the TXOP that the station has won. The slot that has begun counts for
-    /// all categories.
+    /// Draws a new back-off instead of beginning the TXOP that it has won. The slot that has begun counts for all
+    /// categories.
     pub(crate) fn begins_later(&mut self, now: Instant, rules: &Conventions) {
         for contender in &mut self.contention.contenders {
             contender.earliest = contender.earliest.max(now + rules.timing.slot);

@@ -66,8 +66,7 @@ pub(crate) enum Kind {
     /// Block acknowledgement of 64 or, if `long`, 256 frames. Its sender has the scoreboard, which stays unchanged
     /// until the response has arrived.
     BlockAck { long: bool },
-    /// HE MU PPDU: data for several stations side by side, of this total length. The sender holds the data like those
-    /// of an A-MPDU.
+    /// HE MU PPDU: data for several stations side by side, of this total length. The sender holds it like an A-MPDU.
     MultiUser { psdu: Bytes },
     /// Trigger that asks this number of stations to send simultaneously, in this mode or, for data, in their own modes.
     Trigger { asks: Asks, users: u8, response: Mode },

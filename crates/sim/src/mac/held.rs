@@ -254,8 +254,7 @@ impl Held {
         waiting.fold(Bytes::new(0), |sum, mpdu| sum + mpdu.psdu)
     }
 
-    /// Moves the frames that the category holds for a station, if any, to the buffer from which they next join the
-    /// PPDU.
+    /// Moves the frames that the category holds for a station, if any, to the buffer from which they join the PPDU.
     pub(crate) fn bring(&mut self, category: u8, to: u32) -> bool {
         let Some(place) = self.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to) else {
             return false;

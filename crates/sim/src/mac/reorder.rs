@@ -105,8 +105,8 @@ impl Reorder {
         }
     }
 
-    /// Stores the packet of a [later](Arrival::Later) frame until the frames before it have come; none if no packet of
-    /// it has to wait.
+    /// Stores the packet of a [later](Arrival::Later) frame until the frames before it have come; none if no packet has
+    /// to wait.
     pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
         let slot = self.slot(sequence);
         self.held[slot] = packet.map_or(Slot::Passed, Slot::Waits);

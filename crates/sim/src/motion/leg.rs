@@ -49,8 +49,7 @@ impl Leg {
         Self { from: position, to: position, start, end, velocity: Position::default() }
     }
 
-    /// Moves from `from` to `to` at `speed` in metres per second. At speed zero, or over no distance, the leg ends at
-    /// once.
+    /// Moves from `from` to `to` at `speed` in metres per second. At speed or distance zero the leg ends at once.
     pub(super) fn moving(from: Position, to: Position, speed: f64, start: Instant) -> Self {
         let distance = from.distance(to);
         if distance <= 0.0 || speed <= 0.0 {

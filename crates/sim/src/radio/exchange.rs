@@ -14,8 +14,7 @@ pub struct Exchange {
     pub cw_min: u16,
     /// Largest contention window.
     pub cw_max: u16,
-    /// Time from the first bit on the air until another node may count slots: RTS and CTS if used, the frame, ACK, and
-    /// DIFS.
+    /// Time from the first bit sent until another node may count slots: RTS and CTS if used, the frame, ACK, and DIFS.
     pub success: Duration,
     /// The same time for a first frame without response: the RTS if used, or the data frame, and DIFS.
     pub collision: Duration,

@@ -22,8 +22,7 @@ pub(crate) struct Shadowing {
     names: Vec<u64>,
 }
 
-/// Share of frames that fading raises by more than the model considers: it ignores signals that would matter only in
-/// these frames.
+/// Share of frames that fading raises by more than the model considers: it ignores signals that matter only to them.
 pub(super) const NEGLECTED: f64 = 1e-6;
 
 impl Fading {

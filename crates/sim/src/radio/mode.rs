@@ -1,7 +1,6 @@
 //! Modes: modulation, rate and preamble of a frame.
 //!
-//! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM, ERP-OFDM); those of MIMO-OFDM in
-//! `mimo.rs`.
+//! Sources: IEEE 802.11-2016, clauses 15 to 18 (DSSS, HR/DSSS, OFDM, ERP-OFDM); those of MIMO-OFDM: `mimo.rs`.
 
 use super::mimo::{Mimo, SERVICE, TAIL};
 use crate::config::{Preamble, Standard};

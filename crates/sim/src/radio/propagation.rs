@@ -210,8 +210,7 @@ impl Model {
         Reception { carrier_sense, receive, capture: self.capture, order: self.order }
     }
 
-    /// Returns the propagation delay over `metres`: at least a nanosecond, because no node hears a frame at the instant
-    /// of its start.
+    /// Returns the propagation delay over `metres`: at least a nanosecond, as no node hears a frame at its start.
     pub(super) fn delay(metres: f64) -> Duration {
         Duration::from_secs_f64(metres / LIGHT).max(Duration::from_nanos(1))
     }

@@ -229,8 +229,7 @@ impl Judge {
         bounds
     }
 
-    /// True if the SINR of a frame of this power is always above the error-free bound, with at most `worst` of
-    /// interference.
+    /// True if the SINR of a frame of this power is above the error-free bound, with at most `worst` of interference.
     #[inline]
     pub(super) fn spares(&self, bounds: &Bounds, power: u64, worst: u64) -> bool {
         match self.errors {

@@ -31,8 +31,7 @@ pub(crate) struct OnOff {
 }
 
 impl OnOff {
-    /// A source that makes packets of `payload` bytes at `rate` in on times while `active`. `share` is the mean share
-    /// of on time.
+    /// A source of packets of `payload` bytes at `rate` in on times while `active`. `share`: mean share of on time.
     pub(crate) fn new(
         payload: Bytes,
         rate: Rate,

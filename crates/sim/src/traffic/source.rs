@@ -53,8 +53,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Emits the first packet at the start of the time in which the flow is `active`, the others at their recorded
-    /// distances.
+    /// Emits the first packet at the start of the time in which the flow is `active`, others at recorded distances.
     pub(crate) fn new(recording: Pcap, active: Range<Instant>) -> Self {
         Self { recording, active, made: 0 }
     }

@@ -72,8 +72,7 @@ impl Roaming {
         self.station(node.into()).is_some()
     }
 
-    /// Handles a roaming station's node that goes off the air or comes. Returns the station's access point when it
-    /// goes.
+    /// Handles a roaming station's node that goes off the air or comes. Returns the access point of one that goes.
     pub(crate) fn turns(&mut self, node: NodeId, absent: bool) -> Option<u32> {
         let index = self.of.get(usize::try_from(u32::from(node)).ok()?).copied().flatten()?;
         let station = &mut self.stations[index];

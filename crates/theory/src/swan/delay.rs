@@ -40,8 +40,8 @@ pub struct Outcome {
     pub success_probability: f64,
     /// `S`, of all devices together.
     pub packets_per_second: f64,
-    /// `D_mac`, in s: from the moment when a packet is the device's first until its success, the mean over all packets
-    /// of both classes.
+    /// `D_mac`, in s: from a packet's start as the device's first to its success, the mean over all packets of both
+    /// classes.
     pub mac_delay_s: f64,
 }
 

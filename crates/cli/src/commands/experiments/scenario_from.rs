@@ -60,8 +60,7 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts an interface as the kernel describes it. Values impossible in scenarios, such as a width of 10 MHz, are
-/// left out.
+/// Converts an interface as the kernel describes it. A value impossible in scenarios, such as 10 MHz, is left out.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
     use linux::kernel::nl80211::Role;

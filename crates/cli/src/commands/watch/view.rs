@@ -33,7 +33,7 @@ struct QueueRow {
 type Sample = [f64; 5];
 
 impl View {
-    /// Stores the report of the agent behind the socket `agent`, which governs exactly these queues. Returns the queues
+    /// Stores the report of the agent behind the socket `agent`, which governs only these queues. Returns the queues
     /// that changed.
     pub(super) fn take(&mut self, agent: &Path, statuses: Vec<Status>) -> Vec<Status> {
         let mut known = std::mem::take(&mut self.queues);

@@ -41,7 +41,7 @@ impl Settings {
         settings
     }
 
-    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then its queue falls back.
+    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the queue falls back.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
     }
@@ -194,9 +194,8 @@ pub struct Credit {
 }
 
 impl Default for Credit {
-    /// The longest Wi-Fi frame lasts 5.5 ms (IEEE 802.11-2016, table 19-25): with 8 ms a whole frame waits while
-    /// another is on the air. A check every millisecond comes before the device runs dry. A retry chain ends long
-    /// before 250 ms.
+    /// The longest Wi-Fi frame lasts 5.5 ms (IEEE 802.11-2016, table 19-25): with 8 ms one frame waits while another is
+    /// sent. A check each millisecond comes before the device runs dry. A retry chain ends long before 250 ms.
     fn default() -> Self {
         let [time, expiry, look_every] = [8, 250, 1].map(Duration::from_millis);
         Self { packets: 768, time, expiry, look_every }

@@ -80,8 +80,7 @@ struct Share {
     charged: bool,
     /// True if the port is in the list of ports with thin packets.
     hurries: bool,
-    /// True if the station wants more airtime than it has: its last turn was used up, or its transmissions hold it
-    /// back.
+    /// True if the station wants more airtime than it has: its last turn was used up, or its sending holds it back.
     wants: bool,
     /// Airtime of a byte in picoseconds, averaged over the station's packets.
     per_byte: u64,
@@ -482,8 +481,7 @@ impl Law {
         self.shares[port].pending
     }
 
-    /// True if the failed frames of a port may be sent again: at once, or, if its station does not answer, in its
-    /// turns.
+    /// True if the failed frames of a port may be sent again: at once, or, for a silent station, in its turns.
     pub fn may_repeat(&self, port: usize) -> bool {
         self.shares[port].answers() || self.shares[port].due
     }

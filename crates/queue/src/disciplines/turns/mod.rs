@@ -1,5 +1,4 @@
-//! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound on the packets' waiting
-//! time.
+//! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound on waiting times.
 //!
 //! Under an access point's scheduler, its [`Law`] determines which packets are thin and how much may wait. On its own a
 //! queue serves one station, and measures the time that a byte takes.
@@ -125,8 +124,8 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         })
     }
 
-    /// Takes an arriving packet. A thin packet goes first. Above a bound packets are dropped from the head of the
-    /// longest flow.
+    /// Takes an arriving packet. Thin ones go first. Above a bound packets are dropped from the head of the longest
+    /// flow.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         if !cx.account.fits_alone(len) {

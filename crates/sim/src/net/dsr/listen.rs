@@ -12,8 +12,7 @@ impl Dsr {
         self.learnt |= self.cache.notice(route, cx);
     }
 
-    /// Learns from the source route of a packet that this node, at index `at`, passes on; the part ahead only if
-    /// `ahead`.
+    /// Learns from the source route of a packet passed on by this node, at index `at`; the part ahead only if `ahead`.
     pub(super) fn learn_from(&mut self, header: &Header, ahead: bool, cx: &Context) {
         if ahead {
             self.notice(&header.route.rest_from(header.at), cx);
@@ -55,8 +54,8 @@ impl Dsr {
         }
     }
 
-    /// Handles an overheard data packet for another node. If this node is farther on in the route, the nodes between
-    /// are not needed.
+    /// Handles an overheard data packet for another node. If this node is farther on in the route, those between are
+    /// not needed.
     pub(crate) fn overhear_data(&mut self, header: &Header, cx: &mut Context) {
         self.overhear(header, true, cx);
         self.settle(cx);

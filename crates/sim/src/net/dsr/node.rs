@@ -60,8 +60,7 @@ impl Dsr {
         self.rearm(cx);
     }
 
-    /// Takes a packet that has arrived for another node: returns its header for the next hop. `None` if it was
-    /// misdirected.
+    /// Takes a packet that has arrived for another node: returns its header for the next hop. `None` if misdirected.
     pub(crate) fn forward(&mut self, mut header: Header, cx: &mut Context) -> Option<Header> {
         header.at = header.at.saturating_add(1);
         if header.sender() != Some(self.address) {

@@ -132,8 +132,7 @@ const MOST_SHORTENED: usize = 64;
 /// Time between gratuitous replies to a node for one neighbour.
 const GRATUITOUS_REPLY_HOLDOFF: Duration = Duration::from_secs(1);
 
-/// Recent gratuitous replies: the node that got each, the overheard node, and the time until which the next reply
-/// waits.
+/// Recent gratuitous replies: the node that got each, the overheard node, and the time until which the next waits.
 #[derive(Debug, Default)]
 pub(super) struct Shortened {
     recent: VecDeque<(u32, u32, Instant)>,

@@ -14,8 +14,8 @@ const TENTH: f64 = -2.250_367_327_312_445_4;
 /// `ln(-ln(0.001))`: of 1000 PSDUs 999 are lost. At a lower SINR the decoder fails, however short the frame.
 const DEAF: f64 = 1.932_644_733_916_065_5;
 
-/// By MCS of a stream: SINR in dB at which a tenth is lost, slope of the line per dB, and curvature of the parabola per
-/// dB squared.
+/// By MCS of a stream: SINR in dB at which a tenth is lost, slope of the line per dB, curvature of the parabola per dB
+/// squared.
 const LDPC: [(f64, f64, f64); 12] = [
     (-0.67, 7.0, 1.5),
     (2.34, 7.3, 2.2),

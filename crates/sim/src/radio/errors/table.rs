@@ -12,8 +12,8 @@ use crate::radio::mode::{DsssRate, Mode};
 /// Largest error of a success probability against the formula.
 #[cfg(test)]
 pub(super) const MOST_ERROR: f64 = 1e-4;
-/// Logarithm of the failure of a bit, 1e-13, below which nothing is lost: one in twenty million of the longest frames
-/// (65535 B).
+/// Logarithm of the failure of a bit, 1e-13, below which nothing is lost: 1 in 20 million of the longest frames (65535
+/// B).
 const LN_CERTAIN: f64 = -29.933_606_208_922_594;
 /// Failure of a coded bit, one in twenty, above which the union bound nears its pole and is computed without a table.
 const LN_POLE: f64 = -3.0;

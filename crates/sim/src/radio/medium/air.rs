@@ -47,8 +47,7 @@ impl<F: Copy> Medium<F> {
         self.receivers.fast = false;
     }
 
-    /// Makes nodes, by address, unable to decode formats newer than their standard from now on: all frames go the plain
-    /// path.
+    /// Makes nodes, by address, unable to decode formats newer than their standard: all frames go the plain path.
     pub(crate) fn tell_apart(&mut self, standards: Vec<Standard>) {
         debug_assert_eq!(standards.len(), self.receivers.of.len(), "each has a standard");
         self.receivers.fast = false;
@@ -236,8 +235,8 @@ impl<F: Copy> Medium<F> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
     }
 
-    /// Returns the probability that this number of bits of a frame survives the noise on the way to another node, by
-    /// the mean power.
+    /// Returns the probability that so many bits of a frame survive the noise on the way to another node, by the mean
+    /// power.
     pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
         let power = self.links.of(from).iter().find(|link| link.to == to)?.power;
         Some(self.receivers.judge.chance_alone(mode, power as f64 / self.receivers.noise(to), bits))

@@ -37,8 +37,8 @@ impl Receivers {
         }
     }
 
-    /// Chooses among the preambles that have begun at a node, if the time for it has come. No signal has changed at the
-    /// node since then.
+    /// Chooses among the preambles that have begun at a node, if the time for it has come. No signal has changed there
+    /// since then.
     #[inline]
     pub(super) fn choose<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) {
         if let Some(preamble) = self.preambles[node as usize]
@@ -76,8 +76,7 @@ impl Receivers {
         self.preambles[node as usize].take_if(|preamble| preamble.of == of);
     }
 
-    /// Handles a signal that begins while another holds the receiver, which ignores the new signal or loses both
-    /// (ns-2).
+    /// Handles a new signal while another holds the receiver, which ignores the new one or loses both (ns-2).
     #[cold]
     pub(super) fn clash<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
         let Arrival { frame: Passing { of, sent, air }, node, power, decodable } = arrival;

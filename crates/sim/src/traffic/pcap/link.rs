@@ -12,8 +12,7 @@ use super::link_type as of;
 /// Of Linux cooked captures: the packet leaves this machine.
 const OUTGOING: u16 = 4;
 
-/// Calls `found` with the length of each IP packet in a frame, with the IP header; returns the reason if there is no
-/// packet.
+/// Calls `found` with the length of each IP packet in a frame, with the IP header; if there is none, returns why.
 pub(super) fn ip_lengths(
     record: &Record,
     air: &mut Air,
@@ -47,8 +46,8 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
     Ok(place.and_then(|at| length_at(data, at, record.original)).map(found))
 }
 
-/// Parts of a packet that routers and NAT leave unchanged: identification (zero in IPv6), length, and the last 8 B that
-/// were recorded.
+/// Parts of a packet that routers and NAT leave unchanged: identification (zero in IPv6), length, and the last 8 B
+/// recorded.
 type Kept<'f> = (u16, u16, &'f [u8]);
 
 /// For the IP packet in a frame of a cooked capture: whether the packet leaves the recording machine; its unchanged

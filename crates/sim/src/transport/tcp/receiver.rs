@@ -106,8 +106,7 @@ impl Receiver {
         }
     }
 
-    /// Handles octets: orders them, and acknowledges at once unless another in-order segment may follow (RFC 5681,
-    /// 4.2).
+    /// Handles octets: orders them, and acknowledges at once unless a second segment may follow (RFC 5681, 4.2).
     fn accept(&mut self, now: Instant, segment: &Segment) -> u64 {
         let edge = self.nxt.saturating_add(self.settings.advertised_window.count());
         let block = Block { start: segment.start.max(self.nxt), end: segment.end().min(edge) };

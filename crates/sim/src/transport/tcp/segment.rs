@@ -37,8 +37,8 @@ impl Block {
     }
 }
 
-/// The blocks of a SACK option, first the block that caused the acknowledgement (RFC 2018, section 4); by default there
-/// is no option.
+/// The blocks of a SACK option, first the block that caused the acknowledgement (RFC 2018, section 4); by default no
+/// option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sacks {
     blocks: [Block; Self::MOST],

@@ -132,8 +132,7 @@ impl Flow {
         passage.bytes(packet)
     }
 
-    /// Access category of a real packet of this flow, without a place at the head of a queue, and the packet's key for
-    /// queues.
+    /// Category of a real packet of this flow, without a place at the head of a queue, and the packet's key for queues.
     #[inline(never)]
     pub(crate) fn kept(&self, index: FlowId, packet: &Packet) -> (u8, bool, u32) {
         let kept = match &self.supply {

@@ -21,8 +21,7 @@ impl Node {
         Ok(frame)
     }
 
-    /// Contents of a data frame for the node's access point: the widest mode for its part of a frame, and its queue
-    /// size.
+    /// Contents of a data frame for the node's access point: the widest mode for its part, and its queue size.
     pub(super) fn tells_backlog(&self, frame: &Frame, rules: &Conventions) -> Option<(Mimo, Bytes)> {
         let (Kind::Data { .. } | Kind::Aggregate { .. } | Kind::Triggered { .. }) = frame.kind else { return None };
         let mode = self.station.rates.widest_shared_mode(frame.to, rules)?;

@@ -195,8 +195,7 @@ pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     alike
 }
 
-/// The moves of each family, its start first, and the movement of all nodes, a family's nodes being on the air by
-/// turns.
+/// The moves of each family, its start first, and the movement of all nodes, a family's nodes taking turns.
 pub(crate) fn turns(
     network: &Network,
     (sites, families): (&[Site], &[Family]),

@@ -150,8 +150,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
 }
 
 /// Refuses ranges over which a frame could still be in flight at the end of its time-out, so that it would be given up
-/// before it arrives. Links that come and go may be too long for an answer in a slot; each packet over them is given
-/// up.
+/// before it arrives. Links that come and go may be too long for an answer in a slot; then each packet is given up.
 fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
     let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
     if longest < most {

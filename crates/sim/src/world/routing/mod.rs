@@ -39,8 +39,7 @@ impl Routing {
         }
     }
 
-    /// Returns the next hop of a flow at its first node; all nodes if a route has to be discovered, one port per
-    /// category.
+    /// Returns the next hop of a flow at its first node; all nodes if a route must be found, one port per category.
     pub(crate) fn first_hop(&self, flow: FlowId, of: &Flow) -> u32 {
         match self {
             Self::Static(routes) if of.to != BROADCAST => {

@@ -48,7 +48,7 @@ impl Plane {
         Self { armed, ledger: Ledger::default(), delayed: 0, purges, category, goes_first, steps: Vec::new() }
     }
 
-    /// A packet with a stored message of this length goes to a neighbour, or all, after a delay. `counts`: of its
+    /// A packet with a stored message of this length goes to one neighbour or all after a delay. `counts`: of its
     /// sender.
     pub(super) fn send_message(
         &mut self,

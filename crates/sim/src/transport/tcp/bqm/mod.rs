@@ -34,8 +34,7 @@ pub(crate) struct Settings {
     pub(crate) threshold: Threshold,
     /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
     pub(crate) single_duplicate: bool,
-    /// True if all packets of priority 0 of a window are repeated once the window is known to have lost several
-    /// (section 3.5).
+    /// True if all packets of priority 0 of a window are repeated once it is known to have lost several (section 3.5).
     pub(crate) lowest_at_once: bool,
 }
 

@@ -260,7 +260,7 @@ impl Sender {
         self.counts.halvings += u64::from(2 * self.window.cwnd <= before);
     }
 
-    /// Octets that count as outstanding in a reduction: `FlightSize`, bounded by the window. Thus segments of limited
+    /// Octets that count as outstanding in a reduction: `FlightSize`, bounded by the window. So segments of limited
     /// transmit do not count (RFC 5681, 3.2, step 2), nor octets sent before the last reduction that are still
     /// unacknowledged.
     pub(super) fn flight_size(&self) -> u64 {
