@@ -17,7 +17,7 @@ pub(crate) const FAILED: u8 = 3;
 /// A path cannot carry the flow of the command to be run.
 #[cfg(target_os = "linux")]
 pub(crate) const REFUSED: u8 = 10;
-/// No answer came to the probe whether a path can carry the flow of the command to be run.
+/// No answer arrived to the probe of the path for the flow of the command.
 #[cfg(target_os = "linux")]
 pub(crate) const NO_ANSWER: u8 = 11;
 /// More packets of an emulation were late than was allowed.

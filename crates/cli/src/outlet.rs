@@ -74,7 +74,7 @@ impl Outlet {
         Ok(Self { to: file.into(), kind: Kind::Plain, queue: Vec::new(), dropped: 0, is_journal: false })
     }
 
-    /// Tells whether both outlets write to the same file.
+    /// True if both outlets write to the same file.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let of = |outlet: &Self| fstat(&outlet.to).map(|stat| (stat.st_dev, stat.st_ino)).ok();
         of(self).is_some_and(|one| of(other) == Some(one))
@@ -173,7 +173,7 @@ impl Outlet {
     }
 }
 
-/// Tells whether `JOURNAL_STREAM` in the environment refers to this file (`systemd.exec(5)`).
+/// True if `JOURNAL_STREAM` in the environment refers to this file (`systemd.exec(5)`).
 fn is_at(stream: &str, file: &Metadata) -> bool {
     let numbers = stream.split_once(':');
     numbers.is_some_and(|(device, inode)| device.parse() == Ok(file.dev()) && inode.parse() == Ok(file.ino()))

@@ -71,7 +71,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Restores the terminal. An error is ignored: nothing can be done if the terminal is gone.
+/// Restores the terminal. An error is ignored: nothing can be done if the terminal is closed.
 fn leave(former: &Termios) {
     let _ = write(&io::stdout(), LEAVE);
     let _ = tcsetattr(io::stdin(), OptionalActions::Now, former);

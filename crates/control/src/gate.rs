@@ -29,10 +29,10 @@ pub trait Gate {
     /// Handles the deadline. Before this time, a call does nothing.
     fn elapsed(&mut self, now: Instant) -> Act;
 
-    /// Tells whether the flow may send as real time.
+    /// True if the flow may send as real time.
     fn is_admitted(&self) -> bool;
 
-    /// Tells whether the flow was recently admitted. Its packets carry this mark, by which a congested node may choose.
+    /// True if the flow was recently admitted. Its packets carry this mark, by which a congested node may choose.
     fn is_new(&self, now: Instant) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! Tells whether a controller leaves the link idle although there is traffic for it, which starves TCP.
+//! True if a controller leaves the link idle although there is traffic for it, which starves TCP.
 
 use crate::Interval;
 use units::{Duration, Rate};
@@ -52,7 +52,7 @@ impl Idling {
         (dropped >= DROPPED && idle >= IDLE).then_some((dropped, idle))
     }
 
-    /// Tells whether the controller's rate limited the traffic for most of the time.
+    /// True if the controller's rate limited the traffic for most of the time.
     pub fn by_rate(&self) -> bool {
         share(self.held, self.length) >= IDLE
     }

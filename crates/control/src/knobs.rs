@@ -45,7 +45,7 @@ const MOST_SURROUNDED: f64 = 100.0;
 pub struct Station {
     /// Packets for this station that left mac80211's queues.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes: Bytes,
     /// Bitrate of the last frame to the station, if it is known.
     pub rate: Option<Rate>,

@@ -15,7 +15,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Tells whether the limit is zero: nothing may wait.
+    /// True if the limit is zero: nothing may wait.
     pub const fn is_zero(self) -> bool {
         match self {
             Self::Packets(packets) => packets == 0,

@@ -72,7 +72,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Tells whether a packet of the flow with hash `flow` is marked. `is_new`: the flow was recently admitted.
+    /// True if a packet of the flow with hash `flow` is marked. `is_new`: the flow was recently admitted.
     pub const fn hits(self, flow: u64, is_new: bool) -> bool {
         match self {
             Self::None | Self::Set { of: 0, .. } | Self::NewOfSet { of: 0, .. } => false,

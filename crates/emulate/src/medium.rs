@@ -133,7 +133,7 @@ impl Medium {
     /// Like [`load`](Self::load), from the text of a scenario, which is called `name` in errors.
     ///
     /// # Errors
-    /// As `load`.
+    /// As for `load`.
     pub fn read(name: &str, text: &str, seed: u64) -> Result<Self, NotLoaded> {
         Self::read_with(name, text, seed, &[])
     }
@@ -141,7 +141,7 @@ impl Medium {
     /// Like [`read`](Self::read), with keys set.
     ///
     /// # Errors
-    /// As `load_with`.
+    /// As for `load_with`.
     pub fn read_with(name: &str, text: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let read = Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes(set));
         Self::new(&read?.base, seed)
@@ -158,7 +158,7 @@ impl Medium {
     /// Builds a network that is the medium of a kernel's radios, one for each real node.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub fn of_radios(network: &Network, seed: u64) -> Result<Self, NotLoaded> {
         let world = World::new(network, seed)?;
         let ways: Vec<Way> = world.ways().collect();

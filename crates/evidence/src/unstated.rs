@@ -15,7 +15,7 @@ pub struct Text {
     pub document: String,
     /// The file's name: `s5.toml`.
     pub file: String,
-    /// Its contents.
+    /// Contents of the file.
     pub text: String,
 }
 

@@ -14,9 +14,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A pending run of a sweep.
 pub struct Job<'s> {
-    /// Its case.
+    /// Case of the run.
     pub case: &'s Case,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// The network to simulate.
     pub network: Network,

@@ -7,7 +7,7 @@ use units::Length;
 /// The x axis of a picture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Scale {
-    /// Its title, with the unit that all labels share.
+    /// Title of the scale, with the unit that all labels share.
     pub(crate) title: String,
     /// The position of each label.
     pub(crate) at: Vec<f64>,

@@ -107,15 +107,15 @@ pub fn old_rate(bits_per_second: u64) -> Option<Rate> {
 /// An interface of a Wi-Fi card.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// Name of the interface.
     pub name: Option<String>,
-    /// Its role.
+    /// Role of the interface.
     pub role: Role,
     /// Centre of the primary channel, in MHz.
     pub frequency: Option<u32>,
     /// Width of the channel, in MHz.
     pub width: Option<u32>,
-    /// Its stations.
+    /// Stations of the interface.
     pub stations: Vec<Station>,
 }
 

@@ -257,7 +257,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Tells whether [`write_whole`] can write a file there, without changing the file's content.
+/// True if [`write_whole`] can write a file there, without changing the file's content.
 ///
 /// # Errors
 /// When the system refuses.

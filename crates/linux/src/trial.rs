@@ -15,8 +15,8 @@ use units::Duration;
 pub const LEVEL: f64 = 0.05;
 /// Interim analyses of a trial that ends when its verdict is known.
 const LOOKS: usize = 4;
-/// An arm does harm if it loses this share of echoes more than the default ever did, of at least so many echoes. More
-/// are needed before so many blocks show the default's losses under changing load.
+/// An arm does harm if its share of lost echoes, of at least `ECHOES`, exceeds the default's largest by this much; by
+/// `LOSS_AT_FIRST` before `KNOWN` blocks show how the default's losses vary.
 const LOSS: f64 = 0.2;
 const LOSS_AT_FIRST: f64 = 0.5;
 const KNOWN: usize = 4;
@@ -44,7 +44,7 @@ pub trait Host {
     /// Restores the state before the trial.
     ///
     /// # Errors
-    /// It cannot be restored.
+    /// The former state cannot be restored.
     fn restore(&mut self) -> Result<(), Self::Error>;
 }
 

@@ -154,7 +154,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     }
 
     /// The flow with the most bytes (the first among equals), counting the packet that is `arriving`: its flow, and its
-    /// bytes. A flow with packets of zero bytes counts as longer than an empty flow. None before the first packet.
+    /// bytes. A flow with packets of zero bytes counts as longer than an empty flow. `None` before the first packet.
     /// Visits every flow.
     pub(crate) fn fattest(&self, arriving: Option<(usize, u64)>) -> Option<usize> {
         let size = |index: usize| {

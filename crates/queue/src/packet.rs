@@ -29,12 +29,12 @@ pub trait Packet: Copy {
     /// ECN field of the IP header (RFC 3168).
     fn ecn(&self) -> Ecn;
 
-    /// Discard priority: 0 is discarded first. None if the sender sets no priority; such a packet is discarded last.
+    /// Discard priority: 0 is discarded first. `None` if the sender sets no priority; such a packet is discarded last.
     fn discard_priority(&self) -> Option<u8> {
         None
     }
 
-    /// Time at which the packet entered the network, stamped by its first node. None without a stamp, which counts as
+    /// Time at which the packet entered the network, stamped by its first node. `None` without a stamp, which counts as
     /// the youngest.
     fn stamp(&self) -> Option<Instant> {
         None

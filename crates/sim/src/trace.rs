@@ -64,7 +64,7 @@ pub enum TraceEventKind {
 pub enum AdmissionStep {
     /// The flow's source sent a probe.
     Probe,
-    /// It was admitted.
+    /// The flow was admitted.
     Admit,
     /// The flow was refused before it had been admitted.
     Refuse,
@@ -157,7 +157,7 @@ pub enum Kind {
     },
     /// Block acknowledgement for several stations.
     MultiBlockAck {
-        /// Their number.
+        /// Number of the stations.
         stations: u8,
         /// Number of stations whose frames all arrived, reported without a bitmap.
         whole: u8,
@@ -331,9 +331,9 @@ pub struct Roster {
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RosterNode {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// Its role.
+    /// Role of the node.
     pub role: Role,
     /// Names of the node's queues in the results.
     pub queues: Vec<String>,
@@ -342,7 +342,7 @@ pub struct RosterNode {
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RosterFlow {
-    /// Its name.
+    /// Name of the flow.
     pub name: String,
     /// Node where it begins.
     pub from: u32,

@@ -79,8 +79,8 @@ pub struct Cell {
     /// One back-off slot; not zero.
     pub slot: Duration,
     /// Duration of a success: from the start of a data frame without overlap to the moment from which back-off slots
-    /// count again: frame, SIFS, ACK and the DIFS after it. It is the same for all stations. It contains no back-off
-    /// slot.
+    /// count again: frame, SIFS, ACK and the DIFS after it. The duration is the same for all stations. It contains no
+    /// back-off slot.
     pub success: Duration,
     /// Duration of a collision: from its start to the moment from which the *bystanders* count slots again: the frame,
     /// and the DIFS (or EIFS, where they saw a frame begin and could not read it) after it. It contains no slot. All

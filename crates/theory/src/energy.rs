@@ -66,7 +66,7 @@ impl Node {
     /// The threshold with the least cost, `theta*`: thresholds are tried from zero until the cost has risen five times.
     ///
     /// # Errors
-    /// As [`cost`](Self::cost).
+    /// As for [`cost`](Self::cost).
     pub fn best(&self) -> Result<u32, Error> {
         let (mut best, mut least, mut rises) = (0, self.cost(0)?, 0);
         for threshold in 1..=MOST {

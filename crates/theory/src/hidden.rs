@@ -45,7 +45,8 @@ use crate::error::{are_windows, is_limit, is_short, takes_time};
 use chain::{Chain, Means};
 use units::{Bytes, Duration};
 
-/// The largest chain that is enumerated: pairs of stages times the points of time. It keeps the memory below 200 MB.
+/// The largest chain that is enumerated: pairs of stages times the points of time. The bound keeps the memory below 200
+/// MB.
 pub const MAX_STATES: u64 = 8_000_000;
 
 /// Two alike hidden senders.

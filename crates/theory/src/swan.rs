@@ -35,7 +35,7 @@
 //!
 //! # What is assumed
 //!
-//! That of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions
+//! The method of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions
 //! independent from slot to slot and of each other; all packets take `T_s` or `T_c`. The devices are busy independently
 //! of each other.
 

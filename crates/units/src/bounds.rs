@@ -24,7 +24,7 @@ pub struct Within<T, const LEAST: u64, const MOST: u64 = { u64::MAX }>(T);
 
 /// Types of quantity that can be required to be above zero.
 pub trait AboveZero: Sized {
-    /// Tells whether the value is above zero; a number must also be finite.
+    /// True if the value is above zero; a number must also be finite.
     fn is_above_zero(&self) -> bool;
 
     /// Error text for a value that is not above zero: `"0 s" is zero; expected a duration above zero`.

@@ -23,7 +23,7 @@ pub use radio::{Decibels, Frequency, Length, Power, Speed};
 pub use time::{Duration, Instant, date};
 pub use volume::{Bytes, Rate};
 
-/// Tells whether a value is the default of its type: for `#[serde(skip_serializing_if = "units::is_default")]`.
+/// True if a value is the default of its type: for `#[serde(skip_serializing_if = "units::is_default")]`.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

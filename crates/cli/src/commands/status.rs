@@ -77,7 +77,7 @@ struct WithStations<'a> {
 }
 
 /// Reads the stations of the governed Wi-Fi interfaces. The command reads them because the agent may lack the
-/// privilege. An interface that is gone or in another network namespace has no stations.
+/// privilege. An interface that does not exist or is in another network namespace has no stations.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
     let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
     statuses.iter().filter_map(look).collect()

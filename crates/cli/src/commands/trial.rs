@@ -96,7 +96,7 @@ fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     }
 }
 
-/// Reports for each arm that was both forecast and measured whether the forecast was right.
+/// Compares, for each arm that was both forecast and measured, the forecast with the measurement.
 fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     let mut text = String::new();
     for Effect { arm, measure, ratio, low, high, .. } in &verdict.effects {

@@ -10,7 +10,7 @@ use std::{fs, io};
 pub struct Ready {
     /// Name of the node.
     pub name: String,
-    /// Its IPv4 and IPv6 address.
+    /// IPv4 and IPv6 address of the node.
     pub addresses: [IpAddr; 2],
 }
 

@@ -18,7 +18,7 @@ const ID: &str = "id";
 
 /// The file that a scenario inherits from.
 pub(super) struct Base {
-    /// Its name in refusals.
+    /// Name of the file in refusals.
     name: String,
     text: String,
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its id: `adth-s1a`. Without an id in the file, the file's name.
+    /// Id of the scenario: `adth-s1a`. Without an id in the file, the file's name.
     pub id: String,
-    /// Its title, in a line.
+    /// Title of the scenario, in a line.
     pub title: String,
     /// The experiment's purpose, in a paragraph or two of plain text; may be empty.
     pub about: String,
@@ -109,7 +109,7 @@ pub struct Over {
 /// An axis that is requested from outside.
 #[derive(Clone, Debug)]
 pub struct Varied {
-    /// Its name.
+    /// Name of the axis.
     pub name: String,
     /// The case's values: the label of each, and its settings (`queue.limit=50`).
     pub values: Vec<(String, Vec<String>)>,

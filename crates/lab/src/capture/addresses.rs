@@ -11,7 +11,7 @@ const EVERYBODY: Mac = [0xff; 6];
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
 /// The port of AODV (RFC 3561, section 12).
 const AODV: u16 = 654;
-/// The port of notes to neighbours, whose format is our own: the last registered port, which IANA keeps free.
+/// The port of notes to neighbours, whose format is Sluice's own: the last registered port, which IANA keeps free.
 const NOTES: u16 = 49_151;
 /// First port of flows: flow `i` uses this port plus `i`, at both ends or, for TCP, at its destination only.
 const FIRST_PORT: u16 = 10_000;

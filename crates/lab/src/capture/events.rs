@@ -151,7 +151,7 @@ impl<W: Write> Events<W> {
         self.to.write_all(b"\n")
     }
 
-    /// Writes out what is buffered.
+    /// Writes out the buffer.
     ///
     /// # Errors
     /// When it cannot be written.

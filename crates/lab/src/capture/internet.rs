@@ -16,7 +16,7 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const DSR: u8 = 48;
 const NONE: u8 = 59;
-/// Don't Fragment, which all our packets set.
+/// Don't Fragment, which all of Sluice's packets set.
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 const TTL: u8 = 64;
 /// Types of ICMP (RFC 792).
@@ -29,7 +29,8 @@ const WINDOW_SCALE: [u8; 2] = [3, 3];
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
-/// An option for experiments (RFC 4727) with a number of our own (RFC 6994): reports of losses, permitted and made.
+/// An option for experiments (RFC 4727) with a number of Sluice's own (RFC 6994): reports of losses, permitted and
+/// made.
 const REPORTS: [u8; 4] = [253, 4, 0x53, 0x4c];
 const REPORT: [u8; 4] = [253, 5, 0x53, 0x4c];
 /// The report that losses were not caused by congestion.

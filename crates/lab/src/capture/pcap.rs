@@ -84,7 +84,7 @@ impl<W: Write> Capture<W> {
         self.to.write_all(&record.bytes)
     }
 
-    /// Writes out what is buffered.
+    /// Writes out the buffer.
     ///
     /// # Errors
     /// When the buffer cannot be written.

@@ -28,7 +28,7 @@ impl Shares {
 /// An access point, as its radio reports it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Air {
-    /// Its channel and stations. The output of `iw` has no traffic.
+    /// Channel and stations of the interface. The output of `iw` has no traffic.
     pub interface: Interface,
     /// Number of stations whose bitrates have no MCS, which count as slow stations of 802.11n.
     pub legacy: usize,

@@ -58,7 +58,7 @@ fn ms(of: Interval) -> String {
 mod tests {
     use super::*;
 
-    /// A certain difference of one hundredth still counts as none.
+    /// A difference of one hundredth counts as none, even if it is certain.
     #[test]
     fn a_verdict_is_what_the_interval_of_the_ratio_says() {
         let of = |low, high| {

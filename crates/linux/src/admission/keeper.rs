@@ -19,7 +19,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the keeper for the requests of a filter. It must be called by a thread that is not under the filter.
+    /// Starts the keeper for the requests of a filter. Call it in a thread that is not under the filter.
     ///
     /// # Errors
     /// The kernel gives no process or no descriptors.

@@ -52,7 +52,7 @@ impl Ledger {
         Rate::bps(if is_full { 0 } else { bound.as_bps().saturating_sub(sum) })
     }
 
-    /// Keeps a probe's rate until its answer has come.
+    /// Keeps a probe's rate until its answer has arrived.
     pub(crate) fn reserve(&mut self, now: Instant, probe: &Message) {
         self.set(probe, probe.rate, now + PROBED_FOR);
     }

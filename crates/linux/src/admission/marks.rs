@@ -57,7 +57,7 @@ impl Marks {
         Ok(Self { socket: open().map_err(refused)?, rests: None })
     }
 
-    /// Returns the flows of which a marked packet has come since the last call, then rests for [`PAUSE`].
+    /// Returns the flows of which a marked packet has arrived since the last call, then rests for [`PAUSE`].
     pub(crate) fn look(&mut self, now: Instant) -> Vec<Flow> {
         if self.rests.is_some_and(|until| now < until) {
             return Vec::new();

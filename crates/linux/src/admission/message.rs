@@ -39,7 +39,7 @@ pub enum Kind {
     /// On its way to the source: packets of the flow arrive marked.
     Regulate,
     /// On its way to the destination: the flow still exists, and expects requests to regulate; with rate zero: the flow
-    /// has ended. It is not answered.
+    /// has ended. A wrong message is not answered.
     Present,
 }
 

@@ -70,7 +70,7 @@ struct Asked {
     flow: u64,
     number: u64,
     heard: Instant,
-    /// Time until which an answer to its probe may come.
+    /// Time until which an answer to its probe may arrive.
     open_until: Instant,
 }
 

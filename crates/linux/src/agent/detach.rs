@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Former queue that was restored at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
-    /// Its queue.
+    /// The queue of the place.
     Queue,
     /// The settings of mac80211's scheduler.
     Settings,

@@ -58,7 +58,7 @@ impl RealTime {
     /// Decides if it is due, and returns what is to be marked then. An interval that ends later than `late` is skipped.
     ///
     /// # Errors
-    /// As [`Device::take_interval`].
+    /// As for [`Device::take_interval`].
     pub(super) fn work(
         &mut self,
         device: &mut dyn Device,

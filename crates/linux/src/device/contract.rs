@@ -36,7 +36,7 @@ pub trait Device {
     /// if there is no such queue.
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval).
+    /// As for [`take_interval`](Self::take_interval).
     fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
         let _ = now;
         Ok(None)
@@ -84,7 +84,7 @@ pub trait Device {
     /// possible: then the queue must be made anew, and waiting packets are lost.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply).
+    /// As for [`apply`](Self::apply).
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
         let _ = (wish, start);
         Ok(false)
@@ -93,7 +93,7 @@ pub trait Device {
     /// Reads the counters of a queue that is measured by polling, see [`Capabilities::look_every`].
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval).
+    /// As for [`take_interval`](Self::take_interval).
     fn look(&mut self, now: Instant) -> Result<(), Error> {
         let _ = now;
         Ok(())
@@ -138,7 +138,7 @@ impl Beside {
 /// Privileges that a device needs while it is governed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keeps {
-    /// None: it only looks.
+    /// No privilege: the device only reads.
     Nothing,
     /// `CAP_NET_ADMIN`: the device changes queues through rtnetlink or nl80211.
     Queues,

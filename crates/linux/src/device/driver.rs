@@ -26,7 +26,7 @@ pub(crate) enum Driver {
     PushesBack,
     /// The driver takes every packet, and mac80211 holds them.
     Mac80211,
-    /// It takes every packet.
+    /// The driver takes every packet.
     TakesAll,
 }
 

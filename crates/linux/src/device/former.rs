@@ -41,7 +41,7 @@ pub(crate) struct Former {
     parent: u32,
     /// The former discipline; `None` if it was the kernel's default, which returns by itself.
     qdisc: Option<Saved>,
-    /// Handle of our discipline.
+    /// Handle of Sluice's discipline.
     ours: u32,
     /// Former largest number of segments in a packet, if the agent changed it.
     segments: Option<u32>,

@@ -231,7 +231,7 @@ pub(crate) struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// Tells it to end. A process that has taken over its number is left alone.
+    /// Signals the agent to end. A process that has taken over its number is left alone.
     pub(crate) fn terminate(self) -> Result<(), Errno> {
         let pid = i32::try_from(self.process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         // From here on the descriptor refers to this very process, so that the start time that is read is that of the

@@ -25,7 +25,7 @@ const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume t
 const OTHER_CARD: &str = "use another driver or card to see the channel's time; wqm works without it if all stations count \
                           as equal: --set wqm.share=equal";
 
-/// Examines an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's. Reads
+/// Examines an interface: its driver's reports of airtime, and the state of its AQL. `module` is the driver's. Reads
 /// again for a second if AQL may be stuck.
 pub(super) fn findings(
     device: &str,

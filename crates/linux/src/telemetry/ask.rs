@@ -120,7 +120,7 @@ impl Watching {
     /// Watches the agent behind `socket`; `None` if no agent listens there any longer.
     ///
     /// # Errors
-    /// As [`status`].
+    /// As for [`status`].
     pub fn begin(socket: &Path) -> Result<Option<Self>, Error> {
         let Some(stream) = connect(socket, b"watch\n")? else { return Ok(None) };
         let watch = format!("watch the agent at {}", socket.display());

@@ -24,11 +24,11 @@ pub type Told<T> = Result<T, String>;
 pub struct Stations {
     /// Name of the phy in `iw`.
     pub phy: String,
-    /// Whether the driver reports airtime of stations.
+    /// True if the driver reports airtime of stations.
     pub has_airtime_reports: bool,
     /// True if the driver uses airtime queue limits (AQL).
     pub has_aql: bool,
-    /// Its role, channel and power.
+    /// Role, channel and power of the interface.
     pub interface: Interface,
     /// Newest format that the card has in the band of the channel.
     pub newest: Format,

@@ -65,7 +65,7 @@ pub struct RealTime {
     /// The newest interval.
     #[serde(with = "json::Measured")]
     pub last: Interval,
-    /// Its packets.
+    /// Packets of the real-time queue.
     pub totals: Counts,
 }
 
@@ -161,7 +161,7 @@ impl Counts {
     }
 }
 
-/// Sums over intervals. They only grow, and saturate.
+/// Sums over intervals. The sums only grow, and saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// The packets.

@@ -2,8 +2,8 @@
 //!
 //! This order serves T-MAC (rule R1 of `docs/tmac.md`): the first node stamps a packet, relays keep the stamp, and a
 //! node's queue is in the order of stamps, so that a packet from afar is not behind fresh packets of the relay.
-//! Dropping the youngest packet is our choice: a packet from afar has cost the most airtime. A packet without a stamp
-//! is younger than all packets with a stamp; among equals the first to come is the older.
+//! Dropping the youngest packet is Sluice's choice: a packet from afar has cost the most airtime. A packet without a
+//! stamp is younger than all packets with a stamp; among equals the first to come is the older.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, Setup};

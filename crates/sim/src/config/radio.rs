@@ -189,7 +189,7 @@ pub enum GuardInterval {
 }
 
 impl GuardInterval {
-    /// Its duration in nanoseconds.
+    /// Duration of the interval in nanoseconds.
     pub const fn nanos(self) -> u64 {
         match self {
             Self::Short => 400,

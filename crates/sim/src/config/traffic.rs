@@ -151,7 +151,7 @@ pub enum TrafficKind {
 }
 
 impl TrafficKind {
-    /// Its name in scenarios.
+    /// Name of the kind in scenarios.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cbr => "cbr",

@@ -46,7 +46,7 @@ pub(crate) enum Order {
     RoundRobin(RoundRobin),
     /// The scheduler of an access point under Linux: equal airtime for stations, and few packets below the ports.
     Mac80211(Box<Scheduler>),
-    /// Our default: one aggregate per station in turn, thin flows first, and few packets below the ports.
+    /// Sluice's default: one aggregate per station in turn, thin flows first, and few packets below the ports.
     Turns(Box<Turns>),
 }
 
@@ -62,7 +62,7 @@ impl Order {
         Self::Mac80211(Box::new(Scheduler::new(layout, rules, patience)))
     }
 
-    /// Our default, for the ports of this layout; an access point also charges stations for received frames.
+    /// Sluice's default, for the ports of this layout; an access point also charges stations for received frames.
     pub(crate) fn turns(layout: &Layout, settings: config::TurnsScheduler, is_access_point: bool) -> Self {
         Self::Turns(Box::new(Turns::new(layout, settings, is_access_point)))
     }
@@ -287,7 +287,7 @@ impl Egress {
     }
 
     /// Returns the next receiver in a category in which the MAC still `holds` frames for receivers, each with a class.
-    /// None if a port's packet is next. With one port for all receivers the result is the first receiver held.
+    /// `None` if a port's packet is next. With one port for all receivers the result is the first receiver held.
     pub(crate) fn turn(
         &mut self,
         now: Instant,

@@ -28,7 +28,7 @@ pub(crate) struct Port {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) packet: Waiting,
-    /// Its sojourn time.
+    /// Sojourn time of the packet.
     pub(crate) waited: Duration,
     /// End of the sojourn.
     pub(crate) at: Instant,
@@ -164,7 +164,7 @@ impl Port {
         self.queue.watch(now);
     }
 
-    /// Returns the measurements of an interval on which an external agent decides. None without an agent.
+    /// Returns the measurements of an interval on which an external agent decides. `None` without an agent.
     pub(crate) fn steered(&mut self, now: Instant) -> Option<Interval> {
         self.steered?;
         let queue = self.queue.take_interval(now);

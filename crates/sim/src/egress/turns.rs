@@ -1,4 +1,4 @@
-//! The scheduler `turns`: our default for access points. Its [`Law`] decides which station sends next; this module
+//! The scheduler `turns`: Sluice's default for access points. Its [`Law`] decides which station sends next; this module
 //! connects the law to the ports, the hardware queue and the MAC.
 
 use super::hardware::Hardware;
@@ -175,7 +175,7 @@ impl Turns {
 
     /// Returns the next receiver in a category in which the MAC `holds` frames for some receivers. Among these and the
     /// receivers with packets that wait for the MAC, a receiver with little data goes first, then retransmitted frames,
-    /// unless their station does not answer. None if a waiting packet is next.
+    /// unless their station does not answer. `None` if a waiting packet is next.
     pub(super) fn turn(
         &mut self,
         category: u8,

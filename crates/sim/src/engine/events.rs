@@ -1,8 +1,8 @@
 //! The event queue: earliest event first, and among equals the one pushed first.
 //!
-//! It is a calendar queue. Time is divided into days. Only the events of the present day are sorted; those of the next
-//! days lie in one list per day, which is sorted when its day begins; later events are in a heap. A queue with few
-//! events keeps all of them sorted.
+//! The queue is a calendar queue. Time is divided into days. Only the events of the present day are sorted; those of
+//! the next days lie in one list per day, which is sorted when its day begins; later events are in a heap. A queue with
+//! few events keeps all of them sorted.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -106,7 +106,7 @@ impl<E: Copy> EventQueue<E> {
     /// one after another in any case, only the first needs to be in the queue.
     ///
     /// # Panics
-    /// As [`push`](Self::push).
+    /// Like [`push`](Self::push).
     pub fn reserve(&mut self, at: Instant) -> EventKey {
         debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
         let key = EventKey(u128::from(at.as_nanos()) << 64 | u128::from(self.pushed));

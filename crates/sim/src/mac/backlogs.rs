@@ -41,7 +41,7 @@ pub(super) struct Known {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backlog {
-    /// As it has reported.
+    /// Queue size that the station has reported.
     Is(Bytes),
     /// The station may have packets by now.
     Unknown,

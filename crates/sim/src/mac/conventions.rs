@@ -127,7 +127,7 @@ pub(crate) struct Conventions {
     pub(crate) short_retry_limit: u8,
     /// Retry limit of a frame after its RTS was answered.
     pub(crate) long_retry_limit: u8,
-    /// RTS threshold: longer data frames are announced. None: no RTS.
+    /// RTS threshold: longer data frames are announced. `None`: no RTS.
     pub(crate) rts_threshold: Option<Bytes>,
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,

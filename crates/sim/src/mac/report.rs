@@ -66,7 +66,7 @@ pub(crate) enum Due {
     /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes the
     /// frame.
     Begin(u8),
-    /// Its frame got no response.
+    /// The frame of the category got no response.
     Failed(Answer),
     /// Wait for the end of the frame that is being received.
     Wait,

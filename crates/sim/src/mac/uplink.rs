@@ -149,7 +149,7 @@ impl Round {
     }
 }
 
-/// Mode of a station's data in an RU of an HE TB PPDU; `mode` is its mode when it sends alone.
+/// Mode of a station's data in an RU of an HE TB PPDU; `mode` is the station's mode when it sends alone.
 fn within(mode: Mimo, ru: Ru) -> Mimo {
     mode.guarded(GuardInterval::Double).within(ru, 1)
 }

@@ -25,7 +25,7 @@ pub(crate) struct Links {
     pub(crate) reception: Reception,
     /// The weakest power in attowatts that is decoded in some format; other formats may need more.
     least: u64,
-    /// None if no node ever moves.
+    /// `None` if no node ever moves.
     moving: Option<Box<Moving>>,
 }
 

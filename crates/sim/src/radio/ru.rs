@@ -43,7 +43,7 @@ impl Ru {
         by_size[self as usize]
     }
 
-    /// Splits a channel equally among at most `users`: the finest split in which all RUs are used. None if that split
+    /// Splits a channel equally among at most `users`: the finest split in which all RUs are used. `None` if that split
     /// is the whole channel.
     pub fn split(width: ChannelWidth, users: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|ru| ru.count(width) <= users).filter(|ru| ru.count(width) > 1)

@@ -24,7 +24,7 @@ pub(crate) const RTS: Bytes = Bytes::new(20);
 /// Responses to data of some rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Responses {
-    /// Their mode.
+    /// Mode of the responses.
     pub mode: Mode,
     /// Duration of an ACK.
     pub ack: Duration,

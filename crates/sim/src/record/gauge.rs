@@ -62,7 +62,7 @@ struct Meter {
 
 impl Gauge {
     /// A gauge for the controllers of these ports, each with the statistics that it `reads` and its bound of late
-    /// packets, in a network with this number of stations. None if no controller reads radio statistics.
+    /// packets, in a network with this number of stations. `None` if no controller reads radio statistics.
     pub(crate) fn new(
         ports: impl Iterator<Item = (PortId, Reads, Option<Duration>)>,
         stations: usize,

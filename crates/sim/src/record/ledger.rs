@@ -14,7 +14,7 @@ use units::{Bytes, Duration};
 #[derive(Debug, Default)]
 pub(crate) struct FlowRecord {
     pub(crate) sent: u64,
-    /// Their payload.
+    /// Payload of the packets.
     pub(crate) offered: Bytes,
     pub(crate) received: u64,
     /// Payload that arrived, including packets made during the warm-up.

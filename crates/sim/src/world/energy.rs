@@ -142,7 +142,7 @@ impl EnergyAccount {
     }
 
     /// Chooses the level of the packet that the MAC got, by the number of packets at the node: true for the low level.
-    /// None: no levels.
+    /// `None`: no levels.
     pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
         let drawn_then = self.joules(&self.spent(now, busy));
         let levels = self.levels.as_mut()?;

@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// Calls the routing protocol of a node, and executes its actions. None with fixed routes.
+    /// Calls the routing protocol of a node, and executes its actions. `None` with fixed routes.
     pub(crate) fn tell<R>(&mut self, node: NodeId, what: impl FnOnce(&mut Found, &mut Desk) -> R) -> Option<R> {
         let Self { routing: Routing::Found(found), packets, now, .. } = self else { return None };
         let result = what(found, &mut Desk { node, now: *now, packets });

@@ -25,7 +25,7 @@ const NANOS: u128 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Wire {
     pub(crate) from: NodeId,
-    /// Its port at `from`.
+    /// Port of the wire at `from`.
     pub(crate) port: PortId,
     pub(crate) to: NodeId,
     pub(crate) rate: Rate,

@@ -5,8 +5,8 @@
 //! A *cycle* runs from the end of a busy period (the moment from which bystanders count slots) to the end of the next
 //! one. The state at its start is the number `k` of stations that have just transmitted: `k = 1` after a success, `k >=
 //! 2` after a collision. [`super::cycle`] gives each state's cycle, [`super::chain`] their stationary mix. Two unknowns
-//! remain, as in (32) and (33): the bystanders' attempt probability `tau` and the collision probability `p`. They
-//! follow from
+//! remain, as in (32) and (33): the bystanders' attempt probability `tau` and the collision probability `p`. The
+//! unknowns follow from
 //!
 //! - `p = 1 - (successes per cycle) / (attempts per cycle)`, by definition;
 //! - the balance of slots: each attempt used the slots drawn for it, so `attempts per cycle * (mean draw at p) = slots

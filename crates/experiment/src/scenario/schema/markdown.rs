@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// A page of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its file: `radio.md`. The index is `README.md`.
+    /// File of the page: `radio.md`. The index is `README.md`.
     pub file: String,
     /// The Markdown.
     pub text: String,

@@ -158,7 +158,7 @@ impl Slot {
     /// Begins under a controller: its first orders, and the measurements that it needs.
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval).
+    /// As for [`take_interval`](Self::take_interval).
     pub fn begin(&mut self, start: &Start) -> Result<(), Error> {
         self.settings.set_limit(start.orders.limit, self.hard);
         self.settings.set_rate(start.orders.rate);

@@ -10,9 +10,9 @@ pub(crate) const KEY: Bytes = Bytes::new(8);
 pub(crate) struct Key {
     /// Time at which the packet's first node made the packet.
     pub(crate) stamp: Instant,
-    /// Its flow.
+    /// Flow of the packet.
     pub(crate) origin: u32,
-    /// Its number in the flow.
+    /// Number of the packet in the flow.
     pub(crate) serial: u32,
 }
 

@@ -35,7 +35,7 @@ impl Route {
         true
     }
 
-    /// Its nodes in order.
+    /// Returns the nodes of the route in order.
     pub(crate) fn nodes(&self) -> &[u32] {
         &self.nodes[..usize::from(self.length)]
     }

@@ -16,7 +16,7 @@ impl Receivers {
     }
 
     /// Handles the beginning of a response to a trigger at a node: the response joins those that the node decodes, or
-    /// is the first, which every capture rule decodes. None if another signal holds the receiver, or the node sends.
+    /// is the first, which every capture rule decodes. `None` if another signal holds the receiver, or the node sends.
     pub(super) fn part_begins<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) -> Option<bool> {
         let Arrival { frame: Passing { of, sent, .. }, node, power, decodable } = arrival;
         let noise = sent.bounds.noise() * self.noise(node);
@@ -42,7 +42,8 @@ impl Receivers {
         Some(false)
     }
 
-    /// Handles the end of a response to a trigger that a node decoded with others. None if the node did not decode it.
+    /// Handles the end of a response to a trigger that a node decoded with others. `None` if the node did not decode
+    /// it.
     pub(super) fn part_ends<F: Copy>(
         &mut self,
         frame: Passing<F>,

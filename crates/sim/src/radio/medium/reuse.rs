@@ -28,7 +28,7 @@ pub(super) struct Node {
     pub(super) limited: Limited,
 }
 
-/// Whether a node's power is limited.
+/// Limitation of a node's power.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limited {
     No,

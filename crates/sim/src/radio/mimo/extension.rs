@@ -56,7 +56,7 @@ impl Mimo {
         Some((u8::try_from(self.quarters(bits)).ok()?, unknown >= self.symbol()))
     }
 
-    /// Quarters of the last symbol that hold the last of these bits.
+    /// Quarters of the last symbol that these bits of a frame occupy.
     fn quarters(self, bits: u64) -> u64 {
         match bits % self.bits_per_symbol() {
             0 => QUARTERS,

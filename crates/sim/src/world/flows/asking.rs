@@ -40,7 +40,7 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     }
 }
 
-/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns its messages' flows, numbered from `next` on.
+/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the messages' flows, numbered from `next` on.
 pub(super) fn admit(
     flow: &mut Flow,
     index: FlowId,

@@ -40,7 +40,7 @@ impl Node {
     /// Fast path for a flow that has a port [to itself](Self::alone): fills the rest of a frame, which has room for at
     /// least one packet, with packets made now, each as the one before it leaves the port. The packets in the port were
     /// made now too, so that none has waited and all are equal except for their numbers. Hence new packets join the
-    /// frame without passing the port, with the numbers that are due, and packets in the port get the last numbers.
+    /// frame without passing the port, with the next numbers, and packets in the port get the last numbers.
     fn fill_frame(
         &mut self,
         (now, port): (Instant, PortId),

@@ -40,8 +40,8 @@ impl Node {
 }
 
 impl World {
-    /// Returns the frame to several stations that is due: their data, or the trigger for their `BlockAck`s. None if the
-    /// data are for one station.
+    /// Returns the frame to several stations that is due: their data, or the trigger for their `BlockAck`s. `None` if
+    /// the data are for one station.
     pub(crate) fn share_downlink(&mut self, node: NodeId, category: u8) -> Option<Frame> {
         let station = &mut self.nodes[node].station;
         if let Some(next) = station.next_to_several(self.now, &self.rules) {

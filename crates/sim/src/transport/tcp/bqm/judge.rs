@@ -29,7 +29,7 @@ impl Settings {
         })
     }
 
-    /// Verdict: wireless loss, or congestion with the path's overload. None if no packet is missing.
+    /// Verdict: wireless loss, or congestion with the path's overload. `None` if no packet is missing.
     pub(in crate::transport::tcp) fn judge(&self, missing: &Missing) -> Option<Report> {
         let Missing { counts, burst } = *missing;
         let lost: u64 = counts.iter().sum();
