@@ -6,12 +6,11 @@ use units::{Instant, Rate};
 /// Decides at a flow's source whether the flow may send as real time. Like a controller it is a value: it does no I/O,
 /// reads no clock and panics on no input.
 ///
-/// The host carries probes and answers: in the simulator as packets, live as UDP. A probe travels to the flow's
-/// destination; each node on the path lowers the probe's bottleneck to the rate that it can still admit
+/// The host carries probes and answers: simulated as packets, live as UDP. A probe goes to the flow's destination; each
+/// node on the path lowers its bottleneck to the rate that it can still admit
 /// ([`Scheme::available`](crate::Scheme::available)), and the destination returns the bottleneck with the probe's
 /// number. A destination that receives marked packets asks the source to *regulate*. After each call the host executes
-/// the [`Act`]. It calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls must come in order of
-/// time.
+/// the [`Act`]. It calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls come in order of time.
 pub trait Gate {
     /// Handles the application's request to send at this rate, in network-layer bytes. It replaces earlier requests.
     fn open(&mut self, now: Instant, rate: Rate) -> Act;

@@ -19,7 +19,7 @@ pub struct Orders {
     /// packet is sent at the low level, above it at the high level. A packet keeps the level with which it began.
     /// `None`: always the high level.
     pub low_up_to: Option<u32>,
-    /// Note to broadcast to neighbours. `None`: no note. Each note is sent once, but no more often than the host's
+    /// Note to broadcast to neighbours; `None` for none. Each note is sent once, but no more often than the host's
     /// spacing allows: among notes that follow too soon only the newest is sent, also if several ports of a node order
     /// notes.
     pub note: Option<Note>,

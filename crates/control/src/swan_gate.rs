@@ -5,9 +5,8 @@
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
 //! - S12: the random time is 'between (0, 7)'; this gate takes up to `stagger`, a time.
-//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'; with this gate it probes at once as long
-//!   as it counts as new, for `new_for`. A flow that is admitted again after it was asked to regulate does not become
-//!   new again.
+//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'; here it probes at once while it counts
+//!   as new, for `new_for`. A flow that is admitted again after it was asked to regulate does not become new again.
 //! - Lost probes and answers are not covered; this gate repeats the probe, and finally takes no answer as a refusal,
 //!   also of an admitted flow.
 

@@ -29,7 +29,8 @@ pub struct Params {
     pub threshold_rate: Positive<Rate>,
     /// Control interval, at least 100 us. Default 100 ms.
     pub interval: Period,
-    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of 1500 B at 200 kb/s.
+    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of a session of 200 kb/s with
+    /// 1500 B each.
     pub memory: Positive<Duration>,
     /// Flows that are marked.
     pub regulation: Regulation,

@@ -145,7 +145,7 @@ pub enum Unit {
     /// A share of 1.
     #[serde(rename = "share")]
     Share,
-    /// No unit, or an unknown one.
+    /// None, or an unknown one.
     #[default]
     #[serde(rename = "1")]
     Number,
