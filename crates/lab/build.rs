@@ -1,5 +1,5 @@
-//! Puts files where this crate embeds them: for `charts` the charting library that `make charts` wrote, or an empty
-//! file; for `home` the scenarios of the repository, so that ids work wherever a program is started.
+//! Copies into this crate the files that it embeds: for `charts` the charting library that `make charts` wrote, or an
+//! empty file; for `home` the scenarios of the repository, so that ids work from any folder.
 
 include!("carry.rs");
 

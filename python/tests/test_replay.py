@@ -82,7 +82,7 @@ def test_the_last_line_may_be_cut_off_and_no_other(recording, root, tmp_path):
         table = sluice.replay(file)
     assert len(table) == lines - 1
     assert f"warning: {caught[0].message}\n" in told_by_the_command(root, file)[1]
-    assert f"line {lines}, the last, was cut off" in str(caught[0].message)
+    assert f"the last line ({lines}) was cut off" in str(caught[0].message)
     file.write_bytes(b"{}\n" + whole)
     refused(root, file, None, "line 1 is not an interval of a recording: missing field `at`")
 
@@ -102,8 +102,8 @@ def test_what_cannot_be_replayed_is_told_in_the_commands_words(recording, root, 
     empty = tmp_path / "empty.jsonl"
     empty.write_text("\n")
     refused(root, empty, None, "holds no interval")
-    refused(root, recording, "ebdp", "holds no service times, which ebdp needs: record with --controller ebdp")
-    refused(root, recording, "wqm", "holds nothing of a radio, which wqm needs")
+    refused(root, recording, "ebdp", "holds no service times, but ebdp needs them: record with --controller ebdp")
+    refused(root, recording, "wqm", "holds no readings of a radio, but wqm needs")
     refused(root, root / "scenarios/adth/s1a.toml", None, "line 1 is not an interval of a recording")
     with pytest.raises(sluice.ReplayError, match="unknown variant `adht`"):
         sluice.replay(recording, "adht")

@@ -93,10 +93,10 @@ pub(crate) unsafe fn bytes<'b>(bytes: *const u8, length: usize) -> Result<&'b [u
 /// `place` is NULL, or can be written to during the call.
 pub(crate) unsafe fn place<'p, T>(place: *mut T) -> Result<&'p mut MaybeUninit<T>, Refused> {
     if !place.is_aligned() {
-        return Err("the place for the delivery is not aligned".to_owned());
+        return Err("the pointer to the delivery is not aligned".to_owned());
     }
     // SAFETY: the pointer is aligned, and valid by the caller's promise; the memory need not be initialised.
-    unsafe { place.cast::<MaybeUninit<T>>().as_mut() }.ok_or_else(|| "the place for the delivery is NULL".to_owned())
+    unsafe { place.cast::<MaybeUninit<T>>().as_mut() }.ok_or_else(|| "the pointer to the delivery is NULL".to_owned())
 }
 
 /// Makes a call with its air; an error gives `failed`.

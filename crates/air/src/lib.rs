@@ -237,7 +237,7 @@ impl Air {
 
     fn node(&self, place: usize) -> Result<&Node, Refused> {
         let count = self.nodes.len();
-        self.nodes.get(place).ok_or_else(|| format!("there is no real node {place}: there are {count}, from 0"))
+        self.nodes.get(place).ok_or_else(|| format!("no real node {place}: {count} nodes, numbered from 0"))
     }
 
     /// Calls the network. A panic in it ends the air.
@@ -270,7 +270,7 @@ unsafe fn opened(
 ) -> *mut Air {
     guarded(ptr::null_mut(), || {
         if version != SLUICE_VERSION {
-            return Err(format!("this libsluice has interface version {SLUICE_VERSION}, the caller has {version}"));
+            return Err(format!("libsluice has interface version {SLUICE_VERSION}, but its caller has {version}"));
         }
         let settings = if settings.is_null() { c"".as_ptr() } else { settings };
         // SAFETY: the caller's promise.

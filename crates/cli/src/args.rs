@@ -33,13 +33,13 @@ const ABOUT: &str = if cfg!(feature = "simulator") {
     "Govern queues of this machine's interfaces by controllers (without the simulator)"
 };
 
-/// Text after the options of each command, below a line with its name: examples, exit status.
+/// Text after each command's options in its help, below a line with the command's name: examples, exit status.
 const HELP: &str = include_str!("args/help.txt");
 
-/// The name of its part on `sluice` as a whole.
+/// Name of the section on `sluice` as a whole in these texts.
 const WHOLE: &str = if cfg!(feature = "simulator") { "sluice" } else { "sluice without the simulator" };
 
-/// The part of such a text on a command.
+/// Returns the section of such a text on one command.
 fn section(help: &'static str, command: &str) -> &'static str {
     let (_, below) = help.split_once(&format!("==== {command}\n")).expect("each command has one");
     below.split("\n==== ").next().unwrap_or_default().trim_end()

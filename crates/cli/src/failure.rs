@@ -7,26 +7,26 @@ use std::io;
 
 /// Done, and every claim holds.
 pub(crate) const HOLDS: u8 = 0;
-/// Done, and a claim differs or is not confirmed.
+/// Done, but a claim differs or is not confirmed.
 #[cfg(feature = "simulator")]
 pub(crate) const DIFFERS: u8 = 1;
 /// Wrong use, a wrong scenario, or a folder that cannot be written to.
 pub(crate) const WRONG: u8 = 2;
 /// Failed while running.
 pub(crate) const FAILED: u8 = 3;
-/// The path cannot carry the flow of a command.
+/// A path cannot carry the flow of the command to be run.
 #[cfg(target_os = "linux")]
 pub(crate) const REFUSED: u8 = 10;
-/// The probe whether a path can carry the flow of a command got no answer.
+/// No answer arrived to the probe of the path for the flow of the command.
 #[cfg(target_os = "linux")]
 pub(crate) const NO_ANSWER: u8 = 11;
 /// More packets of an emulation were late than was allowed.
 #[cfg(all(target_os = "linux", feature = "simulator"))]
 pub(crate) const LATE: u8 = 12;
-/// A command cannot be run: the code that shells use.
+/// A command cannot be run: the exit code that shells use.
 #[cfg(target_os = "linux")]
 const CANNOT_RUN: u8 = 126;
-/// A command was not found: the code that shells use.
+/// A command was not found: the exit code that shells use.
 #[cfg(target_os = "linux")]
 const NOT_FOUND: u8 = 127;
 /// Interrupted by Ctrl-C: 128 plus the signal's number, as in shells.
@@ -48,8 +48,8 @@ impl Failure {
         Self { code: FAILED, message: message.into() }
     }
 
-    /// Creates the failure of a write: silent if the reader has closed its pipe, wrong use if nothing can be written
-    /// there, and otherwise a failure while running, such as a full disk.
+    /// Creates the failure of a write: silent if the reader has closed its pipe, wrong use if the place cannot be
+    /// written to, and otherwise a failure while running, such as a full disk.
     pub(crate) fn unwritten(error: &io::Error, what: impl Display) -> Self {
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,

@@ -1,5 +1,5 @@
 //! Output of a process that must not wait for its reader: bytes that cannot be written at once are queued up to a
-//! bound, beyond which whole lines are dropped and counted.
+//! bound; beyond it whole lines are dropped and counted.
 
 use experiment::printable;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
@@ -14,11 +14,11 @@ use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// Bytes that are queued.
+/// Largest number of queued bytes.
 const MOST: usize = 256 << 10;
 /// Bytes that a pipe with room accepts without waiting.
 const AT_ONCE: usize = 4_096;
-/// Number and length of the last waits for a reader.
+/// Number of waits for a reader at the end, and their length.
 const LAST_WAITS: usize = 10;
 const LAST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
@@ -28,18 +28,18 @@ pub(crate) struct Outlet {
     kind: Kind,
     queue: Vec<u8>,
     dropped: u64,
-    /// Whether the output goes to the journal, which accepts a priority before each line.
+    /// True if the output goes to the journal, which accepts a priority before each line.
     is_journal: bool,
 }
 
-/// How to write without waiting.
+/// Ways to write without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A file, which never waits for a reader, or a descriptor of our own that does not wait.
+    /// A file, which never waits for a reader, or an own descriptor in non-blocking mode.
     Plain,
-    /// A socket: each call says that it does not wait.
+    /// A socket: each call passes the flag not to wait.
     Socket,
-    /// A pipe or a terminal that cannot be opened again: only while it has room.
+    /// A pipe or a terminal that cannot be reopened: written to only while it has room.
     Shared,
 }
 
@@ -57,7 +57,7 @@ impl Outlet {
         Ok(to)
     }
 
-    /// Creates a file, or empties it. A named pipe needs a reader.
+    /// Creates a file, or empties it. Opening a named pipe fails without a reader.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let made = Self::open(path)?;
         let file = File::from(made.to.try_clone()?);
@@ -74,7 +74,7 @@ impl Outlet {
         Ok(Self { to: file.into(), kind: Kind::Plain, queue: Vec::new(), dropped: 0, is_journal: false })
     }
 
-    /// Tells whether both write to one file.
+    /// True if both outlets write to the same file.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let of = |outlet: &Self| fstat(&outlet.to).map(|stat| (stat.st_dev, stat.st_ino)).ok();
         of(self).is_some_and(|one| of(other) == Some(one))
@@ -104,19 +104,19 @@ impl Outlet {
     /// Writes a line of text, whatever characters it contains.
     ///
     /// # Errors
-    /// Nothing can be written there, as on a full disk. A closed pipe is no error.
+    /// The destination cannot be written to, as on a full disk. A closed pipe is no error.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
         self.put(&(printable::lines(&text.to_string()) + "\n"))
     }
 
-    /// Writes an event, for machines as JSON. An error is ignored, so that governing continues.
+    /// Writes an event, as JSON if `json` is set. An error is ignored, so that governing continues.
     pub(crate) fn event(&mut self, event: &AgentEvent, json: bool) {
         let priority = if self.is_journal { format!("<{}>", priority(event.what)) } else { String::new() };
         let line = json.then(|| serde_json::to_string(event).ok()).flatten().unwrap_or_else(|| event.to_string());
         let _ = self.line(format_args!("{priority}{line}"));
     }
 
-    /// Writes lines of JSON, each with its end.
+    /// Writes lines of JSON, each with its line end.
     pub(crate) fn put(&mut self, lines: &str) -> io::Result<()> {
         self.flush()?;
         if self.queue.len() + lines.len() > MOST {
@@ -157,7 +157,7 @@ impl Outlet {
         Ok(poll(&mut polled, Some(&within))? > 0)
     }
 
-    /// Writes the rest, if it is read within half a second. Returns the number of dropped lines.
+    /// Writes the queued rest if the reader takes it within half a second. Returns the number of dropped lines.
     pub(crate) fn finish(&mut self) -> io::Result<u64> {
         for _ in 0..LAST_WAITS {
             self.flush()?;
@@ -173,7 +173,7 @@ impl Outlet {
     }
 }
 
-/// Tells whether `JOURNAL_STREAM` in the environment refers to this file (`systemd.exec(5)`).
+/// True if `JOURNAL_STREAM` in the environment refers to this file (`systemd.exec(5)`).
 fn is_at(stream: &str, file: &Metadata) -> bool {
     let numbers = stream.split_once(':');
     numbers.is_some_and(|(device, inode)| device.parse() == Ok(file.dev()) && inode.parse() == Ok(file.ino()))

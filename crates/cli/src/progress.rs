@@ -28,8 +28,9 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Handles Ctrl-C: the first asks the runs to stop, the second ends the program. The program also ends after [`GRACE`]
-    /// if the work does not stop, such as building a large network. Files are written completely or not at all.
+    /// Handles Ctrl-C: the first asks the runs to stop, the second ends the program. The program also ends after
+    /// [`GRACE`] if the runs do not stop, for example while a large network is built. Files are always written
+    /// completely or not at all.
     pub(crate) fn new() -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
@@ -60,7 +61,7 @@ impl Console {
     }
 }
 
-/// Ends the program [`GRACE`] after Ctrl-C, if it is still running.
+/// Ends the program [`GRACE`] after Ctrl-C if it still runs.
 #[expect(clippy::disallowed_methods, reason = "Ctrl-C is handled in wall-clock time")]
 fn end_anyway() {
     thread::sleep(GRACE);

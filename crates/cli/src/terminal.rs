@@ -1,4 +1,4 @@
-//! Full-screen drawing on a terminal, which is restored at the end.
+//! Full-screen drawing on a terminal that is restored at the end.
 
 use crate::console::complain;
 use crate::failure::{FAILED, Failure};
@@ -6,7 +6,7 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tc
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Escape sequences: to the alternate screen without a cursor, and back.
+/// Escape sequences that enter the alternate screen without a cursor, and leave it.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
@@ -71,7 +71,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Restores the terminal. An error is ignored: nothing can be done if the terminal is gone.
+/// Restores the terminal. An error is ignored: nothing can be done if the terminal is closed.
 fn leave(former: &Termios) {
     let _ = write(&io::stdout(), LEAVE);
     let _ = tcsetattr(io::stdin(), OptionalActions::Now, former);

@@ -130,7 +130,7 @@ fn inner_follow() {
     agent.until("v1", "attached");
 
     run("tc qdisc replace dev v1 root handle 9: pfifo limit 99");
-    assert!(agent.until("v1", "replaced").contains("another program replaced it by pfifo 9:"));
+    assert!(agent.until("v1", "replaced").contains("queue of v1 by pfifo 9:"));
     // The agent's socket, and the state to restore at v0.
     assert_eq!(files(folder.path()), 2);
     assert!(governed("v0", 500), "{}", queue("v0"));
@@ -184,7 +184,7 @@ fn inner_reload() {
 
     std::fs::write(&file, CONFIG.replace("limit = 500", "limit = 400")).unwrap();
     run(&hang_up);
-    assert!(agent.until("v0", "changed").contains("no waiting packet is lost"));
+    assert!(agent.until("v0", "changed").contains("without losing waiting packets"));
     assert!(governed("v0", 400), "{}", queue("v0"));
 
     let one = CONFIG.split("[interface.v1]").next().unwrap().replace("v0", "v2");
@@ -528,9 +528,9 @@ fn inner_refusals() {
     refused("[interface]", 2, "no interface is named");
     refused("[interface.v0]\nbackend = \"bfp\"", 2, "did you mean `bpf`?");
     refused("[interface.v0]\nparent = \"1:\"", 2, "expected root, or a class as tc writes it: 1:10");
-    refused("[interface.\"a/b\"]", 2, "no interface can have this name");
+    refused("[interface.\"a/b\"]", 2, "an interface's name has 1 to 15 bytes");
     refused("[interface.v0.queue]\ncontroller = \"adth\"\nadth.phi_min = 7", 2, "phi_min");
-    refused("[metrics]\nlisten = \"0.0.0.0:9477\"\n[interface.v0]", 2, "can be reached from outside");
+    refused("[metrics]\nlisten = \"0.0.0.0:9477\"\n[interface.v0]", 2, "can be reached from other hosts");
     refused("[interface.v0]\nforce = true\nqueue.discipline = \"codel\"", 2, "use drop-tail or drop-head");
     refused("[interface.v0]", 2, "nothing ever waits in this queue of v0");
     let mut powerless = Command::new("setpriv");

@@ -51,7 +51,7 @@ fn an_address_that_others_can_reach_is_explained_as_an_address() {
     let output = sluice(folder.path()).args(["agent", "--config", "agent.toml", "--state", "state"]).output().unwrap();
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("agent.toml:3:10: 0.0.0.0 can be reached from outside"), "{said}");
+    assert!(said.contains("agent.toml:3:10: 0.0.0.0 can be reached from other hosts"), "{said}");
     assert!(said.contains("`listen`: Where metrics are served"), "{said}");
     assert!(!said.contains("mW"), "{said}");
 }

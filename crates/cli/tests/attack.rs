@@ -55,7 +55,7 @@ fn inner_held_ports() {
     let mut said: Vec<String> = ["", "v0", "v0"].map(|device| agent.until(device, "failed")).into();
     said.sort();
     for (said, port) in said.iter().zip([" 9479", ":9477", " 9478"]) {
-        assert!(said.contains(port) && said.contains("governing goes on"), "{port}: {said}");
+        assert!(said.contains(port) && said.contains("the agent governs without it"), "{port}: {said}");
     }
     drop((metrics, others));
     assert!(agent.until("", "listening").contains("9477"));
@@ -387,7 +387,7 @@ fn inner_shaper() {
         let before = queue(device);
         for flags in [&[][..], &["--force"]] {
             let (code, said) = attach(device, flags);
-            assert!(code == Some(2) && said.contains("--replace (replace = true) does"), "{shaper:?} {said}");
+            assert!(code == Some(2) && said.contains("--replace (replace = true) replaces it"), "{shaper:?} {said}");
             assert_eq!(queue(device), before, "{shaper:?} {flags:?}");
         }
         let advice = stdout(&sluice(folder.path()).args(["doctor", device]).output().unwrap());

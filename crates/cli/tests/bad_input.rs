@@ -65,7 +65,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "\"queue.controller\" = \"adth\"",
         "\"queue.controller\" = \"none\"",
-        &["chain.toml:30:8", "parameters of the controller `adth`"],
+        &["chain.toml:30:8", "uses the controller `adth`"],
     ),
     fault("series = \"500 ms\"", "series = \"1 ns\"", &["chain.toml:42:10", "more than 1000000 steps"]),
     fault("series = \"500 ms\"", "series = \"0 s\"", &["chain.toml:42:10", "zero"]),
@@ -106,7 +106,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "seeds = 2",
         "seeds = 2\n\"queue.controller\" = [\"none\", \"adth\"]",
-        &["chain.toml:46:1", "`queue.controller` is varied by `scheme`"],
+        &["chain.toml:46:1", "`scheme` in `[vary]` sets it"],
     ),
     fault("seeds = 2", "seed = 2", &["chain.toml:45:8", "did you mean `seeds`?"]),
     fault("seeds = 2", "seeds = 2\ntitle = [\"a\"]", &["chain.toml:46:1", "`title` does not describe the network"]),
@@ -115,7 +115,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "{ label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },",
         "\"none\",",
-        &["chain.toml:47:5: the network has no key `scheme` that could be \"none\"", "{ label = \"small\", set = "],
+        &["chain.toml:47:5: the network has no key `scheme` that takes \"none\"", "{ label = \"small\", set = "],
     ),
     fault(
         "\"flow.*.traffic.rate\" = [",
@@ -307,8 +307,8 @@ fn a_key_set_from_outside_is_checked_as_the_file_is() {
         assert!(error.contains(&format!("--set '{set}'")) && error.contains(words), "{set}: {error}");
     }
     for (set, words) in [
-        ("queue.controller=adth", "is varied by `scheme`"),
-        ("flow.forward.traffic.rate=1 Mb/s", "is varied by `flow.*.traffic.rate`"),
+        ("queue.controller=adth", "`scheme` in `[vary]` sets it"),
+        ("flow.forward.traffic.rate=1 Mb/s", "`flow.*.traffic.rate` in `[vary]` sets it"),
         ("seeds=4", "an option of `sluice reproduce`: `--seeds 4`"),
         (" seed = 4", "an option of `sluice run`: `--seed 4`"),
         ("out=x", "an option of `sluice run`: `--out x`"),

@@ -103,12 +103,12 @@ fn inner_begins() {
     command.args("attach v0 --parent 1:10 --controller alt --state state --record recording".split(' '));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let start = "alt starts with a limit of 1000 packets; once packets wait, it restarts from as many as the link sends in 200 ms";
+    let start = "alt starts with a limit of 1000 packets; once packets wait, it restarts from the number that the link sends in 200 ms";
     assert!(said.any(|line| line.contains(start)));
     let measured = said.find(|line| line.contains(" measured: ")).unwrap();
     let words = "v0 measured: alt starts with a limit of ";
     let begins = measured.split(words).nth(1).unwrap_or_else(|| panic!("{measured}"));
-    let begins: u64 = begins.strip_suffix(" packets, as much as the link sends in 200 ms").unwrap().parse().unwrap();
+    let begins: u64 = begins.strip_suffix(" packets, which the link sends in 200 ms").unwrap().parse().unwrap();
     // One or two more intervals, of a second each.
     #[expect(clippy::disallowed_methods, reason = "intervals of a real interface take real time")]
     std::thread::sleep(std::time::Duration::from_millis(1_500));

@@ -301,12 +301,12 @@ fn inner_elsewhere() {
         |more: &[&str]| sluice(folder.path()).args(["detach", "v0", "--state", "state"]).args(more).output().unwrap();
     let elsewhere = detach(&[]);
     assert_eq!(elsewhere.status.code(), Some(2));
-    assert!(stderr(&elsewhere).contains("`sluice detach v0 --parent 1:10` ends that"), "{}", stderr(&elsewhere));
+    assert!(stderr(&elsewhere).contains("`sluice detach v0 --parent 1:10` ends it"), "{}", stderr(&elsewhere));
     let twice = sluice(folder.path())
         .args(["attach", "v0", "--force", "--parent", "1:10", "--state", "state"])
         .output()
         .unwrap();
-    assert!(stderr(&twice).contains("`sluice detach v0 --parent 1:10` ends that"), "{}", stderr(&twice));
+    assert!(stderr(&twice).contains("`sluice detach v0 --parent 1:10` ends it"), "{}", stderr(&twice));
     assert_eq!(stdout(&detach(&["--parent", "1:10"])), "v0 has its former queue back\n");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(queues(), before);
@@ -374,25 +374,25 @@ fn inner_refusals() {
         command.args(words.split(' ')).args(["--state", "state"]);
         command
     };
-    refused(&mut with("attach v7"), 2, "no interface \"v7\"; there are lo, v1, v0");
+    refused(&mut with("attach v7"), 2, "there is no interface \"v7\", only lo, v1, v0");
     refused(&mut with("attach v0 --force --set discipline=codel"), 2, "use drop-tail or drop-head");
-    refused(&mut with("attach v0 --parent 1:10"), 2, "no class 1:10 at v0; it has no class");
+    refused(&mut with("attach v0 --parent 1:10"), 2, "there is no class 1:10 at v0, which has no class");
     let mut powerless = Command::new("setpriv");
     powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
     refused(
         powerless.args(["attach", "v0", "--force", "--state", "state"]),
         3,
-        "needs CAP_NET_ADMIN; run it with sudo",
+        "needs CAP_NET_ADMIN: run the command with sudo",
     );
     run("tc qdisc replace dev v0 root handle 1: htb");
     run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit");
     for command in ["attach v0 --force", "attach v0 --dry-run", "record v0 recording", "doctor v0"] {
         let mut missing = sluice(folder.path());
         missing.args(command.split(' ')).args(["--parent", "1:20"]);
-        refused(&mut missing, 2, "no class 1:20 at v0; it has 1:10");
+        refused(&mut missing, 2, "there is no class 1:20 at v0, which has 1:10");
     }
     refused(&mut with("attach v0 --force --parent 1:10"), 2, "there is no queue with a handle in that class");
-    refused(&mut with("attach v0"), 2, "htb cannot be created again from what the kernel shows of it");
+    refused(&mut with("attach v0"), 2, "htb cannot be restored from the kernel's description");
 }
 
 #[test]
@@ -462,8 +462,8 @@ fn inner_in_vain() {
             let output = with(&format!("attach {device}")).output().unwrap();
             assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
             let said = stderr(&output);
-            assert!(said.contains(WHY) && said.contains("--force (force = true) governs it anyway"), "{said}");
-            assert!(said.contains(&format!("`sluice doctor {device}` says what would")), "{said}");
+            assert!(said.contains(WHY) && said.contains("--force (force = true) governs this queue anyway"), "{said}");
+            assert!(said.contains(&format!("`sluice doctor {device}` shows what would")), "{said}");
             assert_eq!(queues(), before);
         }
         for how in ["--force", "--dry-run"] {
@@ -561,7 +561,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     let said = refusal("attach lo --bulk-delay 0s");
     assert!(said.contains("--bulk-delay 0 s: expected a duration above zero"), "{said}");
     let said = refusal("attach lo --set turns.ecn=true");
-    assert!(said.contains("--set turns.ecn: it is simulated only: no BPF queueing discipline may write"), "{said}");
+    assert!(said.contains("--set turns.ecn: only simulation has it: a BPF queueing discipline may not"), "{said}");
     let said = refusal("attach lo --controller adht");
     assert!(said.contains("none, adth, ebdp, alt, astar"), "{said}");
     let said = refusal("attach lo --backend ebpf");

@@ -121,7 +121,7 @@ fn status_and_watch_take_the_same_name_and_refuse_one_that_no_agent_governs() {
             refused.args(["10", env!("CARGO_BIN_EXE_sluice"), command, name, "--state", "."]);
             let output = refused.current_dir(folder.path()).output().unwrap();
             assert_eq!(output.status.code(), Some(2), "{command} {name}");
-            let message = format!("error: no agent governs \"{name}\"; governed are eth0, wlan0{meant}\n");
+            let message = format!("error: no agent governs \"{name}\", but agents govern eth0, wlan0{meant}\n");
             assert_eq!(stderr(&output), message);
         }
     }

@@ -129,7 +129,7 @@ fn intervals_out_of_order_are_refused_by_all_who_read_recordings() {
     for words in ["replay back.jsonl", "replay back.jsonl --report page.html", "scenario-from back.jsonl"] {
         let output = sluice(folder.path()).args(words.split(' ')).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words}");
-        let said = "back.jsonl: line 2 is an interval that does not end after the one before it";
+        let said = "back.jsonl: line 2 is an interval that does not end after the previous interval";
         assert!(stderr(&output).contains(said), "{words}: {}", stderr(&output));
     }
 }

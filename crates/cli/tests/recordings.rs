@@ -139,7 +139,7 @@ fn a_recording_that_was_cut_off_is_replayed_but_for_its_last_line() {
     let whole = recording.lines().take(lines - 1).collect::<Vec<_>>().join("\n") + "\n";
     let output = run(folder.path(), "replay cut.jsonl --controller ebdp --json");
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), whole));
-    let warning = format!("warning: cut.jsonl: line {lines}, the last, was cut off and is left out\n");
+    let warning = format!("warning: cut.jsonl: the last line ({lines}) was cut off and is left out\n");
     assert_eq!(stderr(&output), warning);
     let output = run(folder.path(), "scenario-from cut.jsonl -o copy.toml");
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), warning));
@@ -149,7 +149,7 @@ fn a_recording_that_was_cut_off_is_replayed_but_for_its_last_line() {
 fn what_cannot_be_used_is_refused_with_its_reason() {
     let folder = recorded();
     for (words, why) in [
-        ("run link.toml --record-intervals x", "only one queue is recorded: choose it with --node and --queue from"),
+        ("run link.toml --record-intervals x", "only one queue can be recorded: choose one of"),
         ("run link.toml --record-intervals x --node a --queue be", "--queue from a wired-to-b"),
         ("scenario-from link.toml", "line 2 is not an interval of a recording"),
         ("scenario-from none", "cannot read none: neither a file nor a Wi-Fi interface of this machine has this name"),
@@ -181,8 +181,8 @@ fn a_forecast_says_why_it_cannot_tell_or_what_is_wrong() {
     write("alone.jsonl", "{\"air\":{\"role\":\"access point\"},\"at_s\":0}\n{\"air\":{},\"at_s\":60}\n");
     write("sta.jsonl", &(0..60).map(|at| line(at).replace("access point", "station")).collect::<String>());
     for (file, why) in [
-        ("wlan0.txt", "Cannot tell, because iw tells who is there, but neither who sends when nor what others do"),
-        ("blind.jsonl", "Cannot tell, because the driver does not survey the channel"),
+        ("wlan0.txt", "Cannot tell, because iw lists the stations, but neither their traffic nor that of other cells"),
+        ("blind.jsonl", "Cannot tell, because the driver does not report how busy other cells keep the channel"),
     ] {
         let told = done(folder.path(), &format!("forecast {file}"));
         assert!(told.starts_with(why), "{told}");
@@ -190,16 +190,16 @@ fn a_forecast_says_why_it_cannot_tell_or_what_is_wrong() {
     let json: serde_json::Value = serde_json::from_str(&done(folder.path(), "forecast blind.jsonl --json")).unwrap();
     assert_eq!((&json["forecast"]["stations"], &json["forecast"]["legacy"]), (&2.into(), &1.into()), "{json}");
     for (words, why) in [
-        ("forecast nowhere", "nowhere cannot be read: No such file"),
+        ("forecast nowhere", "nowhere cannot be read as a file (No such file"),
         (
             "forecast none.jsonl",
-            "none.jsonl has neither a radio's measurements nor output of iw: record a Wi-Fi interface",
+            "none.jsonl contains neither a radio's measurements nor output of iw: record a Wi-Fi interface",
         ),
-        ("forecast link.jsonl", "link.jsonl has neither a radio's measurements"),
+        ("forecast link.jsonl", "link.jsonl contains neither a radio's measurements"),
         ("forecast short.jsonl", "short.jsonl covers less than a second"),
-        ("forecast legacy.jsonl", "legacy.jsonl has no station of 802.11n or newer"),
-        ("forecast alone.jsonl", "alone.jsonl has no station"),
-        ("forecast sta.jsonl", "sta.jsonl is not from an access point"),
+        ("forecast legacy.jsonl", "legacy.jsonl contains no station of 802.11n or newer"),
+        ("forecast alone.jsonl", "alone.jsonl contains no station"),
+        ("forecast sta.jsonl", "sta.jsonl was not recorded on an access point"),
     ] {
         let refused = run(folder.path(), words);
         assert_eq!(refused.status.code(), Some(2), "{words}");

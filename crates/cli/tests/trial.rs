@@ -105,11 +105,11 @@ fn inner_verdict() {
         format!(r#"{{"forecast":{{"arms":[{{"name":"{arm}","echo":{{"low":{low},"high":{high}}}}}]}}}}"#)
     };
     for (forecast, code, words) in [
-        (of_arm("limit=20", 0.01, 0.99), 0, "RTT p99 with limit=20: forecast 0.01 to 0.99 times, found 0."),
+        (of_arm("limit=20", 0.01, 0.99), 0, "RTT p99 with limit=20: forecast 0.01 to 0.99 times, measured 0."),
         (of_arm("limit=20", 0.01, 0.99), 0, ", inside.\n"),
         (of_arm("limit=20", 90.0, 900.0), 0, ", outside.\n"),
-        (of_arm("turns", 0.1, 1.0), 0, "says nothing of these arms"),
-        (r#"{"forecast":{"arms":[]}}"#.to_owned(), 2, "it could not tell"),
+        (of_arm("turns", 0.1, 1.0), 0, "No queue of the trial has a forecast"),
+        (r#"{"forecast":{"arms":[]}}"#.to_owned(), 2, "its measurements did not suffice"),
         ("[1]".to_owned(), 2, "forecast.json is not a forecast: expected the output of `sluice forecast --json`"),
     ] {
         std::fs::write(folder.path().join("forecast.json"), forecast).unwrap();

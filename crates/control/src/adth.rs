@@ -1,14 +1,14 @@
 //! ADTH, the Adaptive Dynamic Threshold: keeps a packet's nodal delay (time in the queue and in the MAC) at or below a
-//! target by moving the queue's limit. Every interval it estimates how many packets can leave within the target
-//! (sections 3.2.1 and 3.2.3) and multiplies that by a correction factor that follows the measured delay (section
-//! 3.2.2).
+//! target by moving the queue's limit. Every interval ADTH estimates how many packets can leave within the target
+//! (sections 3.2.1 and 3.2.3) and multiplies that number by a correction factor by the measured delay (section 3.2.2).
 //!
-//! This is the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
+//! It follows the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
 //!
-//! - A1, A2: it takes MIN for the factor's lower bound and MAX for its upper bound; section 3.2.4 shows the opposite.
-//! - A4: it corrects the factor before the first threshold; section 3.2.4 says that the factor is 1 there.
+//! - A1, A2: Algorithm 1 takes MIN for the factor's lower and MAX for its upper bound; section 3.2.4 shows the
+//!   opposite.
+//! - A4: Algorithm 1 corrects the factor before the first threshold; section 3.2.4 says that the factor is 1 there.
 //! - A6: section 4.2.1 describes a threshold with memory, which Algorithm 1 lacks; `latch` adds it.
-//! - A7: it tests arrivals and divides by departures; here both are tested.
+//! - A7: Algorithm 1 tests arrivals and divides by departures; this controller tests both.
 
 use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Stat};
 use core::num::NonZeroU32;
@@ -77,7 +77,7 @@ impl Statistic {
     }
 }
 
-/// The controller. Its state is the correction factor `phi` (`queLenFctr`) and the memory of the latch (A6).
+/// The controller, whose state is the correction factor `phi` (`queLenFctr`) and the memory of the latch (A6).
 #[derive(Clone, Debug)]
 pub struct Adth {
     params: Params,
@@ -96,7 +96,7 @@ impl Scheme for Adth {
     /// Uses the site's hard limit as `maxQueLimit`.
     ///
     /// # Errors
-    /// Half of the target below the shortest interval; a lower bound of the factor above the upper one.
+    /// Half of the target below the shortest interval, or a lower bound of the factor above the upper bound.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let interval = params.interval.or_else(|| Period::new(params.target_delay.get() / 2));
         let Some(interval) = interval else {
@@ -118,7 +118,7 @@ impl Scheme for Adth {
 }
 
 impl Adth {
-    /// `Lest`: the number of packets ahead of a new one with which it leaves the node exactly at the target delay.
+    /// `Lest`: the number of packets ahead of a new packet that then leaves the node exactly at the target delay.
     fn estimate(&self, seen: &Interval) -> f64 {
         let bytes_sent = seen.sent.bytes.count() as f64;
         let size = bytes_sent / seen.sent.packets as f64;
@@ -130,7 +130,8 @@ impl Adth {
         }
     }
 
-    /// Moves `phi` by the normalised error: by all of it downwards if late (A1), by half of it upwards if early (A2).
+    /// Moves `phi` by the normalised error: by all of the error downwards if packets are late (A1), by half upwards if
+    /// they are early (A2).
     fn correct(&mut self, nodal_delay: Duration) {
         let target = self.params.target_delay.get();
         let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();

@@ -2,11 +2,11 @@
 //! which it is busy, so that the link idles for a chosen share of time with the smallest buffer that allows it
 //! (sections V-A and V-B, Algorithm 2).
 //!
-//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - B9: idle is 'at or below' the threshold in one place, 'below' in another; here at or below.
+//! - B9: idle is 'at or below' the threshold in one place, 'below' in another; this controller uses 'at or below'.
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
-//! - The initial size is not stated; here it is the largest, or one that the host gives after it has measured the link.
+//! - The initial size is not stated; it is the largest, or a size that the host gives after it has measured the link.
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use core::num::NonZeroU32;
@@ -51,7 +51,7 @@ impl Default for Params {
     }
 }
 
-/// The controller. Its state is the size (`q_ALT`) in packets, with a fraction.
+/// The controller. The controller's state is the size (`q_ALT`) in packets, with a fraction.
 #[derive(Clone, Debug)]
 pub struct Alt {
     params: Params,

@@ -36,7 +36,7 @@ impl Scheme for Astar {
     const TARGET: Option<&'static str> = Some("ebdp.t_max");
 
     /// # Errors
-    /// The errors of its two parts.
+    /// The errors of the two parts.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let ebdp = Ebdp::new(&params.ebdp, site).map_err(|invalid| invalid.within("ebdp"))?;
         let alt = Alt::new(&params.alt, site).map_err(|invalid| invalid.within("alt"))?;

@@ -1,4 +1,4 @@
-//! The contract between a scheme, which decides, and its host, which measures and carries out.
+//! The contract between a scheme, which decides, and its host, which measures and executes orders.
 
 use crate::{Invalid, Limit, Needs, Orders, Seen, Warning};
 use units::{Duration, Rate};
@@ -12,28 +12,28 @@ pub trait Controller {
     fn begin(&self) -> Orders;
 
     /// Returns the orders in force from the end of an interval on, given the measurements of that interval. The host
-    /// carries them out at once; the queue discards what no longer fits. The same sequence of `seen` always gives the
-    /// same orders.
+    /// executes them at once; the queue discards packets that no longer fit. The same sequence of `seen` always gives
+    /// the same orders.
     fn update(&mut self, seen: &Seen) -> Orders;
 
-    /// The target for the nodal delay; the host counts the packets that exceed it.
+    /// The target for the nodal delay; the host counts the packets that exceed the target.
     fn target_delay(&self) -> Option<Duration> {
         None
     }
 
-    /// Warning about parameters that are allowed but may behave badly.
+    /// Warning about parameters that are allowed but may cause bad behaviour.
     fn warning(&self) -> Option<Warning> {
         None
     }
 }
 
-/// Extension of [`Controller`] by what the registry needs of a scheme, so that no other crate needs to know its name, and
-/// by methods of single schemes. Hosts call these through [`AnyController`](crate::AnyController).
+/// Extension of [`Controller`] by the registry's needs, so that no other crate needs to know a scheme's name, and by
+/// methods of single schemes. Hosts call these through [`AnyController`](crate::AnyController).
 pub trait Scheme: Controller + Sized {
     /// The scheme's parameter table in a scenario.
     type Params: Default;
 
-    /// The key of its target delay within its table, set by `--target-delay`. None if it has no target delay.
+    /// The key of its target delay within its table, set by `--target-delay`. `None` if the scheme has no target delay.
     const TARGET: Option<&'static str> = None;
 
     /// Builds the scheme from its parameters at a site.
@@ -42,28 +42,28 @@ pub trait Scheme: Controller + Sized {
     /// The first parameter that cannot be used, by its key within the table.
     fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
 
-    /// Returns why a key of `params` has no effect with the other keys, and the remedy; None if it has an effect.
+    /// Returns why a key of `params` has no effect with the other keys, and the remedy; `None` if it has one.
     fn idle(params: &Self::Params, key: &str) -> Option<[&'static str; 2]> {
         let _ = (params, key);
         None
     }
 
-    /// Restarts from `limit`, the number of packets that the link serves in 200 ms, once a host has learned how fast
-    /// the link is; the host may call it after updates. Returns true if the policy started from a size that only the
-    /// queue's own bounds justify and now starts anew from this one: its state is then as if it had begun there.
+    /// Restarts from `limit`, the number of packets that the link serves in 200 ms, once a host has measured the link's
+    /// speed; the host may call it after updates. Returns true if the policy started from a size that only the queue's
+    /// bounds justify and now restarts from `limit`: its state is then as if it had begun there.
     fn begin_from(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
     }
 
-    /// Returns the rate of real-time traffic that this node can still admit, in network-layer bytes. A passing probe's
-    /// bottleneck is lowered to it, see [`Gate`](crate::Gate). None where the scheme does no admission control.
+    /// Returns the rate of real-time traffic that this node can still admit, in network-layer bytes. The bottleneck of
+    /// a passing probe is lowered to this rate, see [`Gate`](crate::Gate). `None` without admission control.
     fn available(&self) -> Option<Rate> {
         None
     }
 
     /// Returns the scheme's average rate of real-time traffic in range, in network-layer bytes. Only for display: no
-    /// order depends on it. None where the scheme keeps no such average.
+    /// order depends on it. `None` if the scheme keeps no such average.
     fn real_time_rate(&self) -> Option<Rate> {
         None
     }

@@ -1,19 +1,19 @@
 //! DNB, the distributed neighbourhood buffer: the nodes of a collision domain share one buffer, just large enough to keep their
 //! channel in use (section 2.2 of the document).
 //!
-//! The document, slides of a talk, has `B = R RTT` for the bottleneck collision domain, and its split over the domain's
-//! nodes: `min sum P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`, where `c` grows with the hops that a packet has
-//! travelled. The patent on it (US 8,638,686) adds that `R` is the most packets that the domain carries in a second,
-//! and the split by equal shares. The rest is reconstructed:
+//! The document, slides of a talk, has `B = R RTT` for the bottleneck collision domain, and the split of `B` over the
+//! domain's nodes: `min sum P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`, where `c` grows with the hops that a
+//! packet has travelled. The corresponding patent (US 8,638,686) adds that `R` is the largest number of packets that
+//! the domain carries in a second, and the split by equal shares. The rest is reconstructed:
 //!
 //! - A collision domain is a node and the nodes that it hears, of those that have sent in the last interval. Each node
-//!   reports its own domain in its notes, so that it knows those of all nodes around it; the bottleneck is the busiest
-//!   of the domains that include this node.
+//!   reports its own domain in its notes, so that it knows the domains of all nodes around it; the bottleneck is the
+//!   busiest domain that includes this node.
 //! - `R = 1 / min t` over the domain, where `t` is the channel time that a packet takes, and `RTT` is `rtt` and, for the domain's
 //!   own part, twice the sum of `t`. `B` is at least `least` packets for each node.
-//! - `P(b) = 1 / (b + 1)`, a saturated queue, and `c` is the number of hops. One packet at a time goes to the node
-//!   where it reduces the cost most.
-//! - A node with a share below an aggregate counts it in aggregates.
+//! - `P(b) = 1 / (b + 1)`, a saturated queue, and `c` is the number of hops. Packets are given one at a time to the
+//!   node where one more reduces the cost most.
+//! - A node whose share is below an aggregate counts the share in aggregates.
 //!
 //! Names in parentheses are the document's.
 
@@ -66,12 +66,12 @@ impl Default for Params {
     }
 }
 
-/// The cost of a drop. The document says only that it grows with the hops.
+/// The cost of a drop. The document says only that the cost grows with the hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DnbCost"))]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
-    /// Most hops of a packet at this node, including the next.
+    /// Most hops of a packet at this node, including the next hop.
     #[default]
     Hops,
     /// Equal cost and shares (patent).
@@ -163,8 +163,7 @@ impl Dnb {
         true
     }
 
-    /// The bottleneck: of this domain and those of neighbours that hear this node, the one with most channel time in
-    /// use.
+    /// The bottleneck: of this domain and those of neighbours that hear this node, the one with most time in use.
     fn bottleneck<'a>(&self, own: &'a Links, heard: impl Iterator<Item = &'a Heard>) -> &'a Links {
         let load =
             |links: &Links| links.iter().map(|link| link.time.as_secs_f64() * f64::from(link.packets)).sum::<f64>();
@@ -173,7 +172,7 @@ impl Dnb {
         others.fold(own, |most, other| if load(other) > load(most) { other } else { most })
     }
 
-    /// Computes the node's share of the domain's buffer if it is due, and makes it the limit.
+    /// Computes the node's share of the domain's buffer if that is due, and makes the share the limit.
     fn take_share(&mut self, domain: &Links, length: Duration) {
         let times = domain.iter().map(|link| link.time.as_secs_f64()).sum::<f64>();
         let nodes = domain.iter().fold(0, |sum: u64, link| sum.wrapping_add(mix(link.node.into())));

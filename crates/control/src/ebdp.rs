@@ -1,12 +1,12 @@
 //! eBDP, the emulated bandwidth-delay product: the limit is the number of packets that the MAC serves within a target
 //! delay, by the average service time, plus some packets for bursts (section IV, Algorithm 1).
 //!
-//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
 //! - B8: the first formula of the limit lacks `c`; Algorithm 1 has it.
-//! - The largest limit (`Q_max_eBDP`) is not stated: here it is the queue's hard limit. The average begins with its first
+//! - The largest limit (`Q_max_eBDP`) is not stated; it is the queue's hard limit. The average begins with its first
 //!   sample; until then the hard limit holds.
-//! - It computes the limit at each arrival; here that happens every `interval`.
+//! - Algorithm 1 computes the limit at each arrival; this controller computes it every `interval`.
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use core::num::NonZeroU32;
@@ -40,7 +40,7 @@ impl Default for Params {
     }
 }
 
-/// The controller. It has no state: the average service time (`T_serv`) is the queue's measurement.
+/// The controller. The controller has no state: the average service time (`T_serv`) is the queue's measurement.
 #[derive(Clone, Debug)]
 pub struct Ebdp {
     params: Params,

@@ -1,19 +1,20 @@
 //! Energy by a threshold: a node serves packets at a low rate and power while few wait, and at a high rate and power
 //! when more wait (section 2.5 of the document).
 //!
-//! The document, slides of a talk, says that the rate of an energy-critical node depends on its own queue alone, that a threshold
-//! is proved optimal, and that a decentralised algorithm finds it; it has no formula. The rest is reconstructed:
+//! The document, slides of a talk, says that the rate of an energy-critical node depends on its own queue alone, that a
+//! threshold is proved optimal, and that a decentralised algorithm determines it; it has no formula. The rest is
+//! reconstructed:
 //!
-//! - The instantaneous cost is the number of packets at the node (`n`) plus `w` times the power that it draws above its
-//!   idle power: `eta = L + w (p_lo P_lo + p_hi P_hi)`. The low level serves while `n <= theta`, the high one above.
+//! - The instantaneous cost is the number of packets at the node (`n`) plus `w` times the node's power above its idle
+//!   power: `eta = L + w (p_lo P_lo + p_hi P_hi)`. The low level serves while `n <= theta`, the high level above.
 //! - Packets come at random (`lambda`), services last at random (`mu_lo`, `mu_hi`): then `eta(theta)` has a closed form, with
 //!   `a = lambda / mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)`, `G = A + T`,
 //!   `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`, `P_lo = (A - 1) / G`, `P_hi = T / G`.
-//! - After each epoch the node takes `lambda`, the rates and the powers from what it measured itself, and moves `theta`
-//!   by one towards the least cost, if that is lower by more than a share (`gain`). Each measurement counts half as
-//!   much one epoch later.
-//! - A level without measurements is tried: `theta` moves by one towards it. Where `lambda > 0.9 mu_lo`, or more than
-//!   `most` packets are there, the high level serves.
+//! - After each epoch the node takes `lambda`, the rates and the powers from its own measurements, and moves `theta` by
+//!   one towards the least cost, if that is lower by more than a share (`gain`). Each measurement counts half as much
+//!   one epoch later.
+//! - A level without measurements is tried: `theta` moves by one towards this level. If `lambda > 0.9 mu_lo`, or if
+//!   more than `most` packets are at the node, the high level serves.
 //!
 //! Names in parentheses are those of the reconstruction; `theory::energy` has the models and the closed form's tests.
 
@@ -73,7 +74,7 @@ pub struct Energy {
     length: f64,
     arrived: f64,
     served: [Sum; 2],
-    /// Sums of either level, over this epoch and those before.
+    /// Sums of either level, over this and earlier epochs.
     known: [Sum; 2],
 }
 

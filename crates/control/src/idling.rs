@@ -1,21 +1,21 @@
-//! Tells whether a controller leaves the link idle although there is traffic for it, which starves TCP.
+//! True if a controller leaves the link idle although there is traffic for it, which starves TCP.
 
 use crate::Interval;
 use units::{Duration, Rate};
 
-/// Share of idle time from which on the link counts as left idle.
+/// Share of idle time above which the link counts as left idle.
 const IDLE: f64 = 0.5;
-/// Share of dropped packets from which on drops count: TCP with a round trip of 40 ms then reaches some 10 Mb/s.
+/// Share of dropped packets above which drops count: TCP with a round trip of 40 ms then reaches some 10 Mb/s.
 const DROPPED: f64 = 0.001;
-/// Share of an ordered rate from which on the rate counts as the limit of the traffic.
+/// Share of an ordered rate above which the rate counts as the limit of the traffic.
 const HELD: f64 = 0.8;
 
 /// Sums over intervals of a queue that has a controller.
 ///
-/// A link that could send more drops nothing while its queue is empty. Packets that a queue drops although it is empty
-/// for most of the time come in bursts above its limit: the limit is below an aggregate, or below the product of
-/// bandwidth and round trip. Traffic that does not back off loses the packets; TCP halves its window each time, and a
-/// controller that estimates from what was sent follows it.
+/// A link that could send more drops no packet while its queue is empty. Packets that a queue drops although it is
+/// empty for most of the time come in bursts above its limit: the limit is below an aggregate, or below the product of
+/// bandwidth and round trip. Traffic without congestion control loses the packets; TCP reduces its window each time,
+/// and a controller that estimates from sent packets follows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Idling {
     length: Duration,
@@ -45,14 +45,14 @@ impl Idling {
     }
 
     /// Returns the share of the packets that were dropped and the share of the time in which the queue was empty, if
-    /// they say that the limit leaves the link idle.
+    /// they show that the limit leaves the link idle.
     pub fn by_limit(&self) -> Option<(f64, f64)> {
         let dropped = self.dropped as f64 / self.arrived.max(1) as f64;
         let idle = share(self.idle, self.length);
         (dropped >= DROPPED && idle >= IDLE).then_some((dropped, idle))
     }
 
-    /// Tells whether the controller's rate limited the traffic for most of the time.
+    /// True if the controller's rate limited the traffic for most of the time.
     pub fn by_rate(&self) -> bool {
         share(self.held, self.length) >= IDLE
     }

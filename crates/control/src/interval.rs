@@ -1,4 +1,5 @@
-//! Measurements of a queue for a controller. Serialised, so that a recorded run can be replayed into a controller.
+//! Measurements of a queue for a controller. The measurements can be serialised, so that a recorded run can be replayed
+//! into a controller.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -12,10 +13,10 @@ pub struct Count {
     pub bytes: Bytes,
 }
 
-/// Statistics of a duration over an interval. All zero when nothing was measured (`n == 0`).
+/// Statistics of a duration over an interval. All fields are zero without measurements (`n == 0`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
-    /// Number of samples (packets or gaps); with none the other fields are zero.
+    /// Number of samples (packets or gaps); without samples the other fields are zero.
     pub n: u64,
     /// Arithmetic mean of the samples, in whole nanoseconds.
     pub mean: Duration,
@@ -49,15 +50,15 @@ pub struct Interval {
     pub sojourn: Stat,
     /// Nodal delay: sojourn plus service time of each completed packet.
     pub nodal: Stat,
-    /// Exponential average of service times over all packets completed since the start. Absent until the first of them,
-    /// and if the controller sets no [`Measures::service_weight`](crate::Measures::service_weight).
+    /// Exponential average of service times over all packets completed since the start. Absent until the first such
+    /// packet, and if the controller sets no [`Measures::service_weight`](crate::Measures::service_weight).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_ewma: Option<Duration>,
     /// Time in which at most [`Measures::idle_threshold`](crate::Measures::idle_threshold) packets waited. `idle` and
     /// `busy` add up to the interval; both are zero in recordings that are older than these fields.
     #[serde(default)]
     pub idle: Duration,
-    /// Time in which more packets waited.
+    /// Time in which more packets waited than the idle threshold.
     #[serde(default)]
     pub busy: Duration,
 }

@@ -1,4 +1,4 @@
-//! Errors and warnings about parameters, with the setting that they are about.
+//! Errors and warnings about parameters, with the setting concerned.
 
 use core::fmt;
 
@@ -13,7 +13,7 @@ impl Path {
     /// Returns the same setting, seen from the enclosing table.
     ///
     /// # Panics
-    /// If the path becomes deeper than a queue's settings are nested: a mistake in a scheme, not in its parameters.
+    /// If the path becomes deeper than a queue's settings are nested, a mistake in a scheme, not in its parameters.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         let Self([first, second, third]) = self;
@@ -67,7 +67,7 @@ impl Invalid {
     }
 }
 
-/// A setting that is accepted although it may behave badly.
+/// A setting that is accepted although it may cause bad behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Path within the queue's table.

@@ -1,14 +1,14 @@
 //! Knobs: settings of a stock Linux scheduler (mac80211 with airtime queue limits, AQL) that shorten a round of its
-//! stations, and bound the packets that wait.
+//! stations, and bound the waiting packets.
 //!
-//! - *In flight*: each station may always have [`LOW`] of airtime below mac80211, and [`HIGH`] while all together have
-//!   less than [`THRESHOLD`]: about half of a longest aggregate, and a whole one. Linux has 5, 12 and 24 ms. With a
-//!   lower limit of zero a category's next round begins only when nothing more is in flight (since Linux 6.0), and with
-//!   many stations a ping waits longer than by default.
-//! - *Waiting*: the phy's limit is the packets that leave within the target delay, or within two rounds if that is
-//!   longer, but never more than leave within the longest round allowed, if there is one: aggregates then get shorter.
-//!   A round lasts as long as the turns of all stations for which packets wait, with all their overhead on the air
-//!   (preambles, contention, repetitions, other senders).
+//! - *In flight*: each station may always have [`LOW`] of airtime below mac80211, and [`HIGH`] while all stations
+//!   together have less than [`THRESHOLD`]: about half of a longest aggregate, and a whole one. Linux' defaults are 5,
+//!   12 and 24 ms. With a lower limit of zero a category's next round begins only when nothing more is in flight (since
+//!   Linux 6.0), and with many stations a ping waits longer than by default.
+//! - *Waiting*: the phy's limit is the number of packets that leave within the target delay, or within two rounds if
+//!   that is longer, but at most those that leave within the longest allowed round, if there is one: aggregates then
+//!   get shorter. A round lasts as long as the turns of all stations with waiting packets, with all their overhead on
+//!   the air (preambles, contention, retransmissions, other senders).
 
 use crate::Limit;
 use units::{Bytes, Duration, Positive, Rate};
@@ -17,23 +17,23 @@ use units::{Bytes, Duration, Positive, Rate};
 pub const LOW: Duration = Duration::from_micros(2_500);
 /// Airtime beyond which a station never gets another packet.
 pub const HIGH: Duration = Duration::from_micros(5_000);
-/// Airtime of all stations below mac80211 beyond which each has [`LOW`] only.
+/// Airtime of all stations below mac80211 beyond which each station has only [`LOW`].
 pub const THRESHOLD: Duration = Duration::from_micros(12_000);
 /// Airtime of a turn: the longest aggregate.
 const TURN: Duration = Duration::from_micros(3_600);
-/// Target delay if none is given.
+/// Target delay if no target is given.
 pub const TARGET: Positive<Duration> = Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero");
 /// Time between two calls for the first few stations.
 pub const EVERY: Duration = Duration::from_millis(100);
-/// Stations that may be listed in that time: listing one costs the kernel some 60 000 instructions, and a router of 500 MHz
-/// shall spend at most 0.5 % on forty.
+/// Number of stations that may be listed in that time: listing one costs the kernel some 60 000 instructions, and a
+/// router of 500 MHz shall spend at most 0.5 % on forty stations.
 const LISTED: usize = 3;
 
-/// Smallest limit in packets: below the packets of an aggregate, aggregates would get shorter.
+/// Smallest limit in packets: with less than an aggregate's packets, aggregates would get shorter.
 const LEAST: u32 = 32;
 /// Rounds of packets that may always wait.
 const ROUNDS: f64 = 2.0;
-/// Time over which rate, stations and surroundings are averaged.
+/// Time over which rate, stations and wall time per airtime are averaged.
 const AVERAGED: Duration = Duration::from_millis(200);
 /// Wall time per airtime before the first measurement, and its bounds.
 const SURROUNDED: f64 = 1.2;
@@ -45,11 +45,11 @@ const MOST_SURROUNDED: f64 = 100.0;
 pub struct Station {
     /// Packets for this station that left mac80211's queues.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes: Bytes,
     /// Bitrate of the last frame to the station, if it is known.
     pub rate: Option<Rate>,
-    /// Whether packets wait for the station at the end of the interval.
+    /// True if packets wait for the station at the end of the interval.
     pub waits: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct Station {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knobs {
     target: Duration,
-    /// Longest wait of packets in any case, if there is such a bound.
+    /// Bound of the packets' wait in any case, if there is such a bound.
     bulk: Option<Duration>,
     most: u32,
     /// Packets per second; none before packets waited for a whole interval.
@@ -66,15 +66,15 @@ pub struct Knobs {
     stations: f64,
     /// Wall time per expected airtime.
     surrounded: f64,
-    /// Whether packets waited at the end of the last interval.
+    /// True if packets waited at the end of the last interval.
     waited: bool,
-    /// Number of stations that were listed last, whether packets wait for them or not.
+    /// Number of stations in the last list, with or without waiting packets.
     listed: usize,
 }
 
 impl Knobs {
     /// Starts with a target delay, a longest wait with many stations (`bulk`), and a phy whose limit was `most`
-    /// packets, which is never exceeded and holds until packets have waited for an interval.
+    /// packets; this limit is never exceeded and holds until packets have waited for an interval.
     pub fn new(target: Positive<Duration>, bulk: Option<Positive<Duration>>, most: u32) -> Self {
         let (target, bulk) = (target.get(), bulk.map(Positive::<Duration>::get));
         Self { target, bulk, most, rate: None, stations: 1.0, surrounded: SURROUNDED, waited: false, listed: 0 }
@@ -92,7 +92,7 @@ impl Knobs {
 
     /// Learns from an interval, and returns the phy's limit from now on.
     ///
-    /// Only intervals with waiting packets at both ends measure how fast they leave; otherwise senders limit the rate.
+    /// Only intervals with packets waiting at both ends measure the departure rate; otherwise senders limit it.
     pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
         let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);
         let mut is_whole = true;
@@ -127,7 +127,7 @@ impl Knobs {
         EVERY * self.listed.div_ceil(LISTED).max(1) as u64
     }
 
-    /// Returns the time in which each station for which packets wait has its turn.
+    /// Returns the time in which each station with waiting packets has its turn.
     pub fn round(&self) -> Duration {
         Duration::from_secs_f64(self.stations * self.surrounded * TURN.as_secs_f64())
     }

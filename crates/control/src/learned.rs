@@ -1,8 +1,8 @@
-//! A learned policy: a table of factors. Every interval it looks up the factor for the delay over the target and the
-//! backlog over the limit, and multiplies the limit by it.
+//! A learned policy: a table of factors. Every interval the policy looks up the factor for the delay over the target
+//! and the backlog over the limit, and multiplies the limit by it.
 //!
-//! It is an agent of `sluice.learn` (crate `python`) reduced to a table, without Python: it sees the same values as the
-//! agent, rounded to 32 bits, and acts as the environment did. No document describes it.
+//! The policy is an agent of `sluice.learn` (crate `python`) reduced to a table, without Python: it sees the same
+//! values as the agent, rounded to 32 bits, and acts as the environment did. No document describes it.
 
 use crate::{Controller, Interval, Invalid, Limit, List, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use units::{Bytes, Duration, Positive};
 pub const MOST_BINS: usize = 8;
 /// Largest delay that an agent distinguishes, in targets.
 const FAR: f64 = 10.0;
-/// Bytes that a packet counts for in a limit of bytes.
+/// Bytes for which a packet counts in a limit of bytes.
 const PACKET_BYTES: u64 = 1_500;
 
 /// Edges between bins; a value at an edge belongs to the bin above.
@@ -83,7 +83,7 @@ impl Default for Params {
     }
 }
 
-/// The controller. Its state is the limit, in packets or in bytes.
+/// The controller. The policy's state is the limit, in packets or in bytes.
 #[derive(Clone, Debug)]
 pub struct Learned {
     params: Params,
@@ -96,7 +96,7 @@ impl Scheme for Learned {
     const TARGET: Option<&'static str> = Some("target_delay");
 
     /// # Errors
-    /// Edges that do not ascend; a table whose shape does not match the bins, or with values that are no factors.
+    /// Edges that do not ascend, or a table whose shape does not match the bins or whose values are no factors.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         for (key, edges) in [("delay_edges", &params.delay_edges), ("backlog_edges", &params.backlog_edges)] {
             if !edges.iter().all(|edge| edge.is_finite() && *edge > 0.0) || !edges.is_sorted_by(|one, next| one < next)

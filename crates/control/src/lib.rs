@@ -1,13 +1,13 @@
 //! Controllers: policies that turn the measurements of an interval into orders that hold from then on.
 //!
 //! A [`Controller`] is one function from [`Seen`] (measurements of the queue and of the radio, neighbours' notes) to
-//! [`Orders`] (a limit, a rate, marks, contention parameters, a note). It is a value: it reads no clock, does no I/O,
-//! allocates nothing and panics on no input. It never sees a packet. It states what it [`Needs`], and a host that
-//! cannot provide that refuses it by name. The simulator and the live agent build it from the same parameters through
-//! the same constructor, [`AnyController::new`].
+//! [`Orders`] (a limit, a rate, marks, contention parameters, a note). A controller is a value: it reads no clock, does
+//! no I/O, allocates nothing and panics on no input. A controller never sees a packet. A controller states what it
+//! [`Needs`], and a host that cannot provide this refuses it by name. The simulator and the live agent build
+//! controllers from the same parameters through the same constructor, [`AnyController::new`].
 //!
 //! To add a scheme `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that is a [`Scheme`];
-//! then add it below, as a module and in the registry. No other file of the workspace changes.
+//! then add `foo` below, as a module and in the registry. No other file of the workspace changes.
 #![no_std]
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 

@@ -5,7 +5,7 @@ use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::ser::{Serialize, Serializer};
 use units::Bytes;
 
-/// Limit of a queue. In files a number of packets, `1000`, or a size as text, `"64 kB"`.
+/// Limit of a queue. In files a limit is a number of packets, `1000`, or a size as text, `"64 kB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Largest number of packets.
@@ -15,7 +15,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Tells whether the limit is zero: nothing may wait.
+    /// True if the limit is zero: nothing may wait.
     pub const fn is_zero(self) -> bool {
         match self {
             Self::Packets(packets) => packets == 0,
@@ -24,7 +24,7 @@ impl Limit {
     }
 
     /// Returns the limit with which a drop-tail queue of this hard limit takes a packet while fewer than `packets`
-    /// wait. A fraction is rounded up. In bytes a packet counts as 1500, whatever the sizes.
+    /// wait. A fraction is rounded up. In bytes a packet counts as 1500 B, whatever the sizes.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     pub(crate) fn below(self, packets: f64) -> Self {
         let floor = packets as u32;
@@ -43,7 +43,7 @@ impl Limit {
         }
     }
 
-    /// Returns the smaller of two limits in the same unit; this one where the units differ.
+    /// Returns the smaller of two limits in the same unit; this limit if the units differ.
     pub(crate) fn smaller(self, other: Self) -> Self {
         match (self, other) {
             (Self::Packets(one), Self::Packets(other)) => Self::Packets(one.min(other)),

@@ -10,11 +10,11 @@ use units::Duration;
 pub struct Link {
     /// Identifier of the node, drawn at random.
     pub node: u32,
-    /// Channel time per packet, with its share of overhead, acknowledgement and repetitions.
+    /// Channel time per packet, with its share of overhead, acknowledgement and retransmissions.
     pub time: Duration,
     /// Packets sent per second.
     pub packets: u32,
-    /// Largest hop count of its packets, this hop included.
+    /// Largest hop count of the node's packets, this hop included.
     pub hops: u8,
 }
 
@@ -24,10 +24,10 @@ pub struct Link {
 pub struct Links(List<Link, { Self::MOST }>);
 
 impl Links {
-    /// Largest number of links; further ones are left out.
+    /// Largest number of links; further links are left out.
     pub const MOST: usize = 16;
 
-    /// Adds a link, unless the table is full or has one of this node.
+    /// Adds a link, unless the table is full or already has a link of this node.
     pub fn push(&mut self, link: Link) {
         if self.iter().all(|other| other.node != link.node) {
             self.0.push(link);

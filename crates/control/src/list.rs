@@ -14,7 +14,7 @@ pub struct List<T, const MOST: usize> {
 }
 
 impl<T: Copy + Default, const MOST: usize> List<T, MOST> {
-    /// Makes a list of `values`; none if there are more than `MOST`.
+    /// Makes a list of `values`; `None` if there are more than `MOST`.
     pub fn new(values: &[T]) -> Option<Self> {
         let mut list = Self { values: [T::default(); MOST], count: values.len() };
         list.values.get_mut(..values.len())?.copy_from_slice(values);

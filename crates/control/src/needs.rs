@@ -2,8 +2,8 @@
 
 use units::{Duration, Within};
 
-/// Shortest interval between two updates. No link serves packets fast enough for more frequent decisions to see
-/// anything new, and a host called every nanosecond would do nothing else.
+/// Shortest interval between two updates. No link serves packets fast enough for more frequent decisions to have new
+/// inputs, and a host called every nanosecond would do nothing else.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The interval of a controller as a parameter: at least [`SHORTEST_INTERVAL`].
@@ -19,9 +19,9 @@ pub struct Needs {
     pub measures: Measures,
     /// Threshold of the MAC delay beyond which packets count in [`Radio::late`](crate::Radio::late). None: no count.
     pub late_after: Option<Duration>,
-    /// Measurements that it reads. No other measurement changes its orders: a test checks this for every controller.
+    /// Measurements that it reads. No others change the controller's orders: a test checks this for every controller.
     pub reads: Reads,
-    /// Kinds of orders that it may give.
+    /// Kinds of orders that the controller may give.
     pub sets: Sets,
 }
 
@@ -33,8 +33,8 @@ impl Needs {
     }
 
     /// Returns the first requirement that a host with the measurements `reads` and the orders `sets` does not meet, in
-    /// words for a message: `the queueing delay`. A host refuses a controller that it cannot serve; no order is dropped
-    /// in silence.
+    /// words for a message: `the queueing delay`. A host refuses controllers that it cannot serve; orders are never
+    /// dropped silently.
     pub fn obstacle(&self, reads: Reads, sets: Sets) -> Option<Lacking> {
         let unread = self.reads.without(reads).next().map(Lacking::Reading);
         unread.or_else(|| self.sets.without(sets).next().map(Lacking::Setting))
@@ -44,7 +44,7 @@ impl Needs {
 /// A requirement that a host does not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lacking {
-    /// Such as the queueing delay.
+    /// A reading, such as the queueing delay.
     #[error("no {0} is measured")]
     Reading(&'static str),
     /// A kind of order, such as a sending rate.
@@ -59,7 +59,7 @@ pub struct Measures {
     /// with `W`, each completion moves the average to `(1 - W) average + W service`; the first sets it. None: no
     /// average is kept.
     ///
-    /// Here a packet's service time counts from when it is with the MAC and the packet before it is completed: of
+    /// A packet's service time counts from when the MAC has the packet and the previous packet is completed: among
     /// packets that share a frame, the first takes the frame's whole time, so that the mean is the time per packet.
     pub service_weight: Option<f64>,
     /// Largest backlog, in packets, at which the queue counts as idle, see [`Interval::idle`](crate::Interval::idle).
@@ -85,12 +85,12 @@ macro_rules! bits {
                 Self(self.0 | other.0)
             }
 
-            /// True if all of `other` are in this set.
+            /// True if all members of `other` are in this set.
             pub const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
             }
 
-            /// True if any of `other` is in this set.
+            /// True if any member of `other` is in this set.
             pub const fn any_of(self, other: Self) -> bool {
                 self.0 & other.0 != 0
             }
@@ -104,7 +104,7 @@ macro_rules! bits {
 }
 
 bits! {
-    /// Quantities of [`Seen`](crate::Seen). The length of an interval is always there.
+    /// Quantities of [`Seen`](crate::Seen). The length of an interval is always available.
     Reads:
     /// Counts of packets that arrived, left, were dropped and wait.
     COUNTS = 0, "packets";
@@ -141,8 +141,8 @@ bits! {
 }
 
 impl Reads {
-    /// The quantities that every radio has in [`Seen::radio`](crate::Seen::radio); [`LEVELS`](Self::LEVELS) needs one
-    /// with two transmission levels.
+    /// The quantities that every radio has in [`Seen::radio`](crate::Seen::radio); [`LEVELS`](Self::LEVELS) needs a
+    /// radio with two transmission levels.
     pub const RADIO: Self = Self::MEDIUM
         .and(Self::CONTENDERS)
         .and(Self::LINK)

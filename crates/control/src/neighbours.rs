@@ -1,9 +1,9 @@
-//! Neighbour notes of a node: the newest of each neighbour, and the time at which its own note is sent.
+//! Neighbour notes of a node: the newest note of each neighbour, and the time at which the node's own note is sent.
 
 use crate::{Heard, Note};
 use units::{Duration, Instant};
 
-/// Shortest time between two notes of a node; of notes ordered sooner only the newest is sent.
+/// Shortest time between two notes of a node; among notes ordered sooner only the newest is sent.
 const SPACING: Duration = Duration::from_millis(100);
 
 /// The node's own pending note and the newest notes of its neighbours, in tables of fixed size.
@@ -11,7 +11,7 @@ const SPACING: Duration = Duration::from_millis(100);
 pub struct Neighbours {
     /// Newest note ordered.
     ordered: Note,
-    /// Whether a time to send the note has already been returned.
+    /// True if a time to send the note has already been returned.
     pending: bool,
     /// Earliest time of the next note.
     earliest: Instant,
@@ -23,9 +23,9 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Number of neighbours remembered; beyond it the one heard longest ago is forgotten.
+    /// Number of neighbours remembered; for a further neighbour the one heard longest ago is forgotten.
     pub const MOST: usize = 64;
-    /// Largest random delay of a note, as for broadcasts in ad-hoc networks (RFC 5148): without it, nodes whose
+    /// Largest random delay of a note, as for broadcasts in ad-hoc networks (RFC 5148): without a delay, nodes whose
     /// controllers decide at the same time would all send at the same time, and a lost note is not repeated.
     pub const JITTER: Duration = Duration::from_millis(10);
 
@@ -43,8 +43,8 @@ impl Neighbours {
         }
     }
 
-    /// Accepts a controller's note. Returns the time at which it is [due](Self::due), with a random delay that `jitter`
-    /// draws up to a maximum; none where a note is already pending, which the new one replaces.
+    /// Accepts a controller's note. Returns the time at which the note is [due](Self::due), with a random delay that
+    /// `jitter` draws up to a maximum; `None` if a note is already pending, which the new note replaces.
     pub fn order(&mut self, now: Instant, note: &Note, jitter: impl FnOnce(Duration) -> Duration) -> Option<Instant> {
         self.ordered = *note;
         if core::mem::replace(&mut self.pending, true) {

@@ -9,19 +9,19 @@ use units::{Duration, Rate};
 pub struct Orders {
     /// Limit of the queue.
     pub limit: Limit,
-    /// Rate limit of departures. None: as fast as the link takes packets.
+    /// Rate limit of departures. `None`: as fast as the link takes packets.
     pub rate: Option<Rate>,
     /// Selection of the ECN-capable packets that are marked on arrival.
     pub mark: Mark,
     /// Contention parameters of the port's access category. None: as configured.
     pub access: Option<Access>,
     /// Threshold of the transmission level, in packets at the node (in the port's queue and with its MAC): up to it a
-    /// packet is sent at the low level, above it at the high one. A packet keeps the level that it began with. None:
-    /// always the high level.
+    /// packet is sent at the low level, above it at the high level. A packet keeps the level with which it began.
+    /// `None`: always the high level.
     pub low_up_to: Option<u32>,
-    /// Note to broadcast to neighbours. None: nothing is sent. Each note is sent once, but no more often than the
-    /// host's spacing allows: of notes that follow too soon only the newest is sent, also where several ports of a node
-    /// order notes.
+    /// Note to broadcast to neighbours; `None` for none. Each note is sent once, but no more often than the host's
+    /// spacing allows: among notes that follow too soon only the newest is sent, also if several ports of a node order
+    /// notes.
     pub note: Option<Note>,
 }
 
@@ -33,7 +33,7 @@ impl From<Limit> for Orders {
 }
 
 impl Orders {
-    /// Returns the kinds of orders given: the limit, and everything that departs from the host's defaults.
+    /// Returns the kinds of orders given: the limit, and every order that differs from the host's defaults.
     pub fn kinds(&self) -> Sets {
         let given = [
             (Sets::RATE, self.rate.is_some()),
@@ -57,14 +57,14 @@ pub enum Mark {
     All,
     /// Packets of the flows in one of several sets.
     Set {
-        /// Number of sets. With 0 nothing is marked.
+        /// Number of sets. With 0 no packet is marked.
         of: u8,
         /// Index of the set, from 0.
         index: u8,
     },
     /// Packets of the recently admitted flows in one of several sets.
     NewOfSet {
-        /// Number of sets. With 0 nothing is marked.
+        /// Number of sets. With 0 no packet is marked.
         of: u8,
         /// Index of the set, from 0.
         index: u8,
@@ -72,7 +72,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Tells whether a packet of the flow with hash `flow` is marked. `is_new`: the flow was recently admitted.
+    /// True if a packet of the flow with hash `flow` is marked. `is_new`: the flow was recently admitted.
     pub const fn hits(self, flow: u64, is_new: bool) -> bool {
         match self {
             Self::None | Self::Set { of: 0, .. } | Self::NewOfSet { of: 0, .. } => false,

@@ -23,7 +23,7 @@ impl Random {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Draws a whole number below `end`, each equally likely to one part in 2^56; 0 where `end` is 0.
+    /// Draws a whole number below `end`, each equally likely to one part in 2^56; 0 if `end` is 0.
     pub fn below(&mut self, end: u8) -> u8 {
         // The ninth byte of the product: its part above 2^64.
         (u128::from(self.bits()) * u128::from(end)).to_le_bytes()[8]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Rate};
 
 /// One line: the controller's measurements of an interval, and its orders. An absent key means that the host measured
-/// or ordered nothing of the kind, so that recordings made before a key existed stay readable.
+/// or ordered no such quantity, so that recordings made before a key existed stay readable.
 ///
 /// `H` holds the neighbours' notes: a list type of the host's choice, as this crate has no heap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,10 +16,10 @@ pub struct Decision<H> {
     pub at: Duration,
     /// Measurements of the queue.
     pub seen: Interval,
-    /// Measurements of the radio, where the controller uses them.
+    /// Measurements of the radio, if the controller uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
-    /// Newest note of each neighbour, where the controller uses them.
+    /// Newest note of each neighbour, if the controller uses notes.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub heard: H,
     /// Limit ordered.

@@ -1,4 +1,4 @@
-//! Registry of controllers: a list that becomes types. A new controller takes its file, its module and its line in the
+//! Registry of controllers: a list that becomes types. A new controller needs its file, its module and its line in the
 //! list; no other crate changes.
 
 /// Turns the list of modules and types into [`Name`](crate::Name), [`Parameters`](crate::Parameters),
@@ -32,7 +32,7 @@ macro_rules! controllers {
                 }
             }
 
-            /// Returns the key of the target delay within the controller's table; none where it has no target.
+            /// Returns the key of the target delay in the controller's table; `None` if the controller has no target.
             pub const fn target(self) -> Option<&'static str> {
                 match self {
                     Self::None => None,
@@ -41,8 +41,8 @@ macro_rules! controllers {
             }
         }
 
-        /// The parameters of every controller, each optional: those of the others are ignored, so that a sweep over
-        /// controllers can keep them all in one file.
+        /// The parameters of every controller, each optional: those of other controllers are ignored, so that a sweep
+        /// over controllers can keep them all in one file.
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
@@ -69,7 +69,7 @@ macro_rules! controllers {
             $($(#[$doc])* $Type($module::$Type),)*
         }
 
-        /// Does the same with a controller of any kind.
+        /// Calls the same method of a controller of any kind.
         macro_rules! each {
             ($d any:expr, $d scheme:ident => $d value:expr) => {
                 match $d any {
@@ -80,11 +80,10 @@ macro_rules! controllers {
         }
 
         impl AnyController {
-            /// Builds the controller `name` with its table of `parameters`; the defaults apply where the table is
-            /// absent.
+            /// Builds the controller `name` with its table of `parameters`; the defaults apply if the table is absent.
             ///
             /// # Errors
-            /// The first of its parameters that cannot be used.
+            /// The first of the controller's parameters that cannot be used.
             pub fn new(name: Name, parameters: &Parameters, site: &Site) -> Result<Self, Invalid> {
                 Ok(match name {
                     Name::None => Self::None(none::Fixed::new(&(), site)?),

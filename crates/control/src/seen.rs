@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Energy, Rate};
 
 /// Measurements of one interval. A quantity that the host does not measure is zero or absent; [`Needs`](crate::Needs)
-/// keeps controllers away from hosts that lack a measurement they require.
+/// keeps controllers away from hosts that lack a required measurement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen<'a> {
     /// Measurements of the port's queue.
     pub queue: Interval,
-    /// Measurements of the node's radio and MAC. None where there is no radio, or it cannot be read.
+    /// Measurements of the node's radio and MAC. `None` without a radio, or if the radio cannot be read.
     pub radio: Option<Radio>,
     /// Newest note of each neighbour.
     pub heard: &'a [Heard],
@@ -30,8 +30,9 @@ impl From<Interval> for Seen<'_> {
 #[serde(default)]
 pub struct Radio {
     /// Time in which other stations kept the medium busy, by physical carrier sense: energy above the threshold, or a
-    /// frame that is being decoded. Time that is only reserved (NAV) does not count. Frames sent in a reservation are
-    /// sensed as they come and the gaps between them are idle, as in the channel busy time of a wireless card.
+    /// frame that is being decoded. Time that is only reserved (NAV) does not count as busy. Frames sent in a
+    /// reservation are sensed as they come and the gaps between them are idle, as in the channel busy time of a
+    /// wireless card.
     pub busy: Duration,
     /// Time in which the node's own frames of any kind were on the air. `busy`, `sending` and the idle time of the
     /// medium add up to the interval.
@@ -39,31 +40,31 @@ pub struct Radio {
     /// Number of other stations from which a frame that names its sender (not ACK, CTS) was received intact.
     pub contenders: u32,
     /// PHY rate of the data frames sent, weighted by their bytes; zero without any. Retransmissions count. Broadcasts
-    /// do not count, here and in `frames` and `mpdus`: their rate says nothing about a link.
+    /// do not count in this rate, nor in `frames` and `mpdus`: their rate says nothing about a link.
     pub phy_rate: Rate,
     /// Number of data frames sent: aggregates or single MPDUs.
     pub frames: u64,
     /// Number of MPDUs in these frames: one each, or several in an aggregate.
     pub mpdus: u64,
     /// Size limit of an aggregate: the smaller of the limit in bytes and the limit in time at the rate of the last data
-    /// frame (the TXOP of the port's category where it is limited). Without A-MPDUs, the longest MPDU.
+    /// frame (the TXOP of the port's category if that is limited). Without A-MPDUs, the longest MPDU.
     pub aggregate_max: Bytes,
-    /// Limit of MPDUs in an aggregate, up to the 64 that a block acknowledgement confirms. One without A-MPDUs; zero
-    /// where the host knows no limit.
+    /// Limit of MPDUs in an aggregate, up to the 64 that a block acknowledgement confirms. One without A-MPDUs; zero if
+    /// the host knows no limit.
     pub aggregate_mpdus_max: u8,
     /// Number of packets whose MAC delay exceeded [`Needs::late_after`](crate::Needs::late_after), from the hand-over
     /// to the MAC until the ACK or the last failure. Each packet of an aggregate counts from its own hand-over.
     pub late: u64,
-    /// Real-time traffic within range (by DSCP), in network-layer bytes. Own packets count once, when the MAC has
-    /// finished with them; overheard packets count each time that they are received intact, whoever the receiver is, as
-    /// in a capture.
+    /// Real-time traffic within range (by DSCP), in network-layer bytes. Own packets count once, when the MAC is done
+    /// with them; overheard packets count each time that they are received intact, whoever the receiver is, as in a
+    /// capture.
     pub real_time: Bytes,
     /// The part of `real_time` that belongs to recently admitted flows, see [`Gate::is_new`](crate::Gate::is_new). Zero
-    /// where packets do not carry that mark.
+    /// if packets do not carry that mark.
     pub real_time_new: Bytes,
     /// Largest hop count of the data packets that were sent by radio and arrived, this hop included. Zero without any.
     pub hops: u8,
-    /// Service at the low transmission level and at the high one. A recording leaves out levels that served nothing.
+    /// Service at the low transmission level and at the high one. A recording leaves out levels that served no packet.
     #[serde(skip_serializing_if = "units::is_default")]
     pub levels: [Served; 2],
 }
@@ -103,7 +104,7 @@ pub struct Note {
     pub rate: Rate,
     /// Packets and bytes that wait in the sender's queues.
     pub backlog: Count,
-    /// Links of the sender's collision domain, its own first. Empty where its scheme does not report them.
+    /// Links of the sender's collision domain, its own first. Empty if the sender's scheme does not report its links.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub links: Links,
 }

@@ -1,14 +1,14 @@
-//! SWAN's admission at the source of a real-time flow (section III-B and C of the document): a probe finds the least
-//! rate that a node of the path can still admit, and the flow is admitted if it needs no more. When asked to regulate,
-//! it probes again for its original rate, and continues or stops.
+//! SWAN's admission at the source of a real-time flow (section III-B and C of the document): a probe determines the
+//! least rate that a node of the path can still admit, and the flow is admitted if it needs no more. When asked to
+//! regulate, the source probes again for its original rate, and continues or stops.
 //!
-//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S12: the random time is 'between (0, 7)'; here up to `stagger`, a time.
-//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'; here it probes at once for as long as it counts as
-//!   new, `new_for`. A flow that is admitted again after it was asked to regulate does not become new again.
-//! - Lost probes and answers are not covered; here the probe is repeated, and finally no answer is a refusal, also of
-//!   an admitted flow.
+//! - S12: the random time is 'between (0, 7)'; this gate takes up to `stagger`, a time.
+//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'; here it probes at once while it counts
+//!   as new, for `new_for`. A flow that is admitted again after it was asked to regulate does not become new again.
+//! - Lost probes and answers are not covered; this gate repeats the probe, and finally takes no answer as a refusal,
+//!   also of an admitted flow.
 
 use crate::{Act, Gate, Random};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ enum Admitted {
     No,
     /// Admitted at this moment.
     Yes(Instant),
-    /// Admitted at an unknown time: too long ago to be new.
+    /// Admitted at an unknown time, too long ago for a new flow.
     Long,
 }
 
@@ -76,8 +76,8 @@ enum Awaits {
 }
 
 impl SwanGate {
-    /// A source that has asked for nothing yet. On a real network the seed should be a secret: the probes' numbers
-    /// follow from it, and an attacker who knows a number can forge the answer.
+    /// A source that has not asked for anything yet. On a real network the seed should be secret: it determines the
+    /// probes' numbers, and an attacker who knows a number can forge the answer.
     pub fn new(params: &Params, seed: u64) -> Self {
         let random = Random::new(seed);
         let (rate, admitted, awaits) = (Rate::bps(0), Admitted::No, Awaits::Nothing);

@@ -1,15 +1,15 @@
-//! SWAN's regulation: while there is too much real-time traffic within range, its packets are marked, so that some
-//! flows ask for admission again or stop (section III-C of the document). For the real-time port. From the same measure
-//! follows the rate that can still be admitted, `max(0, B_adm - rho)`.
+//! SWAN's regulation: while there is too much real-time traffic within range, packets of that traffic are marked, so
+//! that some flows ask for admission again or stop (section III-C of the document). For the real-time port. The same
+//! measure gives the rate that can still be admitted, `max(0, B_adm - rho)`.
 //!
-//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S6: `T` is the control period of rates and the time for which a set is marked; here the latter is `set_time`.
-//! - S13: packets are marked when the admission rate is violated in one place, above a threshold rate in another; here from
-//!   above the threshold until below the admission rate.
-//! - S15: the threshold applies to all traffic in one place, to real time in another; here to real time.
+//! - S6: `T` is both the control period of rates and the time for which a set is marked; here `set_time` is the latter.
+//! - S13: packets are marked when the admission rate is violated in one place, above a threshold rate in another; this
+//!   controller marks from above the threshold until below the admission rate.
+//! - S15: the threshold applies to all traffic in one place, to real time in another; here it applies to real time.
 //! - S27: real time is recognised by its DSCP, not by UDP.
-//! - The kind of average is not stated; here it moves by `length / (memory + length)` of the difference.
+//! - The kind of average is not stated; it moves by `length / (memory + length)` of the difference.
 //! - Newly admitted flows 'can be marked first', without a rule; see `new_first`.
 
 use crate::{Controller, Invalid, Mark, Needs, Orders, Period, Random, Reads, Scheme, Seen, Sets, Site};
@@ -57,7 +57,7 @@ impl Default for Params {
     }
 }
 
-/// How flows are kept from asking for admission all at once.
+/// Ways to keep flows from asking for admission all at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

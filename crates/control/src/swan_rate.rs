@@ -1,16 +1,17 @@
-//! SWAN's rate control: best-effort traffic leaves a node at a rate that grows by steps, and is cut by a share when a packet of
-//! the node had too long a MAC delay (section III-A and Fig. 3 of the document). For the port of best effort; real time is not
-//! shaped.
+//! SWAN's rate control: best-effort traffic leaves a node at a rate that grows by steps, and is reduced by a share when
+//! a packet of the node had too long a MAC delay (section III-A and Fig. 3 of the document). The controller serves the
+//! port of best effort; real time is not shaped.
 //!
-//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S5: `c` is a rate per control period in one place, per second in another; here per second, or by `increase_per`.
-//! - S11: with nothing sent the gap rule sets the rate to zero for ever; here it keeps a floor.
-//! - S16: the rate is cut 'as soon as' a delay is too long, or once in a period; here when the period ends. The host
-//!   calls only at the ends of periods; a shorter period reacts sooner.
-//! - S20: Fig. 3 neither counts `n` nor resets it; here it is the number of late packets since the last call.
-//! - The initial rate is not stated; here nothing is shaped in the first period, and then the gap rule sets the rate.
-//! - The window of the actual rate (`a`) is not stated; here it is the period that ends.
+//! - S5: `c` is a rate per control period in one place, per second in another; the parameter `increase_per` chooses, by
+//!   default per second.
+//! - S11: without sent packets the gap rule sets the rate to zero for ever; this controller keeps a floor.
+//! - S16: the rate is reduced 'as soon as' a delay is too long, or once in a period; this controller reduces it at the
+//!   end of the period. The host calls only at the ends of periods; a shorter period reacts sooner.
+//! - S20: Fig. 3 neither counts `n` nor resets it; it is the number of late packets since the last call.
+//! - The initial rate is not stated; nothing is shaped in the first period, and then the gap rule sets the rate.
+//! - The window of the actual rate (`a`) is not stated; it is the period that ends.
 
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,7 @@ pub enum Per {
     Period,
 }
 
-/// The controller. Its state is the shaping rate (`s`) in bit/s; none in the first period.
+/// The controller. The controller's state is the shaping rate (`s`) in bit/s; none in the first period.
 #[derive(Clone, Debug)]
 pub struct SwanRate {
     params: Params,

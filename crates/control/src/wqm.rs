@@ -1,17 +1,16 @@
-//! WQM, Wireless Queue Management: the limit is the packets that drain within a target time at the link's rate and the
-//! node's share of the channel, but never less than an aggregate (section 2.3 of the document).
+//! WQM, Wireless Queue Management: the limit is the number of packets that drain within a target time at the link's
+//! rate and the node's share of the channel, but at least an aggregate (section 2.3 of the document).
 //!
-//! The document, slides of a talk, has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The patent on it
-//! (US 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit, so that ARTT is the time for one
-//! aggregate and its acknowledgement, and that the size moves once `T_drain` was outside a least and a largest time for two
-//! periods that follow each other. The rest is reconstructed:
+//! The document, slides of a talk, has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The
+//! corresponding patent (US 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit,
+//! so that ARTT is the time for one aggregate and its acknowledgement, and that the size moves once `T_drain` was
+//! outside a least and a largest time for two consecutive periods. The rest is reconstructed:
 //!
 //! - `F(N)`, the share of the channel: the time that others leave, at least `1/N` as under CSMA; see [`Shares`].
 //! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
-//! - The size is never below an aggregate at the current rate, nor below two packets, and never above what drains
-//!   within the largest time without others. The size grows only if it limits the queue.
-//! - `R` is the mean PHY rate of the data frames sent, over periods. Losses are not subtracted: radios do not report
-//!   them.
+//! - The size is never below an aggregate at the current rate, nor below two packets, and never above the packets that
+//!   drain within the largest time without others. The size grows only if it limits the queue.
+//! - `R` is the mean PHY rate of the data frames sent, over periods. Losses are not reported, hence not subtracted.
 //! - The size is reset if the rate has changed by more than a factor of two, and after a time without packets.
 //!
 //! Names in parentheses are the document's.
@@ -20,11 +19,11 @@ use crate::{Controller, Invalid, Limit, Needs, Orders, Period, Radio, Reads, Sch
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share};
 
-/// Smallest size in packets: one may arrive while another leaves.
+/// Smallest size in packets: one packet may arrive while another leaves.
 const LEAST: f64 = 2.0;
-/// Number of periods in a row after which the size moves, from the patent.
+/// Number of consecutive periods after which the size moves, from the patent.
 const PERIODS: u8 = 2;
-/// Assumed packet length in bytes until one has left.
+/// Packet length in bytes that is assumed until a packet has left.
 const FULL: f64 = 1_500.0;
 
 /// Parameters of WQM. The queue's `limit` is the upper bound.
@@ -69,7 +68,7 @@ impl Default for Params {
     }
 }
 
-/// Readings of `F(N)`, which the document does not spell out.
+/// Readings of `F(N)`, which the document does not define.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmShare"))]
 #[serde(rename_all = "snake_case")]
@@ -86,7 +85,7 @@ pub enum Shares {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmStep"))]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Down by the excess over a drain time of `t_max`, at most by half; up by half of the gap to `t_min`.
+    /// Reduction by the excess over a drain time of `t_max`, at most by half; increase by half of the gap to `t_min`.
     #[default]
     Gap,
     /// One packet.
@@ -98,7 +97,7 @@ pub enum Step {
 pub struct Wqm {
     params: Params,
     hard_limit: Limit,
-    /// The link; none until data were sent.
+    /// The link; `None` until data were sent.
     link: Option<Link>,
     /// `B`, in whole packets; the hard limit while the link is unknown.
     size: f64,
@@ -112,7 +111,7 @@ pub struct Wqm {
 struct Link {
     /// `R`, in bit/s.
     rate: f64,
-    /// `R` when the size was last set anew.
+    /// `R` at the time when the size was last set anew.
     rate_at_start: f64,
     /// Mean length of packets with their framing, in bits.
     packet: f64,
@@ -174,7 +173,7 @@ impl Wqm {
         self.params.t_max.get().as_secs_f64()
     }
 
-    /// Updates the link from this period; none while nothing has been sent.
+    /// Updates the link from this period; `None` as long as nothing has been sent.
     fn observe(&mut self, seen: &Seen, radio: &Radio) -> Option<Link> {
         let (now, sent) = (radio.phy_rate.as_bps() as f64, seen.queue.sent);
         if now > 0.0 {
@@ -210,7 +209,8 @@ impl Wqm {
         }
     }
 
-    /// `T_drain = (BL / R) / F(N)`; moves the size after it was too long or too short for two periods in a row.
+    /// Computes `T_drain = (BL / R) / F(N)`, and moves the size after it was too long or too short for two consecutive
+    /// periods.
     fn adjust(&mut self, seen: &Seen, link: &Link, share: f64) {
         let backlog = seen.queue.backlog_max as f64;
         let per_second = link.rate * share / link.packet;

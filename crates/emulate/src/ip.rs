@@ -1,5 +1,4 @@
-//! IP packets as bytes: the fields that the network reads, and those that it changes. Accepts any bytes without a
-//! panic.
+//! IP packets as bytes: the fields that the network reads, and those that it changes. No bytes cause a panic.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,7 +7,8 @@ const IPV4: usize = 20;
 const IPV6: usize = 40;
 /// Protocols with ports at the start of their header: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
-/// A fragment but the first has no ports; nor do the others count, so that all of a packet wait in one queue.
+/// A fragment other than the first has no ports; nor do the first one's count, so that all fragments of a packet wait
+/// in one queue.
 const FRAGMENT: u16 = 0x3fff;
 /// Basis and factor of the 32-bit Fowler-Noll-Vo hash (draft-eastlake-fnv).
 const BASIS: u32 = 0x811c_9dc5;
@@ -70,7 +70,7 @@ fn key(protocol: u8, addresses: &[u8], ports: &[u8]) -> u32 {
 }
 
 /// Changes the header of a whole packet as the network does: its DSCP and ECN field, and its TTL by the routers that it
-/// has passed. False if the TTL runs out on the way.
+/// has passed. Returns false if the TTL runs out on the way.
 pub fn carry(packet: &mut [u8], tos: u8, routers: u8) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= IPV4 => {

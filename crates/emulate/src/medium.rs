@@ -21,12 +21,12 @@ use units::{Bytes, Instant};
 const HEADERS: usize = 28;
 /// The broadcast address of the network of the nodes' IPv4 addresses.
 const BROADCAST: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 255);
-/// The machine to which a gateway leads has the addresses of this node, which no scenario has.
+/// A gateway's machine has the addresses of this node, which no scenario has.
 const HOST: u32 = 0x00ff_fffd;
 /// The network of the nodes' IPv6 addresses: a unique local one (RFC 4193).
 const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 
-/// A scenario's network that takes packets at its real nodes and gives them back where they arrive.
+/// A scenario's network that takes packets at its real nodes and returns them at their destinations.
 ///
 /// Times count from the start of the run. The same scenario, seed and pushes give the same deliveries to the last bit.
 ///
@@ -83,7 +83,7 @@ pub struct Delivery {
     pub bytes: Vec<u8>,
     /// DSCP (upper six bits) and ECN field as pushed; congestion experienced (3) if a queue marked the packet.
     pub tos: u8,
-    /// Routers that it passed: nodes but access points between both ends.
+    /// Routers that it passed: nodes between both ends, except access points.
     pub routers: u8,
 }
 
@@ -110,18 +110,18 @@ impl Medium {
         Self::load_with(path, seed, &[])
     }
 
-    /// As [`load`](Self::load), with keys set as by `sluice run --set`: `duration=20 s`.
+    /// Like [`load`](Self::load), with keys set as by `sluice run --set`: `duration=20 s`.
     ///
     /// # Errors
-    /// As `load`, or a fault in one of the keys.
+    /// As for `load`, or a fault in one of the keys.
     pub fn load_with(path: impl AsRef<Path>, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         Self::new(&files::load(path.as_ref(), &wishes(set))?.base, seed)
     }
 
-    /// As [`load_with`](Self::load_with), of a file or of the built-in scenario with this id: `home`.
+    /// Like [`load_with`](Self::load_with), for a file or for the built-in scenario with this id: `home`.
     ///
     /// # Errors
-    /// As `load_with`; or there is neither such a file nor such an id.
+    /// As for `load_with`; or there is neither such a file nor such an id.
     pub fn open(target: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let path = Path::new(target);
         if path.exists() || !home::is_word(path) {
@@ -130,18 +130,18 @@ impl Medium {
         Self::new(&home::built_in(target, &wishes(set))?.base, seed)
     }
 
-    /// As [`load`](Self::load), from the text of a scenario, which is called `name` in errors.
+    /// Like [`load`](Self::load), from the text of a scenario, which is called `name` in errors.
     ///
     /// # Errors
-    /// As `load`.
+    /// As for `load`.
     pub fn read(name: &str, text: &str, seed: u64) -> Result<Self, NotLoaded> {
         Self::read_with(name, text, seed, &[])
     }
 
-    /// As [`read`](Self::read), with keys set.
+    /// Like [`read`](Self::read), with keys set.
     ///
     /// # Errors
-    /// As `load_with`.
+    /// As for `load_with`.
     pub fn read_with(name: &str, text: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let read = Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes(set));
         Self::new(&read?.base, seed)
@@ -150,7 +150,7 @@ impl Medium {
     /// Builds a network.
     ///
     /// # Errors
-    /// If it cannot be built, or has no real node.
+    /// The network cannot be built, or has no real node.
     pub fn new(network: &Network, seed: u64) -> Result<Self, NotLoaded> {
         if has_radios(network) { Err(NotLoaded::Driven) } else { Self::of_radios(network, seed) }
     }
@@ -158,7 +158,7 @@ impl Medium {
     /// Builds a network that is the medium of a kernel's radios, one for each real node.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub fn of_radios(network: &Network, seed: u64) -> Result<Self, NotLoaded> {
         let world = World::new(network, seed)?;
         let ways: Vec<Way> = world.ways().collect();
@@ -226,7 +226,7 @@ impl Medium {
         self.ways.iter().map(|way| way.from).filter(move |&from| last.replace(from) != Some(from))
     }
 
-    /// IPv4 and IPv6 address of a real node, as [`send_packet`](Self::send_packet) knows it: those of captures.
+    /// IPv4 and IPv6 address of a real node for [`send_packet`](Self::send_packet): those of captures.
     pub fn addresses(&self, node: &str) -> Option<[IpAddr; 2]> {
         self.find(node).ok().map(addresses)
     }
@@ -252,18 +252,19 @@ impl Medium {
     /// Packets that arrive up to `now` wait for [`poll`](Self::poll).
     ///
     /// # Errors
-    /// If the network does not take it; then nothing has changed.
+    /// The network does not take the packet; then nothing has changed.
     pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
         let (from, to) = (self.find(from)?, self.find(to)?);
         let length = Bytes::new((payload.len() + HEADERS) as u64);
         self.push(now, from, to, Datagram { bytes: payload.into(), length, tos, key: 0 })
     }
 
-    /// Pushes an IP packet at the node `from`; it goes to the real node that has its destination
-    /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and its flow.
+    /// Pushes an IP packet at the node `from`. It goes to the real node with its destination
+    /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and
+    /// its flow.
     ///
     /// # Errors
-    /// If the network does not take it; then nothing has changed.
+    /// The network does not take the packet; then nothing has changed.
     pub fn send_packet(&mut self, now: Duration, from: &str, packet: &[u8]) -> Result<(), NotSent> {
         let from = self.find(from)?;
         let Some(Header { to, length, tos, key }) = Header::read(packet) else {
@@ -310,7 +311,7 @@ impl Medium {
         if self.waiting.front().is_some_and(|delivery| delivery.at <= until) { self.waiting.pop_front() } else { None }
     }
 
-    /// Time of the network's next event, before which nothing arrives: the time of the next [`poll`](Self::poll) if
+    /// Time of the network's next event, before which no packet arrives: the time of the next [`poll`](Self::poll) if
     /// nothing is pushed. `None` after the end.
     pub fn next_event(&self) -> Option<Duration> {
         match self.waiting.front() {
@@ -320,7 +321,7 @@ impl Medium {
         }
     }
 
-    /// Ends the run now and returns its results, as of every run. Flows of real packets have the kind `real`.
+    /// Ends the run now and returns its results, like those of every run. Flows of real packets have the kind `real`.
     pub fn finish(self) -> Outcome {
         self.world.stop()
     }
@@ -342,7 +343,7 @@ impl Medium {
         }
     }
 
-    /// Index of a real node.
+    /// Returns the index of a real node.
     fn find(&self, name: &str) -> Result<u32, NotSent> {
         self.real()
             .find(|&node| self.names[node as usize] == name)

@@ -31,8 +31,8 @@ impl From<Refusal> for NotLoaded {
     }
 }
 
-/// Reasons why the network does not take a packet. A full queue is none: as in a real network the packet is lost, and
-/// counted in the results.
+/// Reasons why the network does not take a packet. A full queue is no such reason: as in a real network the packet is
+/// lost, and counted in the results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotSent {
@@ -44,9 +44,9 @@ pub enum NotSent {
     NotReal { name: String, known: Vec<String> },
     #[error("`{name}` sends to itself")]
     Itself { name: String },
-    #[error("a packet of {length} B with its headers is longer than the MTU of {most} B")]
+    #[error("the packet has {length} B with its headers, more than the MTU of {most} B")]
     TooLong { length: u64, most: u64 },
-    #[error("these {length} B are not one complete IPv4 or IPv6 packet")]
+    #[error("the {length} B are not exactly one IPv4 or IPv6 packet")]
     NotIp { length: usize },
     /// No real node has the address: it is that of a simulated node, of all nodes, or of none.
     #[error("no real node has the address {to}")]

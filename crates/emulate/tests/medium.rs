@@ -152,7 +152,7 @@ fn what_the_network_does_not_take_is_refused_and_nothing_happens() {
         (send(200, "labtop", "server", 1), "`labtop` is not a real node; real are `laptop`, `server`"),
         (send(200, "laptop", "ap", 1), "`ap` is not a real node; real are `laptop`, `server`"),
         (send(200, "laptop", "laptop", 1), "`laptop` sends to itself"),
-        (send(200, "laptop", "server", 1_473), "a packet of 1501 B with its headers is longer than the MTU of 1500 B"),
+        (send(200, "laptop", "server", 1_473), "the packet has 1501 B with its headers, more than the MTU of 1500 B"),
     ];
     for (refusal, expected) in refusals {
         assert_eq!(refusal, Err(expected.to_owned()));
@@ -260,7 +260,7 @@ fn scenarios_are_loaded_from_files_and_refused_with_their_place() {
     let misspelt = refused(home("", "").replacen("real", "rael", 1));
     assert!(misspelt.starts_with("home.toml:13:1: unknown key `rael`") && misspelt.contains("`real`"), "{misspelt}");
     let lone = refused(home("", "").replacen("real = true", "", 1));
-    assert!(lone.contains("`server` is the only real node: give another one `real = true`"), "{lone}");
+    assert!(lone.contains("`server` is the only real node: set `real = true` for another"), "{lone}");
     let none = refused(home("", NEIGHBOURS).replace("real = true", ""));
     assert_eq!(none, NotLoaded::NoRealNode.to_string());
 }

@@ -1,12 +1,12 @@
-//! Rows whose window alone has changed are ruled on again, from the value and the interval on record.
+//! Rows of which only the window has changed are ruled on again, from the value and the interval on record.
 
 use super::{Row, word};
 use experiment::claims;
 use experiment::scenario::Scenario;
 use experiment::study::{Claim, Ruling, Side};
 
-/// Returns a row by the scenario's present window. A row stays as it is, and stale, if anything else has changed, or if
-/// its value does not decide by the new window.
+/// Returns a row by the scenario's present window. A row stays unchanged, and stale, if anything else has changed, or
+/// if its value does not decide under the new window.
 pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
     let Some(hash) = scenario.hashes.get(&claim.id).filter(|hash| *hash != row.hash) else { return row };
     let of = |better| scenario.hashes.with_window(&claim.id, &row.window, better).as_deref() == Some(&row.hash);
@@ -35,8 +35,8 @@ pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
     Row { verdict, depends_on: depends_on.join(", "), neighbours, window: claim.holds.clone(), hash, ..row }
 }
 
-/// Returns the neighbouring choices by the present window. Their intervals are not on record: `None` unless only the
-/// better side has gone.
+/// Returns the verdicts with neighbouring choices under the present window. Their intervals are not on record: `None`
+/// unless only the better side was removed.
 fn neighbours(row: &Row, claim: &Claim) -> Option<String> {
     let is_same = row.window == claim.holds && claim.better.is_none();
     let of = |told: &str| match told.strip_suffix(&word(&Ruling::Better)) {

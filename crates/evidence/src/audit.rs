@@ -1,4 +1,4 @@
-//! Faults of the record, found without simulating, and contradictions between the record and runs.
+//! Faults of the record that are detected without simulating, and contradictions between the record and runs.
 
 use super::{Row, number, word};
 use experiment::claims;
@@ -6,18 +6,18 @@ use experiment::scenario::Scenario;
 use experiment::study::{Claim, Ruling, Verdict};
 use std::collections::BTreeMap;
 
-/// A scenario with the document that it belongs to.
+/// A scenario with the document to which it belongs.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// The document: `adth`, the name of the scenario's folder.
     pub document: String,
-    /// The scenario as in its file, or with other conventions.
+    /// The scenario as in its file, or under other conventions.
     pub scenario: Scenario,
 }
 
 /// Returns the faults of the records of documents: claims that are missing, stale, orphaned or worded differently, and
-/// claims that do not hold and give no reason. `others` are the scenarios with other conventions than in their files,
-/// as far as there are rows of such.
+/// claims that do not hold and give no reason. `others` are the scenarios under other conventions than in their files,
+/// if the record has rows of such runs.
 pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String, Vec<Row>>) -> Vec<String> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<&str, &Named> = BTreeMap::new();
@@ -25,7 +25,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         for claim in &named.scenario.claims {
             if let Some(other) = owners.insert(&claim.id, named) {
                 let (one, two) = (&other.scenario.file, &named.scenario.file);
-                found.push(format!("{}: both {one} and {two} contain this claim", claim.id));
+                found.push(format!("{}: {one} and {two} both contain the claim with this id", claim.id));
             }
         }
     }
@@ -49,7 +49,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 found.push(format!("{}: twice on record", row.id));
             }
             if owners.get(row.id.as_str()).is_none_or(|named| named.document != *document) {
-                found.push(format!("{}: recorded for {document}, but no scenario of it has this claim", row.id));
+                found.push(format!("{}: recorded for {document}, none of whose scenarios has this claim", row.id));
             }
         }
     }
@@ -69,10 +69,10 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 let ruled = std::iter::once(named).chain(others).find(ruled_with);
                 let hash = ruled.and_then(|named| named.scenario.hashes.get(&claim.id));
                 if hash.as_deref() != Some(&row.hash) {
-                    found.push(format!("{}: out of date; run `{}` and record it", claim.id, row.command));
+                    found.push(format!("{}: the record is outdated: run and record `{}`", claim.id, row.command));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
-                    found.push(format!("{}: the text of the claim has changed; `sluice claims --record`", claim.id));
+                    found.push(format!("{}: the claim's text has changed; run `sluice claims --record`", claim.id));
                 }
             }
             found.extend(no_evidence(&named.scenario, claim, &own));
@@ -89,14 +89,14 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
 /// Words that mark statements about a scheme's cost.
 const COSTS: [&str; 5] = ["cost", "costs", "drop", "penalty", "price"];
 
-/// Returns why a document's claim is no evidence: a value was chosen to match it, its window has one bound for a
-/// printed number, or it has a better side although it is about a cost.
+/// Returns why a document's claim is no evidence: a value was chosen to match the claim, its window has one bound for a
+/// printed number, or the claim has a better side although it concerns a cost.
 fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String> {
     let mut found = Vec::new();
     if claim.statement.is_none() {
         let chosen = scenario.chosen_by.iter().filter(|(_, by)| by.contains(&claim.id));
         found.extend(chosen.map(|(key, _)| {
-            format!("{}: `{key}` was chosen to make it hold (`chosen_by`): it needs `statement = \"ours\"`", claim.id)
+            format!("{}: `{key}` was chosen to make the claim hold (`chosen_by`): add `statement = \"ours\"`", claim.id)
         }));
         if claims::is_open(claim) && !rows.iter().all(|row| matches!(row.verdict, Ruling::Better | Ruling::Differs)) {
             found.push(format!(
@@ -113,7 +113,7 @@ fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String
 }
 
 /// Returns the contradictions between the verdicts of a run and the record. The verdicts of a short run may be weaker,
-/// but not different; those of a full run must be the same, with the same values.
+/// but not different; a full run must have the same verdicts and values.
 pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, full: bool) -> Vec<String> {
     let on_record: BTreeMap<(&str, &str), &Row> = rows
         .iter()
@@ -135,14 +135,14 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
             return (verdict.verdict != row.verdict || moved).then_some(told);
         }
         let told =
-            format!("{name}: {ours} in a short run, {recorded} on record: give it `full = true` or longer short runs");
+            format!("{name}: {ours} in a short run, {recorded} on record: write `full = true`, or lengthen short runs");
         (!weaker(verdict.verdict, row.verdict)).then_some(told)
     };
     verdicts.iter().filter_map(against).collect()
 }
 
-/// True if a short run's verdict claims no more than that of a full run. An interval of few seeds may happen to be
-/// narrower, so that a claim that is not refuted seems to hold.
+/// True if a short run's verdict claims no more than the full run's verdict. An interval of few seeds can be narrower
+/// by chance, so that a claim that is not refuted seems to hold.
 fn weaker(short: Ruling, full: Ruling) -> bool {
     let held = |ruling| matches!(ruling, Ruling::Holds | Ruling::NotRefuted);
     matches!(short, Ruling::NotConfirmed | Ruling::TooFewSeeds | Ruling::NeedsFullRuns)

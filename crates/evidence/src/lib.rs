@@ -1,4 +1,4 @@
-//! The record of what was measured for every claim: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
+//! The record of the values and verdicts of claims: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
 //!
 //! This crate reads, writes and checks the record and makes tables of it. The record itself is built into the command
 //! `sluice`. This crate simulates nothing. A program that only runs experiments or governs queues does not need it.
@@ -33,11 +33,11 @@ use std::{fs, io};
 pub struct Row {
     /// The claim's id.
     pub id: String,
-    /// The setting within which it was ruled on, if a claim has several verdicts: "RTS/CTS".
+    /// The setting within which the claim was ruled on, if it has several verdicts: "RTS/CTS".
     pub setting: String,
     /// The simulator whose conventions the network followed: "standard", "ns-2".
     pub conventions: String,
-    /// One of the document's statements.
+    /// True for one of the document's main statements.
     pub headline: bool,
     /// The origin of the statement; `None` if it is the document's.
     pub kind: Option<Origin>,
@@ -50,7 +50,7 @@ pub struct Row {
     /// Our value; NaN if there is none.
     #[serde(deserialize_with = "number_or_nan")]
     pub ours: f64,
-    /// Lower end of its 95 % interval, or the smallest value of the seeds.
+    /// Lower end of the value's 95 % interval, or the smallest value of the seeds.
     #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
     /// Upper end, or the largest.
@@ -58,7 +58,7 @@ pub struct Row {
     pub high: f64,
     /// The unit of these values.
     pub unit: Unit,
-    /// The case and seed that decided, among several values.
+    /// The case and seed that decided, if there are several values.
     pub at: String,
     /// The condition under which the claim holds.
     pub window: String,
@@ -84,14 +84,14 @@ const COLUMNS: &str = "id,setting,conventions,headline,kind,statement,source,doc
 /// The entry in the column `kind` for a statement of the document.
 const DOCUMENTS_OWN: &str = "document";
 
-/// The folder of the record, beside that of the scenarios.
+/// The folder of the record, next to the folder of the scenarios.
 pub const FOLDER: &str = "evidence";
 
 /// The repository's record: path below `evidence` and content.
 const BUILT_IN: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
 
-/// Returns the record of every document, its name and its text: that in the working directory if there are scenarios
-/// beside it, otherwise the one that is built in.
+/// Returns the name and text of the record of every document: from the working directory if it also has scenarios,
+/// otherwise from this program.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -114,14 +114,14 @@ pub fn texts() -> io::Result<Vec<(String, String)>> {
 /// Reads a file of the record.
 ///
 /// # Errors
-/// The first line that this version would write differently.
+/// The first line that this version of Sluice would write differently.
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = csv::parsed(text)?.into_iter();
     if lines.next().is_none_or(|head| head.join(",") != COLUMNS) {
         return Err(format!("the columns are not {COLUMNS}"));
     }
     let row = |(number, cells): (usize, Vec<String>)| {
-        Row::from_cells(cells).ok_or_else(|| format!("row {}: this version writes a value in another form", number + 1))
+        Row::from_cells(cells).ok_or_else(|| format!("row {}: Sluice now writes a value in another form", number + 1))
     };
     lines.enumerate().map(row).collect()
 }
@@ -168,7 +168,7 @@ impl Row {
         serde_json::from_value(fields.into()).ok().filter(|_| is_whole)
     }
 
-    /// Returns the row with the scenario's present words for the claim.
+    /// Returns the row with the scenario's present texts of the claim.
     #[must_use]
     fn reworded(self, claim: &Claim) -> Self {
         Self {
@@ -220,8 +220,8 @@ pub fn command(scenario: &Scenario) -> String {
 }
 
 /// Returns the rows of a scenario's full runs, by claim in the scenario's order. Claims are ruled on again from the
-/// runs that are kept, so that a claim may be newer than the runs. `then` is the scenario with which the runs were
-/// made: runs of the same network with the same seed are taken, whatever their labels were.
+/// stored runs, so that a claim may be newer than the runs. `then` is the scenario with which the runs were made: a run
+/// is used if its network and seed are the same, whatever its labels were.
 ///
 /// # Errors
 /// When a run is missing.
@@ -278,8 +278,8 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
 }
 
 /// Merges new rows into a document's record: for every claim of its scenarios, in their order, the new rows, or else
-/// those on record. Claims that no scenario has any more are left out.
-/// The scenarios may contain one file once for each of the conventions that it has claims for.
+/// those on record. Claims that no scenario contains any longer are left out. The scenarios may contain one file
+/// several times, once for each set of conventions with claims.
 pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
     let mut merged = Vec::new();
     let mut seen = BTreeSet::new();

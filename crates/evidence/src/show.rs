@@ -40,13 +40,13 @@ fn together(value: &str) -> String {
     format!("{within}{colon}{}", value.replace(' ', "\u{a0}"))
 }
 
-/// Returns the rows of the statements for which a document stands.
+/// Returns the rows of the statements of which the document is the source.
 pub fn headline(rows: &[Row]) -> Vec<&Row> {
     rows.iter().filter(|row| row.headline).collect()
 }
 
-/// Counts the verdicts on a document's statements, in lines of at most `width` columns: the document's own statements,
-/// and apart from them those of other origin; with the conventions of the scenarios, and with others.
+/// Counts the verdicts on a document's statements, in lines of at most `width` columns: its own statements, and
+/// separately those of other origin; under the scenarios' conventions, and under others.
 pub fn counts(rows: &[&Row], width: usize) -> String {
     let mut text = String::new();
     let mut line = |whose: &str, rows: &[&Row]| {
@@ -71,7 +71,7 @@ pub fn counts(rows: &[&Row], width: usize) -> String {
     text
 }
 
-/// Origins of statements, as they are counted.
+/// Origins of statements, in the words of the counts.
 const KINDS: [(Option<Origin>, &str); 4] = [
     (None, "statements of the document"),
     (Some(Origin::Ours), "statements of our own"),
@@ -79,7 +79,7 @@ const KINDS: [(Option<Origin>, &str); 4] = [
     (Some(Origin::Duplicate), "repetitions"),
 ];
 
-/// True for a row of runs with other conventions than those of the claim's first row, which are its scenario's.
+/// True for a row of runs under other conventions than those of the claim's first row, which are its scenario's.
 fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
     rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
 }
@@ -151,7 +151,7 @@ fn markdown_line(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Formats one claim with all that is known about it, in at most `width` columns. `why` is the scenario's reason.
+/// Formats one claim with all recorded data, in at most `width` columns. `why`: the scenario's reason.
 pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut text = format!("{}\n", tables::wrapped(&format!("{}: {}", first.id, first.statement), width, 2));
@@ -212,14 +212,14 @@ fn document(row: &Row) -> String {
     }
 }
 
-/// Formats our value with its unit, and its setting if a claim has several rows.
+/// Formats our value with its unit, and with its setting if a claim has several rows.
 fn ours(row: &Row, rows: &[&Row]) -> String {
     let value = short_quantity(row.ours, row.unit);
     let within = within(row, rows);
     if within.is_empty() { value } else { format!("{within}: {value}") }
 }
 
-/// Returns the setting and the conventions, as far as they tell a row from the others of its claim.
+/// Returns the setting and the conventions, as far as they distinguish a row from the others of its claim.
 fn within(row: &Row, rows: &[&Row]) -> String {
     let mut words = Vec::new();
     if !row.setting.is_empty() {

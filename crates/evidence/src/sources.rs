@@ -34,7 +34,7 @@ impl Source {
         self.field("title").unwrap_or_default()
     }
 
-    /// Returns the year in which it appeared.
+    /// Returns the year of publication.
     pub fn year(&self) -> &str {
         self.field("year").unwrap_or_default()
     }
@@ -49,7 +49,7 @@ impl Source {
         format!("@{kind}{{{key},\n{}}}\n", self.fields.iter().map(field).collect::<String>())
     }
 
-    /// Writes the source as one sentence: authors, title, where it appeared, year, address, and what is not known.
+    /// Writes the source as one sentence: authors, title, place of publication, year, address, and unknown details.
     pub fn cited(&self) -> String {
         let first_names_first = |name: &str| match name.split_once(", ") {
             Some((last, first)) => format!("{first} {last}"),

@@ -89,9 +89,9 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     };
     one(&text, &[], "not on record");
     one(&text, &[row(&text, "ns-2", 1.0, Ruling::Holds)], "not on record");
-    one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "no scenario of it has this claim");
+    one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "none of whose scenarios");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
-    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "out of date; run `sluice reproduce chain`");
+    one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "outdated: run and record `sluice reproduce chain`");
     one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "has changed");
     one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "lacks `why` or `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
@@ -123,7 +123,7 @@ fn what_is_no_evidence_is_found() {
     let chosen = format!("chosen_by = {{ \"queue.limit\" = [\"chain.1\", \"chain.9\"] }}\n{}", with_claim(""));
     let found = told(&chosen, &[row(&chosen, "standard", 0.0, Ruling::Holds)]);
     assert!(found.len() == 2 && found[0].contains("no claim chain.9"), "{found:?}");
-    assert!(found[1].contains("chain.1: `queue.limit` was chosen to make it hold"), "{found:?}");
+    assert!(found[1].contains("chain.1: `queue.limit` was chosen to make the claim hold"), "{found:?}");
     let ours = chosen.replacen("[[claim]]", "[[claim]]\nstatement = \"ours\"", 1).replace(", \"chain.9\"", "");
     assert_eq!(told(&ours, &[row(&ours, "standard", 0.0, Ruling::Holds)]), [""; 0]);
     let cost = with_claim("better = \"above\"").replace("ADTH delays less", "ADTH costs less");

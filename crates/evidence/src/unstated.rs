@@ -1,11 +1,11 @@
-//! The values that documents do not state, as the comments of their scenarios mark them, and those that were tried instead.
+//! The values that documents do not state, as their scenarios' comments mark them, and other values that were tried.
 
 use experiment::claims;
 use toml::{Table, Value};
 
 /// The mark in the comment of a key.
 const MARK: &str = "not stated";
-/// The text after it gives the range of the other values that were tried, or why there are none.
+/// The text after this mark gives the range of the other values that were tried, or why there are none.
 const RANGE: &str = "range:";
 
 /// A scenario's file, or a base: the document, the file's name and its text.
@@ -15,7 +15,7 @@ pub struct Text {
     pub document: String,
     /// The file's name: `s5.toml`.
     pub file: String,
-    /// Its contents.
+    /// Contents of the file.
     pub text: String,
 }
 
@@ -30,11 +30,11 @@ pub struct Unstated {
     pub key: String,
     /// The value that was chosen, as it is written; empty for a table.
     pub value: String,
-    /// Other values that scenarios of the document set, as they are written, each once; in a table with their keys.
+    /// Other values that scenarios of the document set, as written and each once; for a table, with their keys.
     pub tried: Vec<String>,
     /// Text of the comment after the mark: the rule of the choice.
     pub reason: String,
-    /// Text about the range: what is possible at all, or why no decade each way was tried.
+    /// Text about the range: the possible values, or why no decade was tried in each direction.
     pub range: String,
 }
 
@@ -69,7 +69,7 @@ pub fn untried(all: &[Unstated]) -> Vec<String> {
     let told = |one: &Unstated| {
         let (document, file, key) = (&one.document, &one.file, &one.key);
         format!(
-            "{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say in `{RANGE}` why not"
+            "{document}/{file}: vary `{key}`, which the document leaves open, by 0.1 and 10, or say in `{RANGE}` why not"
         )
     };
     bare.map(told).collect()
@@ -89,7 +89,7 @@ fn is_under(key: &[String], path: &[String]) -> bool {
     key.len() >= path.len() && key.iter().zip(path).all(alike)
 }
 
-/// Returns the keys and tables of a text whose comments have the mark: path, value and what else the comment says.
+/// Returns the keys and tables of a text whose comments have the mark: path, value and rest of the comment.
 fn marked(text: &str) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     let (mut table, mut is_list) = (String::new(), false);
@@ -137,7 +137,7 @@ fn settings(text: &str) -> Vec<(Vec<String>, String)> {
     found
 }
 
-/// Adds a value, or each of those in a table.
+/// Adds a value, or each value of a table.
 fn add(found: &mut Vec<(Vec<String>, String)>, key: &[String], value: &Value) {
     let Value::Table(table) = value else { return found.push((key.to_vec(), value.to_string())) };
     for (name, value) in table {

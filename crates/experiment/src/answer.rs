@@ -6,8 +6,8 @@ use crate::study::{Ruling, Study, Verdict};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part<T> {
     Text(T),
-    /// The measured value of a claim with its unit; before it is known, the claim, by its id or by the part after the
-    /// experiment's id.
+    /// The measured value of a claim with its unit. Before the value is known: the claim, by its full id or by the part
+    /// after the experiment's id.
     Value(T),
 }
 
@@ -29,7 +29,7 @@ impl<T> Part<T> {
 
 /// Splits a sentence into parts: "the FIFO reached {2}".
 pub(crate) fn parts(sentence: &str) -> Result<Vec<Part<&str>>, &'static str> {
-    const WRONG: &str = "`{` and `}` stand around the number or the id of a claim, as in `{1}` or `{adth-s1a.3}`";
+    const WRONG: &str = "write the number or the id of a claim between `{` and `}`, as in `{1}` or `{adth-s1a.3}`";
     let mut parts = Vec::new();
     let mut rest = sentence;
     while let Some((before, after)) = rest.split_once('{') {
@@ -57,12 +57,12 @@ pub(crate) fn sentences(study: &Study) -> Vec<String> {
     pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Part::text).collect()).collect()
 }
 
-/// Returns the sentences of a study with the values of its verdicts, without those about a claim that has no value.
+/// Returns a study's sentences with the values of its verdicts, without the sentences on a claim without a value.
 pub(crate) fn pieces(study: &Study) -> Vec<Vec<Part<String>>> {
     study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims)).collect()
 }
 
-/// Fills in the values of an experiment's verdicts; `None` if one of them has none.
+/// Fills in the values of an experiment's verdicts; `None` if a verdict has no value.
 fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<Part<String>>> {
     let told = |part: Part<&str>| match part {
         Part::Text(text) => Some(Part::Text(text.to_owned())),
@@ -71,7 +71,7 @@ fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<
     parts(sentence).ok()?.into_iter().map(told).collect()
 }
 
-/// Returns the sentence for a study without its own sentences: the counts of verdicts: "32 of 47 claims hold; 11
+/// Returns the sentence for a study without an `[answer]`, from the counts of verdicts: "32 of 47 claims hold; 11
 /// differ, 4 are not confirmed."
 pub(crate) fn counts(study: &Study) -> String {
     let of = |ruling: Ruling| study.claims.iter().filter(|verdict| verdict.verdict == ruling).count();
@@ -93,7 +93,7 @@ pub(crate) fn runs(study: &Study) -> String {
     format!("{} ({} per case)", count(study.runs.len(), "run"), count(study.seeds.len(), "seed"))
 }
 
-/// Formats the value of a claim, or each value with its setting if there are several settings.
+/// Formats the value of a claim; for a claim with several settings, each value with its setting.
 fn value(id: &str, verdicts: &[Verdict]) -> Option<String> {
     let of_claim: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.id == id).collect();
     let told = |verdict: &&Verdict| {

@@ -17,7 +17,7 @@ pub const FLOWS: Entries = |run| serde_json::to_value(&run.outcome.flows);
 /// The nodes of a run; their queues are the columns `queues.NAME.KEY`.
 pub const NODES: Entries = |run| serde_json::to_value(&run.outcome.nodes);
 
-/// Formats the figures of the tables that the scenario asks for: one line each, with its interval.
+/// Formats the figures of the tables that the scenario asks for: one line per figure, with its interval.
 pub fn tables(study: &Study) -> String {
     let mut text = line(["table", "row", "column", "quantity", "mean", "low", "high"].into_iter());
     for table in &study.tables {
@@ -41,7 +41,7 @@ fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }
 
-/// Formats the time series of one run: one line per step, the end of the step first, then every series under the key
+/// Formats the time series of one run: one line per step, with the step's end first, then every series under the key
 /// that charts use for it.
 pub fn series(series: &Series) -> String {
     let of = |path: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
@@ -72,7 +72,7 @@ pub fn series(series: &Series) -> String {
     text
 }
 
-/// Returns a file name that tells a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
+/// Returns a file name that distinguishes a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
 pub fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
     const MOST: usize = 150;
     let labels = axes.iter().filter_map(|axis| Some((&axis.name, labels.get(&axis.name)?)));
@@ -154,7 +154,7 @@ pub fn means(runs: &[Run], entries: Entries) -> String {
     sheet.text()
 }
 
-/// A table whose rows have values for some of the columns, which stand in the order in which they came.
+/// A table whose rows have values for some of the columns; the columns stand in the order of their first use.
 #[derive(Default)]
 struct Sheet {
     names: Vec<String>,

@@ -18,7 +18,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Computes the table of a study's runs. Its values are in the units of the cells' titles, or else in SI units.
+    /// Computes the table of a study's runs. The values are in the units of the cells' titles, or else in SI units.
     pub(crate) fn new(study: &Study, table: &Table) -> Self {
         let labels = |name: &String| -> Vec<String> {
             let axis = study.axes.iter().find(|axis| axis.name == *name);
@@ -51,7 +51,7 @@ impl Grid {
     }
 }
 
-/// The values of a cell, of one case and by seed.
+/// The values of a cell for one case, by seed.
 struct Entry<'s> {
     case: &'s Case,
     by_seed: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Random homes: the number of a home determines all of it, and its scenario has the same bytes on every machine.
+//! Random homes: the number of a home determines the whole home, and its scenario has the same bytes on every machine.
 //!
 //! A home has an access point with 1 to 25 stations, each with traffic, shadowing walls, a line to the servers that may
 //! be slower than Wi-Fi, and possibly a neighbour on the channel; `parts.toml` lists these parts. `judge` compares the
@@ -13,8 +13,8 @@ use crate::study::Axis;
 use control::{Random, mix};
 
 const PARTS: &str = include_str!("homes/parts.toml");
-/// Schemes of the access point: today's default, ours, today's default with the knobs of grade 1 of `turns`, and the null
-/// control, whose scheduler differs by 4 us in 256: what it changes is chance.
+/// Schemes of the access point: today's default, ours, today's default with the settings of `turns`' grade 1, and the
+/// null control, whose scheduler differs by 4 us in 256, so that its effect is chance.
 pub const ARMS: [&str; 4] = ["mac80211", "turns", "knobs", "null"];
 /// Id of the experiment of many homes, and its axis.
 pub const ID: &str = "arena-homes";
@@ -27,7 +27,7 @@ pub struct Home {
     pub number: u64,
     /// Scenario file.
     pub text: String,
-    /// Properties that other homes may share: "heavy neighbour", "802.11ac", "film".
+    /// Properties that homes can share: "heavy neighbour", "802.11ac", "film".
     pub traits: Vec<&'static str>,
 }
 
@@ -140,7 +140,7 @@ impl Draw {
         }
     }
 
-    /// Fills in placeholders, and draws one alternative of each `<a|b>`.
+    /// Fills in placeholders, and draws one alternative for each `<a|b>`.
     fn filled(&mut self, body: &str, words: &[(&str, &str)]) -> String {
         let body = words.iter().fold(body.to_owned(), |body, (word, value)| body.replace(&format!("${word}"), value));
         let mut parts = body.split('<');
@@ -155,7 +155,7 @@ impl Draw {
     }
 }
 
-/// Makes one experiment of some homes with some of the [`ARMS`].
+/// Makes one experiment of the given homes with the given [`ARMS`].
 ///
 /// # Panics
 /// Without a home.

@@ -14,17 +14,17 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A pending run of a sweep.
 pub struct Job<'s> {
-    /// Its case.
+    /// Case of the run.
     pub case: &'s Case,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// The network to simulate.
     pub network: Network,
-    /// The name of its results, equal for runs of the same network, seed and build.
+    /// The name of the run's results, equal for runs of the same network, seed and build.
     pub key: String,
 }
 
-/// Returns the simulated time of all runs together, kept ones included.
+/// Returns the simulated time of all runs together, including runs with stored results.
 pub fn simulated_time(scenario: &Scenario) -> Duration {
     let of_case = |case: &Case| case.network.duration * scenario.seeds.len() as u64;
     scenario.cases.iter().map(of_case).sum()
@@ -99,8 +99,8 @@ pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
     Job { case, seed, network, key }
 }
 
-/// Returns a hash of everything on which a run's outcome depends, as a name for its file: the network with every value
-/// and every file that it names, the seed, the build, the models, and the labels.
+/// Returns a hash of everything that determines a run's outcome, as a name for its file: the network with every value
+/// and file, the seed, the build, the models, and the labels.
 fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
     let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
     let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();

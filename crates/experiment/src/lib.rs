@@ -1,8 +1,8 @@
-//! Experiments as data: a scenario is read from its text and checked, its runs are listed, their claims are ruled on,
-//! and results are shown as tables and reports.
+//! Experiments as data: a scenario is read from its text and checked, its runs are listed, verdicts are given on its
+//! claims, and results are shown as tables and reports.
 //!
-//! This crate uses no files, threads or clocks, so that it also runs in a browser: the reader of a scenario provides
-//! its [files](scenario::Files), its runner makes the [jobs]. It holds no model of a network, queue or controller.
+//! This crate uses no files, threads or clocks, so that it also runs in a browser: the caller provides a scenario's
+//! [files](scenario::Files) and runs the [jobs]. It holds no model of a network, queue or controller.
 
 mod answer;
 pub mod claims;

@@ -8,7 +8,7 @@ use sim::results::{Distributions, Flow, Hop, Outcome, Series, shares};
 /// One value at the end of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found<'v> {
-    /// The names of the entries of lists on the way: `["n1", "be"]`.
+    /// The names of the list entries on the path: `["n1", "be"]`.
     pub(crate) names: Vec<&'v str>,
     pub(crate) value: &'v Value,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Found<'v> {
 pub(crate) struct Missing {
     /// The part of the path that does not exist.
     pub(crate) name: String,
-    /// The names that exist in its place.
+    /// The names that exist at that point of the path.
     pub(crate) known: Vec<String>,
 }
 
@@ -44,8 +44,8 @@ fn of_outcome(outcome: &Outcome) -> Value {
     )
 }
 
-/// Returns flows, each with whether it was refused: it asked for admission and is not admitted at the end. Flows that
-/// do not ask count as not refused, so that systems with and without admission can be compared.
+/// Returns flows, each with whether it was refused: a refused flow asked for admission and is not admitted at the end.
+/// Flows that do not ask count as not refused, so that systems with and without admission can be compared.
 fn flows<'f>(of: impl IntoIterator<Item = &'f Flow>) -> Value {
     let told = |flow: &Flow| {
         let mut tree = json!(flow);
@@ -55,7 +55,7 @@ fn flows<'f>(of: impl IntoIterator<Item = &'f Flow>) -> Value {
     of.into_iter().map(told).collect()
 }
 
-/// Adds to a run's future results the frames of access points to each station, by the names and roles of all nodes.
+/// Adds to a run's future results each access point's frames to each station, by the names and roles of all nodes.
 pub(crate) fn add_stations(tree: &mut Value, roles: &[(String, Role)]) {
     let of = |wanted: Role| roles.iter().filter(move |(_, role)| *role == wanted).map(|(name, _)| name);
     let hop = |name: &String| Hop { name: name.clone(), ..Hop::default() };
@@ -139,8 +139,8 @@ pub(crate) fn branch(run: &Run, path: &str) -> Value {
     }
 }
 
-/// Returns all values at `path`, in the scenario's order. Elements of a list are addressed by name, all of them by `*`,
-/// those whose names begin alike by `down*`, or begin and end alike by `down* be`.
+/// Returns all values at `path`, in the scenario's order. A list's elements are addressed by name: all by `*`, those
+/// with a common beginning by `down*`, those with a common beginning and end by `down* be`.
 pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Missing> {
     let mut places = vec![Found { names: Vec::new(), value: root }];
     for segment in path.split('.') {
@@ -170,7 +170,7 @@ fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> 
     }
 }
 
-/// True where `segment` of a path means the element called `name`.
+/// True if `segment` of a path means the element called `name`.
 pub fn means(segment: &str, name: &str) -> bool {
     segment == name
         || segment
@@ -193,8 +193,8 @@ pub(crate) fn series(series: &Series, path: &str) -> Vec<(String, Vec<Option<f64
     trees.filter_map(|(name, tree)| Some((name, values(&tree)?))).collect()
 }
 
-/// Returns the numbers at `path`, in the scenario's order: 1 for true, 0 for false, NaN for a result that is neither
-/// true, false nor a number. Empty if `path` leads nowhere.
+/// Returns the numbers at `path`, in the scenario's order: 1 for true, 0 for false, NaN for any other result that is no
+/// number. Empty if `path` leads nowhere.
 pub(crate) fn numbers(root: &Value, path: &str) -> Vec<f64> {
     let number = |value: &Value| value.as_f64().or_else(|| value.as_bool().map(|is| f64::from(u8::from(is))));
     let found = find(root, path).unwrap_or_default();

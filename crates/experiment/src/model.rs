@@ -8,17 +8,17 @@ use crate::study::{Modelled, Models, Rated};
 use sim::config::Network;
 use sim::results::Outcome;
 
-/// A fault in a table `[model]`: the key below it, and the reason.
+/// A fault in a table `[model]`: the key below the table, and the reason.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) key: &'static str,
     pub(crate) message: String,
 }
 
-/// Computes the models of a scenario for a run; `None` if it asks for none.
+/// Computes the models of a scenario for a run; `None` if the scenario asks for none.
 ///
 /// # Errors
-/// Nodes or settings that a model does not cover, whatever was measured.
+/// Nodes or settings that a model does not cover, independent of measurements.
 pub(crate) fn of(models: &Models, network: &Network, outcome: &Outcome) -> Result<Option<Modelled>, Fault> {
     if *models == Models::default() {
         return Ok(None);

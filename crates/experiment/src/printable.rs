@@ -1,5 +1,4 @@
-//! Text from files and results for a terminal: a title must not move the cursor, colour the screen or hide what
-//! follows.
+//! Text from files and results for a terminal: a title must not move the cursor, colour the screen or hide text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,12 +9,12 @@ pub fn shown(c: char) -> char {
     if c.is_control() || turns { '\u{fffd}' } else { c }
 }
 
-/// Returns lines of text with a mark in place of every such character.
+/// Returns lines of text with a mark in place of every such control character.
 pub fn lines(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '\n' | '\t') { c } else { shown(c) }).collect()
 }
 
-/// Returns JSON with an escape in place of every such character, which keeps its meaning.
+/// Returns JSON with an escape in place of every such control character, without a change of meaning.
 pub fn json(text: &str) -> Cow<'_, str> {
     // Results are mostly numbers: megabytes of plain ASCII without control characters.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {

@@ -1,4 +1,4 @@
-//! Words quoted for a POSIX shell, so that every command that Sluice prints can be typed again.
+//! Words quoted for a POSIX shell, so that every command that Sluice prints can be pasted again.
 
 /// Returns the word itself if it is plain, otherwise in single quotes.
 pub fn quoted(word: &str) -> String {

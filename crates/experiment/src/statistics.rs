@@ -12,7 +12,7 @@ pub struct Interval {
 }
 
 /// Returns the mean of one value per seed and its 95 % interval, by Student's t with `n - 1` degrees of freedom: the
-/// seeds are independent, their number is small, and their values are taken as roughly normal. NaN for no values.
+/// seeds are independent and few, and their values are taken as roughly normal. NaN for no values.
 pub fn interval(values: &[f64]) -> Interval {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -21,7 +21,7 @@ pub fn interval(values: &[f64]) -> Interval {
     Interval { mean, low: mean - half, high: mean + half }
 }
 
-/// Returns the values under a key, in a list in the order in which the keys first came.
+/// Returns the values under a key; the list has the keys in the order of their first values.
 pub(crate) fn entry_of<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let place = list.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
         list.push((key, V::default()));

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
-/// A scenario, its runs and the verdicts on its claims. Its file, runs and verdicts are kept apart from the rest.
+/// A scenario, its runs and the verdicts on its claims. File, runs and verdicts are stored apart from the rest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Study {
     /// The experiment's id: `adth-s1a`.
@@ -26,7 +26,7 @@ pub struct Study {
     pub file: String,
     /// Version of Sluice that made the runs.
     pub version: String,
-    /// The command that makes these runs again.
+    /// The command line that makes these runs again.
     pub command: String,
     /// The axes of the sweep, in the scenario's order; a run's `case` has one label for each.
     pub axes: Vec<Axis>,
@@ -37,7 +37,7 @@ pub struct Study {
     /// The tables that the scenario asks for.
     #[serde(default)]
     pub tables: Vec<Table>,
-    /// Tables of an experiment with its own judge.
+    /// Tables of an experiment that brings its own judge.
     #[serde(default)]
     pub findings: Vec<Finding>,
     /// Distributions over cases.
@@ -46,10 +46,10 @@ pub struct Study {
     /// First sentences of report and terminal.
     #[serde(default)]
     pub answer: Answer,
-    /// The scenario with all that it inherits, as one text.
+    /// The scenario, merged with its bases, as one text.
     #[serde(default)]
     pub text: String,
-    /// The scenario as a file of its own.
+    /// The scenario as a file that is valid on its own.
     #[serde(skip)]
     pub alone: String,
     /// All runs: by case in the scenario's order, then by seed.
@@ -67,8 +67,8 @@ impl Study {
     }
 }
 
-/// Returns the warnings of runs: of those that differ only in words with digits (quantities, `n0`), the first and the
-/// number of others.
+/// Returns the warnings of runs; of warnings that differ only in words with digits (quantities, `n0`), the first and
+/// the number of the others.
 pub fn warnings(runs: &[Run]) -> Vec<String> {
     let told: BTreeSet<&str> = runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect();
     let mut kinds: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
@@ -122,7 +122,7 @@ pub struct Run {
     pub seed: u64,
     /// Label of the value of every axis.
     pub case: BTreeMap<String, String>,
-    /// Every key that was set differently from the file, and its value as TOML text.
+    /// Every key whose value differs from the file, and the value as TOML text.
     pub set: BTreeMap<String, String>,
     /// Version of Sluice that made the run.
     pub version: String,

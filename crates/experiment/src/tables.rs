@@ -17,9 +17,9 @@ use sim::results::{Flow, Node, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Formats a study with at most `width` columns, as far as the words allow: the answer, the tables that the scenario
-/// asks for, the counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim,
-/// and the reasons why claims do not hold.
+/// Formats a study with at most `width` columns, as far as the words allow: the answer, the requested tables, the
+/// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim, and the reasons
+/// why claims do not hold.
 pub fn study(study: &Study, width: usize, all: bool) -> String {
     let mut text = format!("{}: {}\n", study.id, study.title);
     let answer = answer::sentences(study);
@@ -48,8 +48,8 @@ pub fn study(study: &Study, width: usize, all: bool) -> String {
     text + &format!("\n{}, {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n", runs(study))
 }
 
-/// Groups verdicts by the origin of their statements, each with its name: "" if all are the document's, otherwise " of
-/// the document", " of our own" and so on.
+/// Groups verdicts by the origin of their statements, each group with its name: "" if all statements are the
+/// document's, otherwise " of the document", " of our own" and so on.
 pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<&'v Verdict>)> {
     let kinds = [
         (None, " of the document"),
@@ -127,8 +127,7 @@ fn reasons(study: &Study, width: usize) -> String {
 }
 
 /// Formats the verdicts on a study's claims, one block per claim: the statement, the document's value, and ours. If a
-/// claim has several verdicts, each has a line with its setting. At most `width` characters wide, as far as the words
-/// allow.
+/// claim has several verdicts, each has a line with its setting. At most `width` characters wide, if the words allow.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -191,7 +190,7 @@ pub fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String 
     if ids.is_empty() { "no claims".to_owned() } else { format!("{}: {}", of_ids(&ids), parts.join(", ")) }
 }
 
-/// Formats "7 claims", or "7 claims, 14 verdicts" if some have several.
+/// Formats "7 claims", or "7 claims, 14 verdicts" if some claims have several verdicts.
 pub(crate) fn counted<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
     of_ids(&verdicts.into_iter().map(|verdict| verdict.id.as_str()).collect::<Vec<_>>())
 }
@@ -203,7 +202,7 @@ fn of_ids(ids: &[&str]) -> String {
 }
 
 /// Formats the flows of a run, at most `width` characters wide, as far as the names allow. With TCP, the data that
-/// arrived in order stands beside all data that arrived.
+/// arrived in order stands next to all data that arrived.
 pub fn flows(outcome: &Outcome, width: usize) -> String {
     let tcp = outcome.flows.iter().any(|flow| flow.carried_bps.is_some());
     let with_carried = |mut cells: Vec<String>, carried: String| {
@@ -232,7 +231,7 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
 }
 
-/// Formats a line for each flow that replays a recording with frames left out: their number, and the reason.
+/// Formats a line for each flow that replays a recording in part: the number of frames left out, and the reason.
 pub fn left_out(outcome: &Outcome, width: usize) -> String {
     let line = |flow: &Flow| {
         let reasons = flow.left_out?.reasons();
@@ -346,8 +345,7 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     text
 }
 
-/// Returns the tables that a scenario asks for, with the means over the seeds and their 95 % intervals (`null` for no
-/// value).
+/// Returns a scenario's tables, with the means over the seeds and their 95 % intervals (`null` for no value).
 pub fn json(study: &Study) -> Value {
     let of_table = |table: &Table| {
         let grid = Grid::new(study, table);
@@ -363,7 +361,7 @@ pub fn json(study: &Study) -> Value {
     study.tables.iter().map(of_table).collect()
 }
 
-/// Formats three significant digits, with trailing zeros after the point.
+/// Formats a number with three significant digits, trailing zeros included.
 fn rounded(value: f64) -> String {
     match value.abs() {
         size if size.is_nan() => "-".to_owned(),
@@ -378,8 +376,7 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// Two names, then figures.
-/// Where there is no room, a value stands above its unit, and a path in several lines.
+/// Two names, then figures. If the width is too small, a value stands above its unit, and a path takes several lines.
 const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[0, 1, 2, 3, 4, 5, 6, 7, 8] };
 
 fn reported(verdict: &Verdict) -> String {

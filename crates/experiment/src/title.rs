@@ -1,10 +1,10 @@
-//! The unit in a title: results are in SI units, and `p95 (ms)` asks for milliseconds.
+//! The unit in a title: results are in SI units, and the title `p95 (ms)` asks for milliseconds.
 
 use crate::claims::Expression;
 use crate::study::{Compare, Labels, Unit};
 use std::collections::BTreeMap;
 
-/// Units allowed in parentheses at the end of a title, and the factors from SI values.
+/// Units allowed in parentheses at the end of a title, and their factors from SI values.
 const WRITTEN: &[(&[&str], Unit, f64)] = &[
     (&["s", "sec", "seconds"], Unit::Seconds, 1.0),
     (&["ms", "msec", "milliseconds"], Unit::Seconds, 1e3),

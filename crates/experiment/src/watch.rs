@@ -1,4 +1,4 @@
-//! Interfaces for watching runs, and for making them outside.
+//! Interfaces for observing runs, and for running them outside this crate.
 
 use sim::Governed;
 use sim::config::Network;
@@ -14,7 +14,7 @@ pub trait Watch: Sync {
         false
     }
 
-    /// Reports this much more simulated time.
+    /// Reports that this much more time was simulated.
     fn advanced(&self, _by: Duration) {}
 }
 
@@ -37,8 +37,8 @@ pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// Controllers that are not part of Sluice, such as those written in Python.
 pub trait Outside: fmt::Debug + Send + Sync {
-    /// Runs `network` to its end and decides at `places`; `None` if the watcher stopped it. `case`: the labels of the
-    /// varied values.
+    /// Runs `network` to its end and decides at `places`; `None` if the watcher stopped the run. `case`: the labels of
+    /// the varied values.
     ///
     /// # Errors
     /// If it fails.

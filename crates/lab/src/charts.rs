@@ -13,7 +13,7 @@ pub struct NoLibrary;
 /// Returns the library, as JavaScript that a report embeds.
 ///
 /// # Errors
-/// If the library was missing when this crate was built.
+/// If this crate was built without the library.
 pub fn library() -> Result<&'static str, NoLibrary> {
     if LIBRARY.is_empty() { Err(NoLibrary) } else { Ok(LIBRARY) }
 }

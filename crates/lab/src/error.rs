@@ -20,7 +20,7 @@ impl Error {
         Self::Write { what: path.display().to_string(), error }
     }
 
-    /// Returns the error that there is no such node, flow or event, with the nearest name or all.
+    /// Returns the error for a missing node, flow or event, with the nearest name or all names.
     pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Self {
         Self::Wrong(format!("there is no {what} `{name}`{}", or_one_of(name, known)))
     }

@@ -1,5 +1,4 @@
-//! Scenarios and configurations in files. For a path that does not exist it gives the existing part and the names
-//! there.
+//! Scenarios and configurations in files. For a missing path, the error gives the existing part and the names there.
 
 use experiment::scenario::{Files, Refusal, Scenario, Wishes, nearest, opened, parse};
 use schemars::JsonSchema;
@@ -8,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// A folder: the place of a scenario, from which it names other files.
+/// A folder: the place of a scenario, to which the names of other files are relative.
 #[derive(Clone, Copy, Debug)]
 pub struct Folder<'f>(pub &'f Path);
 

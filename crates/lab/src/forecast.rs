@@ -1,7 +1,7 @@
-//! Forecasts what today's queues and others would do at an access point, from readings of its radio: the modes and the
-//! traffic of its stations, and how busy the channel is. What the readings do not show is drawn at random: the
-//! neighbour, servers, other queues. Draws in which today's queues behave as recorded are kept, and simulated with the
-//! other queues, on the same random numbers.
+//! Forecasts the effect of today's and other queues at an access point, from readings of its radio: the modes and the
+//! traffic of its stations, and how busy the channel is. Conditions that the readings do not show are drawn at random:
+//! the neighbour, servers, other queues. Draws in which today's queues behave as recorded are kept, and simulated with
+//! the other queues on the same random numbers.
 
 mod draw;
 mod seen;
@@ -17,20 +17,20 @@ use serde::Serialize;
 use sim::World;
 use sim::results::Outcome;
 
-/// Number of draws simulated with today's queues. At most half of them are kept.
+/// Number of draws simulated with today's queues. At most half of the draws are kept.
 pub const DRAWS: usize = 40;
-/// Least number of draws that reproduce the readings, and their largest distance from them, in tolerances.
+/// Least number of draws that reproduce the readings, and their largest distance from these, in tolerances.
 const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
 /// Number of kept draws for which the neighbour's growth is simulated.
 const GROWN: usize = 4;
 /// Round trip of the line to a server, in seconds.
 const LINE: f64 = 0.01;
-/// Events of all simulations together, about: a minute of one core.
+/// Approximate number of events of all simulations together: a minute of one core.
 const MOST_EVENTS: f64 = 100e6;
 /// Least number of steps of a recording.
 const ENOUGH: usize = WARMUP + LENGTH;
-/// A queue that can be forecast: its name, and its settings of the access point.
+/// A queue for a forecast: its name, and its settings of the access point.
 pub type Queues = (&'static str, &'static [&'static str]);
 /// All of them.
 pub const ARMS: [Queues; 2] = [
@@ -52,14 +52,14 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Effect of an arm on the slowest hundredth of the pings to a station.
+/// Effect of an arm (queue) on the slowest hundredth of the pings to a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arm {
     /// Name.
     pub name: String,
     /// Round trip with today's queues, in seconds, including 10 ms for the line to a server.
     pub now_s: Interval,
-    /// Round trip with the arm.
+    /// Round trip with the arm (queue).
     pub then_s: Interval,
     /// Ratio of the two round trips, on the same draws.
     pub ratio: Interval,
@@ -72,19 +72,19 @@ pub struct Arm {
 /// A forecast.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Why there is no forecast, and nothing was simulated.
+    /// Why there is no forecast; nothing was simulated in this case.
     pub cannot: Option<&'static str>,
     /// Number of stations.
     pub stations: usize,
     /// Number of stations whose bitrates have no MCS.
     pub legacy: usize,
-    /// Share of airtime that others use.
+    /// Share of airtime that other networks use.
     pub foreign: f64,
     /// Draws that were kept.
     pub draws: usize,
     /// Distance of the nearest draw from the readings, in tolerances.
     pub distance: f64,
-    /// Ratio of the first arm to today's queues if the neighbour takes all the airtime that it can.
+    /// Ratio of the first arm (queue) to today's queues if the neighbour takes all the airtime that it can.
     pub grown: Option<Interval>,
     /// The arms.
     pub arms: Vec<Arm>,
@@ -101,10 +101,10 @@ struct Found {
     events: u64,
 }
 
-/// Forecasts arms from the readings, by this number of draws ([`DRAWS`], or fewer in tests).
+/// Forecasts the effect of arms (queues) from the readings, by this number of draws ([`DRAWS`], or fewer in tests).
 ///
 /// # Errors
-/// No network can be made of the recording.
+/// The recording yields no network.
 pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, String> {
     let mut told = Forecast {
         stations: air.interface.stations.len(),
@@ -113,11 +113,11 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
         ..Forecast::default()
     };
     told.cannot = match air.shares.len() {
-        0 if air.bytes.is_empty() => Some(
-            "iw tells who is there, but neither who sends when nor what others do: give a recording of some minutes",
-        ),
-        0 => Some("the driver does not survey the channel, so that others may fill it or not"),
-        1..=ENOUGH => Some("so short a recording says little: give some minutes"),
+        0 if air.bytes.is_empty() => {
+            Some("iw lists the stations, but neither their traffic nor that of other cells: record some minutes")
+        }
+        0 => Some("the driver does not report how busy other cells keep the channel (its survey)"),
+        1..=ENOUGH => Some("the recording is too short: record some minutes"),
         _ => None,
     };
     if told.cannot.is_some() {
@@ -136,7 +136,7 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     tried.truncate(draws / 2);
     told.draws = tried.len();
     if told.distance > FAR || tried.len() < FEWEST {
-        told.cannot = Some("hardly any simulated network does what was seen");
+        told.cannot = Some("hardly any simulated network reproduces the measurements");
         return Ok(told);
     }
     let all = |draws: &[(f64, Found, Draw)], queues: Queues| {
@@ -158,8 +158,8 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     Ok(told)
 }
 
-/// Simulates a draw with today's queues; again if the neighbour's load does not use the seen airtime. Also returns the
-/// distance from the readings.
+/// Simulates a draw with today's queues, and again if the neighbour's load does not use the recorded airtime. Also
+/// returns the draw's distance from the readings.
 fn fitted(air: &Air, mut draw: Draw) -> Result<(f64, Found, Draw), String> {
     let seen = Shares::mean(&air.shares[draw.steps.clone()]).foreign;
     let mut found = simulated(air, &draw, &[])?;
@@ -209,7 +209,7 @@ impl Found {
 }
 
 impl Arm {
-    /// Compares an arm with today's queues.
+    /// Compares an arm (queue) with today's queues.
     fn of(name: &str, now: &[(f64, Found, Draw)], then: &[Found]) -> Self {
         debug_assert_eq!(now.len(), then.len(), "each draw has both");
         let each = |of: &dyn Fn(&Found, &Found) -> f64| {

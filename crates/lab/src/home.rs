@@ -15,11 +15,11 @@ pub const FOLDER: &str = "scenarios";
 /// The repository's scenarios: path below `scenarios` and content.
 const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 
-/// Returns `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios, or without a cache
-/// one of the user's among the temporary files.
+/// Returns `./scenarios`; if that is missing, a folder of the user's cache with the built-in scenarios, or without a
+/// cache a user's folder among the temporary files.
 ///
-/// The scenarios are files, so that paths in messages and reports lead to something that can be read and copied. A
-/// cached file that was changed is written again.
+/// The scenarios are files, so that users can read and copy what messages and reports refer to. A cached file that was
+/// changed is written again.
 ///
 /// # Errors
 /// No folder can be written to.
@@ -60,7 +60,7 @@ fn owned(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Writes the built-in scenarios to a folder where they are not there.
+/// Writes the built-in scenarios that a folder lacks.
 fn carry(folder: &Path) -> Result<(), Error> {
     for (name, content) in CARRIED {
         let file = folder.join(name);
@@ -88,10 +88,10 @@ impl Files for Carried {
     }
 }
 
-/// [Reads](Scenario::read) the built-in scenario with this id. Nothing is read from a disk or written to one.
+/// [Reads](Scenario::read) the built-in scenario with this id. The function reads and writes no files.
 ///
 /// # Errors
-/// There is none (with the nearest id), or the wishes cannot be fulfilled.
+/// No such id (with the nearest id), or the wishes cannot be fulfilled.
 pub fn built_in(id: &str, wishes: &Wishes) -> Result<Scenario, Refusal> {
     if let Some((name, content, _)) = identified().find(|(.., own)| own == id) {
         let path = Path::new(name);
@@ -118,7 +118,7 @@ fn identified() -> impl Iterator<Item = (&'static str, &'static [u8], String)> {
     })
 }
 
-/// Returns the name of a scenario on the command line: the id of a built-in one, whose path is of no use elsewhere,
+/// Returns the name of a scenario on the command line: the id of a built-in scenario, whose path is useless elsewhere,
 /// otherwise the path.
 pub fn name(file: &Path, id: &str) -> String {
     if cached().into_iter().chain([below(&temporary())]).any(|folder| file.starts_with(folder)) {
@@ -142,7 +142,7 @@ fn temporary() -> PathBuf {
     env::temp_dir().join(format!("sluice-{user}"))
 }
 
-/// Returns the folder for the built-in scenarios below one of Sluice's.
+/// Returns the folder for the built-in scenarios below one of Sluice's folders.
 fn below(folder: &Path) -> PathBuf {
     folder.join(env!("CARGO_PKG_VERSION")).join(FOLDER)
 }
@@ -153,7 +153,7 @@ fn cache() -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
 }
 
-/// Returns words for the place of `home` in messages.
+/// Returns words that name the place of `home` in messages.
 pub fn place(home: &Path) -> &'static str {
     if home == Path::new(FOLDER) { "in `scenarios`" } else { "among those built into the command" }
 }
@@ -166,7 +166,7 @@ pub fn is_word(target: &Path) -> bool {
 /// Returns the file itself, or all scenarios in the folder and below.
 ///
 /// # Errors
-/// A folder that cannot be read or holds none.
+/// A folder that cannot be read or holds no scenarios.
 pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -198,7 +198,7 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Removes the files without an id from which others inherit, because they are not experiments.
+/// Removes the files without an id, which others inherit from, because they are not experiments.
 fn without_bases(files: &mut Vec<PathBuf>) {
     let outlines: Vec<Outline> = files.iter().map(|file| outlined(file)).collect();
     let base =
@@ -219,7 +219,7 @@ fn outlined(file: &Path) -> Outline {
 /// Returns the file in `home` with this id.
 ///
 /// # Errors
-/// There is none; names the nearest id.
+/// No file has the id; the error names the nearest id.
 pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, Error> {
     let mut known = Vec::new();
     for file in under(home)? {

@@ -35,11 +35,11 @@ pub struct Bitrate {
 }
 
 impl Bitrate {
-    /// A mode; of 802.11n the MCS counts the streams. Modes above a generation's, such as 4096-QAM, count as its
-    /// highest.
+    /// Creates a mode; for 802.11n the MCS counts the streams. Modes above a generation's highest, such as 4096-QAM,
+    /// count as its highest.
     ///
     /// # Errors
-    /// The reason, if the generation has no such width or fewer streams.
+    /// The reason, if the generation lacks such a width or this number of streams.
     pub fn new(generation: Format, mcs: u8, streams: u8, width: u32, guard: GuardInterval) -> Result<Self, String> {
         let (mcs, streams) = if generation == Format::Ht { (mcs % 8, mcs / 8 + 1) } else { (mcs, streams) };
         let (name, fastest, most, widest) = limits(generation);
@@ -54,18 +54,18 @@ impl Bitrate {
         Ok(Self { generation, mcs: mcs.min(fastest), streams, width, guard })
     }
 
-    /// Number proportional to its rate, apart from the guard interval.
+    /// Number proportional to the mode's rate, apart from the guard interval.
     fn bits(self) -> u64 {
         TWELFTHS[usize::from(self.mcs)] * u64::from(self.streams) * u64::from(self.width)
     }
 
-    /// Its rate in bit/s, to a sixth.
+    /// The mode's rate in bit/s, rounded to a sixth.
     pub(crate) fn rate(self) -> f64 {
         // Per MHz, stream and twelfth of a bit; without pilots, guard intervals and bands.
         62e3 * self.bits() as f64
     }
 
-    /// True if the standard has it: 802.11ac lacks some combinations with MCS 6 and 9.
+    /// True if the standard has the mode: 802.11ac lacks some combinations with MCS 6 and 9.
     fn exists(self) -> bool {
         let width = self.generation.widths().iter().find(|width| width.mhz() == self.width);
         let mimo = |width| Mimo::new(self.generation, self.mcs, self.streams, width, self.generation.guards()[0]);
@@ -98,7 +98,7 @@ pub struct Station {
     pub old: Option<Rate>,
 }
 
-/// A rate of 802.11a, b or g that shows a station's standard; other frames than data have the lowest, 1 or 6 Mb/s.
+/// A rate of 802.11a, b or g that shows a station's standard; other frames than data use the lowest rates, 1 or 6 Mb/s.
 pub fn old_rate(bits_per_second: u64) -> Option<Rate> {
     let known = [2_000, 5_500, 11_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000].map(Rate::kbps);
     known.into_iter().find(|rate| rate.as_bps() == bits_per_second)
@@ -107,15 +107,15 @@ pub fn old_rate(bits_per_second: u64) -> Option<Rate> {
 /// An interface of a Wi-Fi card.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// Name of the interface.
     pub name: Option<String>,
-    /// Its role.
+    /// Role of the interface.
     pub role: Role,
     /// Centre of the primary channel, in MHz.
     pub frequency: Option<u32>,
     /// Width of the channel, in MHz.
     pub width: Option<u32>,
-    /// Its stations.
+    /// Stations of the interface.
     pub stations: Vec<Station>,
 }
 
@@ -127,24 +127,24 @@ pub const fn is_of_wifi(mhz: &u32) -> bool {
 /// Returns the text of a scenario file made from an interface; `about`: its source.
 ///
 /// # Errors
-/// Too little is known of the interface.
+/// The interface lacks required values.
 pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static str> {
     Ok(cell(interface, about)? + SERVER + TRAFFIC)
 }
 
-/// As [`scenario`], but only the cell: access point and stations.
+/// Like [`scenario`], but returns only the cell: access point and stations.
 ///
 /// # Errors
-/// Too little is known of the interface.
+/// The interface lacks required values.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
-        return Err("it belongs to no access point: only networks with one can be copied");
+        return Err("it belongs to no access point, but only a network with one can be copied");
     }
     if interface.stations.is_empty() {
         return Err("it has no station: include the output of `iw dev DEV station dump`");
     }
     if interface.left_out() == interface.stations.len() {
-        return Err("no station's bitrates have an MCS or a data rate: read them while stations download");
+        return Err("no station has a bitrate with an MCS or a data rate: read iw while stations download");
     }
     let mut cell = String::new();
     write_cell(&mut cell, interface, about).map_err(|_| "it is too long")?;
@@ -179,8 +179,8 @@ impl Interface {
         self.stations.iter().filter_map(|station| station.mode(self.is_low()))
     }
 
-    /// The guard interval of most frames. One holds for all, 802.11ax has none below 0.8 us, and before it the short one
-    /// counts only if all have it.
+    /// The guard interval of most frames. For a single generation its interval; 802.11ax has none below 0.8 us, and
+    /// before 802.11ax the short one counts only if all stations have it.
     fn guard(&self, newest: Format) -> GuardInterval {
         use GuardInterval::{Double, Long, Quadruple, Short};
         if newest < Format::He {
@@ -194,7 +194,7 @@ impl Interface {
 }
 
 impl Station {
-    /// Standard and rate of a station that has been sent data in an older format, and has used no newer one.
+    /// Standard and rate of a station that was sent data in an older format and has used no newer format.
     fn older(&self, low: bool) -> Option<(Standard, Rate)> {
         let rate = self.old.filter(|_| self.mode(low).is_none())?;
         let is_dsss = DsssRate::ALL.iter().any(|known| known.rate() == rate);
@@ -288,8 +288,8 @@ fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Res
     Ok(())
 }
 
-/// MCS index with which a station that has the streams and width of `own` is about as fast as at this bitrate, and no faster:
-/// a node has one number of streams and one width.
+/// MCS index with which a station with the streams and width of `own` is about as fast as at this bitrate, and no
+/// faster, because a node has one number of streams and one width.
 fn index(bitrate: Bitrate, own: Bitrate) -> u8 {
     let slower = (0..=limits(own.generation).1).rev().map(|mcs| Bitrate { mcs, ..own });
     let mode = slower.filter(|mode| mode.exists()).find(|mode| mode.bits() <= bitrate.bits());

@@ -22,12 +22,12 @@ pub fn settings(sets: &[String]) -> Result<Settings, String> {
     Value::Table(root).try_into().map_err(|error: toml::de::Error| error.message().trim().to_owned())
 }
 
-/// Returns the key of `[queue]` for the delay at which a controller aims; `None` if it aims at none.
+/// Returns the key of `[queue]` for a controller's target delay; `None` if the controller has none.
 pub fn target_key(controller: Name) -> Option<String> {
     controller.target().map(|key| format!("{controller}.{key}"))
 }
 
-/// Reads a value as TOML; anything else is text without its quotes.
+/// Reads a value as TOML; any other text counts as a string, without its quotes.
 fn value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
     parsed.unwrap_or_else(|| Value::String(text.trim().to_owned()))

@@ -1,9 +1,9 @@
 //! Turns a recording of a live queue into a scenario: a link as fast as the measured one, and the offered load.
 //!
-//! - *Link*: a packet takes the service time that was measured in the interval in which it is sent, or the time between
-//!   departures if service times were never measured. An interval without either, as when nothing was sent, keeps the
-//!   last one.
-//! - *Load*: each interval has as many packets as arrived, evenly spaced. All have the mean length of the recording.
+//! - *Link*: a packet takes the service time that was measured in the interval of its transmission, or the time between
+//!   departures if service times were never measured. An interval without either time, for example without
+//!   transmissions, keeps the last value.
+//! - *Load*: each interval has as many packets as arrived, evenly spaced. All have the recording's mean length.
 
 use control::{AnyController, Controller as _, Heard, Limit, Name, Parameters, Reads, Stat};
 use std::fmt;
@@ -17,15 +17,15 @@ pub type Decision = control::Decision<Vec<Heard>>;
 const HEADERS: u64 = 28;
 /// The longest payload of a flow, see the scenario's reference.
 const MOST_PAYLOAD: u64 = 2_268;
-/// Payload instead of a size that a scenario cannot have, such as that of packets that a card segments (GSO).
+/// Payload that replaces a size which a scenario cannot have, such as that of packets that a card segments (GSO).
 const USUAL_PAYLOAD: u64 = 1_472;
 
-/// Largest number of intervals, so that the file is not too large to be read.
+/// Largest number of intervals, so that the file stays small enough to be read.
 const MOST: usize = 100_000;
 /// Number of values of the time series over the whole recording.
 const SERIES: u64 = 500;
 
-/// A part of the recording in which something was constant.
+/// A part of the recording during which a value was constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
     from: Duration,
@@ -41,7 +41,7 @@ pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     if recording.len() > MOST {
         let intervals = recording.len();
         return Err(format!(
-            "it has {intervals} intervals, and a scenario at most {MOST}: cut it, for example by `head -n {MOST}`"
+            "the recording has {intervals} intervals, but a scenario at most {MOST}: cut it by `head -n {MOST}`"
         ));
     }
     let order = recording.windows(2).position(|pair| pair[1].at <= pair[0].at);
@@ -66,7 +66,7 @@ struct Copy<'c> {
     limit: Limit,
 }
 
-/// Returns the mean payload of the packets that arrived, and whether it had to be changed.
+/// Returns the mean payload of the arrived packets, and whether this payload had to be changed.
 fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
     let (mut packets, mut bytes) = (0_u128, 0_u128);
     for arrived in recording.iter().map(|decision| decision.seen.arrived) {
@@ -81,7 +81,7 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
     Ok(if fits { (Bytes::new(mean - HEADERS), false) } else { (Bytes::new(USUAL_PAYLOAD), true) })
 }
 
-/// Returns the link's rates, at which a packet takes as long as was measured.
+/// Returns the link's rates, at which a packet takes the measured time.
 fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static str> {
     let bits = u128::from(payload.bits() + 8 * HEADERS) * 1_000_000_000;
     let some = |stat: Stat| (stat.n > 0 && !stat.mean.is_zero()).then_some(stat.mean);
@@ -98,12 +98,12 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
         }
     }
     if parts.is_empty() {
-        return Err("it does not show the link's speed: packets waited behind one another in no interval");
+        return Err("the recording does not show the link's speed: no packet waited behind another");
     }
     Ok(parts)
 }
 
-/// Returns the rates of payload, at which each interval has as many packets as arrived.
+/// Returns the payload rates with which each interval has as many packets as arrived.
 fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut end = Duration::ZERO;
@@ -163,7 +163,7 @@ fn text(copy: &Copy) -> String {
     text
 }
 
-/// False for a controller that needs a radio or transmission levels, which a wired link does not have.
+/// False for a controller that needs a radio or transmission levels, which a wired link lacks.
 fn works_on_a_wire(name: Name) -> bool {
     let built = AnyController::new(name, &Parameters::default(), &Limit::Packets(1).into());
     built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES).and(Reads::LEVELS)))
@@ -180,7 +180,7 @@ fn pictures(duration: Duration) -> String {
     text + CHARTS
 }
 
-/// The parts after the first, as the key `at` of a link or a flow.
+/// The parts after the first, as values of the key `at` of a link or a flow.
 struct Steps<'s>(&'s [Part]);
 
 impl fmt::Display for Steps<'_> {

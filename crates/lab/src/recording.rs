@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// Largest length of a line, in bytes. An interval names its neighbours, of which there are hundreds at most.
+/// Largest length of a line, in bytes. An interval names its neighbours, at most some hundreds.
 const LONGEST_LINE: u64 = 1 << 20;
 /// Largest number of lines: six days of intervals of 100 ms, which fill some gigabytes of memory.
 const MOST_LINES: usize = 5_000_000;
@@ -20,9 +20,9 @@ const AIR: &[u8] = b"{\"air\":";
 /// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// The recording's intervals with the limits that followed, in order of time.
+    /// The recording's intervals with the limits that the controller then set, in order of time.
     pub decisions: Vec<Decision>,
-    /// The number of the last line, from 1, if a full disk or a crash cut it off. That line is left out.
+    /// The number of the last line, counted from 1, if a full disk or a crash cut the line off. It is left out.
     pub cut: Option<usize>,
 }
 
@@ -49,13 +49,13 @@ pub fn read_all(name: &str, recording: impl BufRead) -> Result<Recording, Error>
 
 /// Returns the warning about a last line that was cut off.
 pub fn cut_off(name: &str, line: usize) -> String {
-    format!("{name}: line {line}, the last, was cut off and is left out")
+    format!("{name}: the last line ({line}) was cut off and is left out")
 }
 
 /// Reads a recording. Empty lines, readings of a radio, and a last line that was cut off are skipped.
 ///
 /// # Errors
-/// The first other line that is no interval.
+/// The first other line that is not an interval.
 pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
     let (mut decisions, mut text) = (Vec::new(), Vec::new());
     for line in 1.. {
@@ -65,10 +65,10 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
         match within.read_until(b'\n', &mut text) {
             Ok(0) => break,
             Ok(_) if text.len() as u64 > LONGEST_LINE => {
-                return refused(&"is longer than 1 MiB: no interval of a recording is");
+                return refused(&"is longer than 1 MiB, so it cannot be an interval of a recording");
             }
             Ok(_) if line > MOST_LINES => {
-                return refused(&"and what follows is too much to be read: cut it, as with `head -n 5000000`");
+                return refused(&"exceeds the limit of 5000000 lines: cut the recording, as with `head -n 5000000`");
             }
             Ok(_) => {}
             Err(error) => return refused(&format_args!("cannot be read: {error}")),
@@ -80,7 +80,7 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
         match serde_json::from_slice::<Decision>(&text) {
             Ok(decision) => {
                 if decisions.last().is_some_and(|last: &Decision| decision.at <= last.at) {
-                    return refused(&"is an interval that does not end after the one before it");
+                    return refused(&"is an interval that does not end after the previous interval");
                 }
                 decisions.push(decision);
             }
@@ -108,21 +108,21 @@ pub fn replay(
     let reads = controller.needs().reads;
     let who = controller.name().as_str();
     let lacks = |what: &str, more: &str| {
-        let why = format!("{name} holds {what}, which {who} needs: record with --controller {who}{more}");
+        let why = format!("{name} holds {what}, but {who} needs them: record with --controller {who}{more}");
         Err(Error::Wrong(why))
     };
     if reads.contains(Reads::AVERAGE) && recording.iter().all(|decision| decision.seen.service_ewma.is_none()) {
         return lacks("no service times", "");
     }
     if reads.any_of(Reads::RADIO) && recording.iter().all(|decision| decision.radio.is_none()) {
-        return lacks("nothing of a radio", ", or simulate it with --record-intervals");
+        return lacks("no readings of a radio", ", or simulate the network with --record-intervals");
     }
     let decided = decide(recording, &mut controller);
     Ok((controller, decided))
 }
 
-/// Returns the decisions of `controller` for the intervals of a recording. The recorded queue does not react: the
-/// effect of another limit is not seen in the intervals that follow.
+/// Returns the decisions of `controller` for the intervals of a recording. The recorded queue does not react: later
+/// intervals do not show the effect of another limit.
 pub fn decide(recording: &[Decision], controller: &mut AnyController) -> Vec<Decision> {
     let one = |recorded: &Decision| {
         if let Some(limit) = recorded.begin_from {

@@ -1,4 +1,4 @@
-//! One run of one network, and how long it takes.
+//! One run of one network, and the time that the run takes.
 
 use experiment::watch::{Fault, Timed, Watch};
 use sim::config::Network;
@@ -10,7 +10,7 @@ pub(crate) trait Observer {
     /// Takes the events since the last call.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If the events cannot be written.
     fn see(&mut self, events: &[TraceEvent]) -> io::Result<()>;
 
     /// Ends the record of a run that is over or was stopped.
@@ -20,7 +20,7 @@ pub(crate) trait Observer {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Runs `network` with `seed` to its end; `None` if the watcher stopped it.
+/// Runs `network` with `seed` to its end; `None` if the watcher stopped the run.
 ///
 /// # Errors
 /// The reason why the network cannot be built, or a fault of a discipline that the program registered.
@@ -29,8 +29,8 @@ pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Tim
     to_end(sim::World::new(network, seed)?, watch, begun, |_| Ok(()))
 }
 
-/// Runs a world that was `begun` then to its end by short advances, reports the progress to the watcher, and calls `each` after
-/// each. `None` if the watcher stopped it.
+/// Runs a world that started at `begun` to its end by short advances, reports the progress to the watcher, and calls
+/// `each` after each advance. `None` if the watcher stopped the run.
 fn to_end<E: From<sim::BuildError>>(
     mut world: sim::World,
     watch: &dyn Watch,
@@ -52,7 +52,7 @@ fn to_end<E: From<sim::BuildError>>(
     Ok(world.finished().then(|| timed(world.finish())))
 }
 
-/// Runs `world` to its end as [`run`] does, and passes to `observer` all events at the nodes that it watches.
+/// Runs `world` to its end as [`run`] does, and passes all events at the watched nodes to `observer`.
 ///
 /// # Errors
 /// The observer's error.
@@ -63,8 +63,8 @@ pub(crate) fn observed(world: sim::World, watch: &dyn Watch, observer: &mut dyn 
     Ok(timed)
 }
 
-/// Runs `network` with `seed` to its end. `decide` replaces the controllers of the queues that `steered` chooses (with
-/// their intervals), and gets their index in that list. `None` if the watcher stopped it.
+/// Runs `network` with `seed` to its end. `decide` replaces the controllers of the queues that `steered` returns with
+/// their intervals, and gets a queue's index in this list. `None` if the watcher stopped the run.
 ///
 /// # Panics
 /// Never.

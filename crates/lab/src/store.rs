@@ -1,9 +1,9 @@
-//! A study's folder. Each finished run is kept at once, so that an interrupted sweep continues from there.
+//! A study's folder. Each run is stored when it finishes, so that an interrupted sweep can continue.
 //!
-//! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish. The others are written when all runs are
-//! there: `results.jsonl` (one run per line), `flows.csv`, `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`,
-//! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears whole or not
-//! at all: it is written under another name next to its place and then moved there.
+//! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish. The other files are written when all runs are
+//! finished: `results.jsonl` (one run per line), `flows.csv`, `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`,
+//! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears completely
+//! or not at all: it is written under a temporary name and then renamed.
 
 use crate::Error;
 use experiment::csv;
@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 /// Largest size of a file of a study, in bytes: a series has 20 million values at most.
 const LARGEST: u64 = 1 << 30;
 
-/// Refuses a folder with results of these experiments, which do not belong together with new ones.
+/// Refuses a folder with results of these experiments, which cannot be mixed with new results.
 ///
 /// # Errors
-/// The folder has such results.
+/// The folder has results of these experiments.
 pub fn untaken(folder: &Path, of: &[String]) -> Result<(), Error> {
     if of.is_empty() {
         return Ok(());
@@ -47,7 +47,7 @@ struct Manifest<'s> {
     runs: Cow<'s, [String]>,
 }
 
-/// The part of a manifest or run that has the experiment's id in every version of Sluice.
+/// The part of a manifest or run that contains the experiment's id in every version of Sluice.
 #[derive(Deserialize)]
 struct Owner {
     #[serde(alias = "scenario")]
@@ -55,7 +55,7 @@ struct Owner {
 }
 
 impl Store {
-    /// Creates the folder of the experiment `id` if need be, and checks that it can be written to.
+    /// Creates the folder of the experiment `id` if it is missing, and checks that it can be written to.
     ///
     /// # Errors
     /// If the folder cannot be used, or holds results of other experiments.
@@ -74,7 +74,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns a run kept before, if it is whole; with its series if `series` is set.
+    /// Returns a stored run, if it is complete; with its series if `series` is set.
     pub(crate) fn run(&self, key: &str, series: bool) -> Option<Run> {
         let mut run: Run = read_json(&self.run_path(key)).ok()?;
         if series {
@@ -83,7 +83,7 @@ impl Store {
         Some(run)
     }
 
-    /// Keeps a finished run. Its series is written first, so that every run in the folder has its series.
+    /// Keeps a finished run. The run's series is written first, so that every run in the folder has its series.
     pub(crate) fn keep(&self, key: &str, run: &mut Run) -> Result<(), Error> {
         let series = run.outcome.series.take();
         if let Some(series) = &series {
@@ -97,7 +97,7 @@ impl Store {
     /// Writes the files made from all runs; `keys` are those of the study's runs.
     ///
     /// # Errors
-    /// When the folder cannot be written to; earlier files stay whole.
+    /// When the folder cannot be written to; earlier files stay complete.
     pub fn finish(&self, study: &Study, keys: &[String]) -> Result<(), Error> {
         let mut lines = Vec::new();
         for run in &study.runs {
@@ -120,7 +120,7 @@ impl Store {
         self.write("manifest.json", &json(&manifest))
     }
 
-    /// Writes the time series as tables, each under the name of its case; those of an earlier command are removed.
+    /// Writes the time series as tables, each under the name of its case; tables of an earlier command are removed.
     fn write_series(&self, study: &Study) -> Result<(), Error> {
         let folder = self.folder.join("series");
         let of_case =
@@ -145,7 +145,7 @@ impl Store {
     /// Reads a finished study back.
     ///
     /// # Errors
-    /// When the folder holds none, or one of its files is missing or damaged.
+    /// When the folder holds no study, or one of its files is missing or damaged.
     pub fn load(folder: &Path) -> Result<Study, Error> {
         let store = Self { folder: folder.to_owned() };
         let manifest = described(folder)?;
@@ -173,7 +173,7 @@ impl Store {
     /// and the verdicts.
     ///
     /// # Errors
-    /// When the folder holds none, or one of its files is missing or damaged.
+    /// When the folder holds no study, or one of its files is missing or damaged.
     pub fn verdicts(folder: &Path) -> Result<(String, String, Vec<Verdict>), Error> {
         let Study { id, command, .. } = described(folder)?.study.into_owned();
         Ok((id, command, read_json(&folder.join("claims.json"))?))
@@ -229,7 +229,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
-/// Makes a folder, and those above it, if need be.
+/// Makes a missing folder, and missing folders above it.
 ///
 /// # Errors
 /// When the system refuses.
@@ -237,7 +237,7 @@ pub fn make_folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|error| Error::write(path, error))
 }
 
-/// Writes a file beside its place and moves it there, so that a full disk or an interrupt never leaves half of it.
+/// Writes a file under a temporary name and renames it, so that a full disk or an interrupt leaves no partial file.
 ///
 /// # Errors
 /// When the system refuses.
@@ -257,7 +257,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Tells whether [`write_whole`] can write a file there, and leaves what is in it.
+/// True if [`write_whole`] can write a file there, without changing the file's content.
 ///
 /// # Errors
 /// When the system refuses.
@@ -286,7 +286,7 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("results have string keys only")
 }
 
-/// Reads the bytes of a file of the folder, which may be a link to an endless device.
+/// Reads the bytes of a file of the folder; the file may be a link to an endless device.
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -303,7 +303,7 @@ fn unread(path: &Path, error: &io::Error) -> Error {
 /// Reads the description of the finished study in a folder.
 fn described(folder: &Path) -> Result<Manifest<'static>, Error> {
     if !holds_study(folder) {
-        let why = format!("{} holds no finished study: it has no manifest.json", folder.display());
+        let why = format!("{} holds no finished study: the folder has no manifest.json", folder.display());
         return Err(Error::Wrong(why));
     }
     read_json(&folder.join("manifest.json"))

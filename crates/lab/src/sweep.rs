@@ -1,4 +1,4 @@
-//! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
+//! Sweeps: every case of a scenario with every seed, on all cores, stored run by run.
 
 use crate::capture::{self, Filter, Wanted};
 use crate::store::Store;
@@ -20,9 +20,9 @@ pub const QUICK_SEEDS: usize = 3;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum SweepError {
-    #[error("interrupted: {finished} of {total} runs are finished and kept")]
+    #[error("interrupted: {finished} of {total} runs are finished and stored")]
     Stopped { finished: usize, total: usize },
-    /// Results or events could not be kept.
+    /// Results or events could not be stored.
     #[error(transparent)]
     Store(#[from] Error),
     /// A network could not be built.
@@ -38,20 +38,20 @@ pub enum SweepError {
 /// Settings of a sweep.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Number of threads; 0: one per core. Results do not depend on it.
+    /// Number of threads; 0: one per core. Results do not depend on the number.
     pub threads: usize,
-    /// Identity of this build of Sluice: a run kept by another build is made again.
+    /// Identity of this build of Sluice: a run that another build stored is made again.
     pub build: String,
     /// The command that makes these runs again.
     pub command: String,
-    /// Events to write, except for those of baselines: every run is then made again.
+    /// Events to write, except for those of baselines; with events, every run is made again.
     pub traces: Option<Traces>,
 }
 
 /// The files of events of a sweep.
 #[derive(Clone, Debug)]
 pub struct Traces {
-    /// The folder, with one file per run, named by its case and seed.
+    /// The folder, with one file per run, named by the run's case and seed.
     pub folder: PathBuf,
     /// The nodes; all if empty.
     pub nodes: Vec<String>,
@@ -59,10 +59,10 @@ pub struct Traces {
     pub filter: Filter,
 }
 
-/// Runs what `store` does not hold yet, keeps it there, and rules on the claims.
+/// Makes the runs that `store` lacks, stores them, and rules on the claims.
 ///
 /// # Errors
-/// When the watcher stops the sweep or results cannot be kept; runs finished by then stay in the store.
+/// When the watcher stops the sweep or results cannot be stored; runs that finished before stay in the store.
 pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn Watch) -> Result<Study, SweepError> {
     let jobs = jobs::jobs(scenario, &settings.build);
     let finished = AtomicUsize::new(0);
@@ -87,11 +87,11 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     Ok(study)
 }
 
-/// Keeps an emulation, the only run of a scenario [without variations](Scenario::without_variations), with the verdicts
-/// on its claims, as [`run()`] keeps a simulated run; the two are never confused.
+/// Stores an emulation, the only run of a scenario [without variations](Scenario::without_variations), with the
+/// verdicts on its claims, as [`run()`] stores a simulated run; the two are never confused.
 ///
 /// # Errors
-/// When it cannot be kept.
+/// When the emulation cannot be stored.
 pub fn keep(
     scenario: &Scenario,
     store: &Store,
@@ -106,8 +106,8 @@ pub fn keep(
     Ok(study)
 }
 
-/// Returns a run from the store, or a new one, which is kept there; `None` when stopped. A baseline's run is always
-/// new, because its controllers may have changed.
+/// Returns a run from the store, or makes and stores a new one; `None` when stopped. A baseline's run is always new,
+/// because its controllers may have changed.
 fn finish(
     scenario: &Scenario,
     job: &Job,
@@ -140,7 +140,7 @@ fn finish(
     Ok(Some(run))
 }
 
-/// Makes a new run and writes its events. The file gets its name when it is whole.
+/// Makes a new run and writes its events. The file gets its name when it is complete.
 fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, Error> {
     let name = csv::file_name(&scenario.axes, &job.case.labels, job.seed);
     // Labels may differ only in characters that file names do not have.

@@ -350,5 +350,5 @@ fn a_forecast_has_the_same_bytes_on_one_and_two_threads() {
     // Without a survey nothing is said.
     let blind = recording.replace("channel_active_s", "unknown");
     let told = forecast(&Air::read(&blind).unwrap(), &ARMS, 6).unwrap();
-    assert!(told.says().starts_with("Cannot tell, because the driver does not survey the channel"), "{}", told.says());
+    assert!(told.says().starts_with("Cannot tell, because the driver does not report how busy"), "{}", told.says());
 }

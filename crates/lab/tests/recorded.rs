@@ -93,5 +93,5 @@ fn a_queue_without_a_controller_is_recorded_once_a_second_and_the_run_stays_the_
     assert_eq!(std::fs::read_to_string(file).expect("it was written").lines().count(), 59);
     let several = Wanted { queue: None, ..wanted };
     let refused = capture::record(&scenario.base, 1, &(), &several).expect_err("two queues are meant").to_string();
-    assert!(refused.ends_with("choose it with --node and --queue from a wired-to-b, b wired-to-a"), "{refused}");
+    assert!(refused.ends_with("choose one of a wired-to-b, b wired-to-a with --node and --queue"), "{refused}");
 }

@@ -1,5 +1,5 @@
-//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md`
-//! describes it.
+//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. See
+//! `docs/live-admission.md`.
 
 mod filter;
 mod keeper;
@@ -22,7 +22,7 @@ use units::Rate;
 /// Default UDP port of agents.
 pub const PORT: NonZeroU16 = NonZeroU16::new(9_478).expect("not zero");
 
-/// Name of the socket, in the state folder, at which programs of this machine ask.
+/// Name of the socket, in the state folder, at which programs of this machine send their probes.
 pub const SOCKET: &str = "admission.sock";
 
 /// The table `[admission]`: the agent answers and forwards probes.
@@ -32,11 +32,11 @@ pub const SOCKET: &str = "admission.sock";
 pub struct Settings {
     /// Names of the interfaces at which neighbours' agents are heard.
     pub interfaces: Vec<String>,
-    /// The UDP port, the same at all agents of a network. Default 9478.
+    /// The UDP port, the same for all agents of a network. Default 9478.
     #[serde(default = "port")]
     pub port: NonZeroU16,
-    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes, beside that of its
-    /// controllers. Default: none.
+    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes, in addition to its
+    /// controllers' bound. Default: none.
     pub at_most: Option<Rate>,
 }
 

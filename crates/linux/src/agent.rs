@@ -42,19 +42,19 @@ pub trait Host {
     /// Called on SIGHUP: returns the queues that are wanted from now on; `None` ends the agent.
     ///
     /// # Errors
-    /// The new settings cannot be read; the message says why, and the agent goes on with the old ones.
+    /// The new settings cannot be read; the message says why, and the agent continues with the old ones.
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
         None
     }
 
-    /// Called after each [`reload`](Self::reload): whether what it returned applies now. If not, the former settings
-    /// still apply, here too.
+    /// Called after each [`reload`](Self::reload); `applies` is true if the returned settings apply now. If they do
+    /// not, the former settings still apply.
     fn reloaded(&mut self, applies: bool) {
         let _ = applies;
     }
 
-    /// Settings of admission, and the folder in which programs of this machine ask; asked at the start and after each
-    /// [`reload`](Self::reload). `None`: the agent takes no part in it.
+    /// Settings of admission, and the folder in which programs of this machine ask; called at the start and after each
+    /// [`reload`](Self::reload). `None`: the agent takes no part in admission.
     fn admission(&self) -> Option<(Admission, PathBuf)> {
         None
     }

@@ -1,5 +1,4 @@
-//! Findings about this machine and its interfaces: what is possible, why not more, and what would change that. Reads
-//! only.
+//! Findings about this machine and its interfaces: what is possible, why not more, and how to change that. Reads only.
 
 mod bundle;
 #[cfg(test)]

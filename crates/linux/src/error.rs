@@ -6,13 +6,13 @@ use std::io;
 use std::path::PathBuf;
 use units::Duration;
 
-/// Why something cannot be done with an interface or an agent. Each message says what a user can do.
+/// Reasons why an action on an interface or an agent fails. Each message says what a user can do.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
-    #[error("no interface \"{name}\"; there are {known}")]
+    #[error("there is no interface \"{name}\", only {known}")]
     NoInterface { name: String, known: String },
-    #[error("no class {class} at {name}; it has {known}")]
+    #[error("there is no class {class} at {name}, which has {known}")]
     NoClass { name: String, class: String, known: String },
     #[error("{name:?} cannot be the name of an interface")]
     NoName { name: String },
@@ -20,9 +20,9 @@ pub enum Error {
     Gone { name: String },
     #[error("{name} is called {new} now")]
     Renamed { name: String, new: String },
-    #[error("the queue of {name} is no longer ours: another program replaced it by {found}")]
+    #[error("another program replaced Sluice's queue of {name} by {found}")]
     Replaced { name: String, found: String },
-    #[error("the former queue of {name} could not be restored; it has {found} now")]
+    #[error("the former queue of {name} could not be restored; {name} has {found} now")]
     NotBack { name: String, found: String },
     #[error(
         "the former queue is back, but parts of Sluice's queue discipline stay in the kernel until `sluice detach` or \
@@ -39,11 +39,11 @@ pub enum Error {
     Unforced(#[from] Unforced),
     #[error("{} {why}", path.display())]
     Distrusted { path: PathBuf, why: &'static str },
-    #[error("the agent at {} did not answer with a status ({why}): {said}", socket.display())]
+    #[error("the answer of the agent at {} is no status ({why}): {said}", socket.display())]
     NoStatus { socket: PathBuf, why: serde_json::Error, said: String },
     #[error("{} sends something that is not a status", socket.display())]
     EndlessStatus { socket: PathBuf },
-    #[error("not permitted to {what}: that needs {needs}; run it with sudo")]
+    #[error("not permitted to {what}, which needs {needs}: run the command with sudo")]
     NotPermitted { what: String, needs: &'static str },
     #[error("cannot {what}: {source}")]
     Kernel { what: String, source: io::Error },
@@ -80,7 +80,7 @@ pub enum Unfit {
     LimitInUnit { kind: &'static str, limit: Limit },
     #[error("limit {limit} exceeds the maximum of {room} packets of a live queue; set limit = {room} or less")]
     Room { room: u32, limit: Limit },
-    #[error("only Sluice's own discipline distinguishes service classes: use --backend bpf, and no dry run")]
+    #[error("only Sluice's own discipline has service classes: use --backend bpf without --dry-run")]
     Classes,
     #[error("biased has one queue and discards by priority alone: leave out --classes, real_time and purge")]
     Biased,
@@ -101,7 +101,7 @@ pub enum Unfit {
     Bulk { device: String },
     #[error("{why}")]
     Class { why: &'static str },
-    #[error("{:x}: is not the handle of a queue of kind {kind}", handle >> 16)]
+    #[error("no queue of kind {kind} has the handle {:x}:", handle >> 16)]
     Handle { handle: u32, kind: &'static str },
     #[error("{device}: {invalid}")]
     Parameters { device: String, invalid: Invalid },
@@ -116,9 +116,9 @@ pub enum Unfit {
          in a dry run"
     )]
     Notes { controller: Name },
-    #[error("nobody at {device} is known to answer echoes: name addresses by --ping")]
+    #[error("no host at {device} is known to answer pings: name addresses by --ping")]
     Silent { device: String },
-    #[error("the controller orders a {order}, which {kind} cannot carry out")]
+    #[error("the controller sets a {order}, which {kind} cannot apply")]
     Order { kind: &'static str, order: &'static str },
 }
 
@@ -130,7 +130,7 @@ pub enum Unsupported {
     NoWifi,
     #[error("{name} is not a Wi-Fi interface")]
     NotWifi { name: String },
-    #[error("mac80211 holds no packets of {name}: the driver queues them itself, or the limit cannot be read")]
+    #[error("mac80211 queues no packets of {name}: the driver queues them, or their limit cannot be read")]
     NoTxq { name: String },
     #[error("this build of Sluice has no BPF discipline: `make live` builds one with it")]
     BuildWithoutBpf,
@@ -140,19 +140,19 @@ pub enum Unsupported {
     KernelWithoutBpfQdiscs,
 }
 
-/// Things that another agent or another program has.
+/// Things that another agent or another program holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Taken {
-    #[error("{device} is governed already{}; `{detach}` ends that", by(*process))]
+    #[error("{device} is governed already{}; `{detach}` ends it", by(*process))]
     Governed { device: String, process: Option<u32>, detach: String },
     #[error("{device} is being attached at this moment; try again")]
     Attaching { device: String },
-    #[error("{device} is not governed at {here} but at {there}: `{detach}` ends that")]
+    #[error("{device} is governed at {there}, not at {here}: `{detach}` ends it")]
     Elsewhere { device: String, here: String, there: String, detach: String },
     #[error("process {process}, which governs {device}, was told to end and did not end within {waited}")]
     Stays { process: u32, device: String, waited: Duration },
-    #[error("all interfaces of phy{number} share one limit, and an agent already governs another of them")]
+    #[error("interfaces of phy{number} share one limit, and an agent already governs another interface of it")]
     Phy { number: u32 },
     #[error("the queueing discipline serves at most {most} interfaces")]
     Slots { most: u32 },
@@ -161,9 +161,9 @@ pub enum Taken {
          agents so that it is unloaded"
     )]
     Room { room: u32, limit: Limit },
-    #[error("the loaded queueing discipline is of another version: stop its agent")]
+    #[error("the loaded BPF queueing discipline has another version: stop the agent that loaded it")]
     Version,
-    #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
+    #[error("another program holds the lock on {0}; `lsof {0}` names the program", path.display())]
     Lock { path: PathBuf },
     #[error("{device} is on trial already")]
     Trial { device: String },
@@ -175,14 +175,14 @@ pub enum Taken {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unforced {
-    #[error("{why}. --force (force = true) governs it anyway")]
+    #[error("{why}. --force (force = true) governs this queue anyway")]
     Idle { why: String },
     #[error(
         "{name} cannot have turns ({why}), no controller is named, and a fixed limit alone brings no gain. Name a \
          controller (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) sets a fixed limit"
     )]
     Policy { name: String, why: String },
-    #[error("Sluice does not replace the queue of {name}: {obstacle}. --replace (replace = true) does")]
+    #[error("Sluice does not replace the queue of {name}: {obstacle}. --replace (replace = true) replaces it")]
     Former { name: String, obstacle: String },
 }
 
@@ -190,7 +190,7 @@ pub enum Unforced {
 fn lacks(lacking: &Lacking, kind: &str) -> String {
     match lacking {
         Lacking::Reading(what) => format!("needs the {what}, which {kind} cannot measure"),
-        Lacking::Setting(what) => format!("orders a {what}, which {kind} cannot carry out"),
+        Lacking::Setting(what) => format!("sets a {what}, which {kind} cannot apply"),
     }
 }
 
@@ -207,17 +207,17 @@ mod tests {
     fn words_follow_from_what_is_known() {
         let lacks = |lacking| Unfit::Controller { controller: Name::Adth, kind: "pfifo", lacking }.to_string();
         assert_eq!(lacks(Lacking::Reading("service time")), "adth needs the service time, which pfifo cannot measure");
-        assert_eq!(lacks(Lacking::Setting("sending rate")), "adth orders a sending rate, which pfifo cannot carry out");
+        assert_eq!(lacks(Lacking::Setting("sending rate")), "adth sets a sending rate, which pfifo cannot apply");
         let governed = |process| {
             let (device, detach) = ("eth0".into(), "sluice detach eth0".into());
             Error::from(Taken::Governed { device, process, detach }).to_string()
         };
-        assert_eq!(governed(None), "eth0 is governed already; `sluice detach eth0` ends that");
-        assert_eq!(governed(Some(7)), "eth0 is governed already (process 7); `sluice detach eth0` ends that");
+        assert_eq!(governed(None), "eth0 is governed already; `sluice detach eth0` ends it");
+        assert_eq!(governed(Some(7)), "eth0 is governed already (process 7); `sluice detach eth0` ends it");
         let handle = Unfit::Handle { handle: 0x51ce_0000, kind: "sluice" };
-        assert_eq!(handle.to_string(), "51ce: is not the handle of a queue of kind sluice");
+        assert_eq!(handle.to_string(), "no queue of kind sluice has the handle 51ce:");
         let locked = Taken::Lock { path: "/sys/fs/bpf".into() }.to_string();
-        assert_eq!(locked, "another program holds the lock on /sys/fs/bpf; `lsof /sys/fs/bpf` says which");
+        assert_eq!(locked, "another program holds the lock on /sys/fs/bpf; `lsof /sys/fs/bpf` names the program");
         let (process, device, waited) = (7, "eth0".into(), Duration::from_secs(3));
         assert_eq!(
             Taken::Stays { process, device, waited }.to_string(),

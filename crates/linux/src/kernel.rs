@@ -53,8 +53,8 @@ pub struct Counters {
     pub backlog_bytes: u32,
 }
 
-/// Returns the time since the machine started, without the time for which it slept, so that a suspended machine sees no
-/// long interval.
+/// Returns the time since the machine started, without the time for which it slept, so that suspension makes no long
+/// interval.
 pub fn now() -> Instant {
     read(ClockId::Monotonic)
 }
@@ -73,7 +73,7 @@ impl Patience {
         Self { until: now() + longest, pause }
     }
 
-    /// Waits for the next attempt; false if the time is over.
+    /// Waits for the next attempt; returns false if the time is over.
     pub(crate) fn lasts(&self) -> bool {
         if now() >= self.until {
             return false;
@@ -86,7 +86,7 @@ impl Patience {
     }
 }
 
-/// Returns how long the machine has slept since it was started.
+/// Returns for how long the machine has slept since it was started.
 pub(crate) fn slept() -> Duration {
     let awake = now();
     read(ClockId::Boottime).since(awake)

@@ -8,5 +8,5 @@ pub mod serve;
 pub mod stations;
 pub mod status;
 
-/// An interval of a recording: what a controller saw, and what it decided.
+/// An interval of a recording: measurements of a controller, and its decision.
 pub type Decision = control::Decision<Vec<control::Heard>>;

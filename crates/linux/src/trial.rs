@@ -13,10 +13,10 @@ use units::Duration;
 
 /// Probability of an interval that misses the truth, for all measures and arms together.
 pub const LEVEL: f64 = 0.05;
-/// Looks at a trial that ends when its verdict is known.
+/// Interim analyses of a trial that ends when its verdict is known.
 const LOOKS: usize = 4;
-/// An arm does harm if it loses this share of echoes more than the default ever did, of at least so many echoes; more before so
-/// many blocks tell what the default loses when the load changes.
+/// An arm does harm if its share of lost echoes, of at least `ECHOES`, exceeds the default's largest by this much; by
+/// `LOSS_AT_FIRST` before `KNOWN` blocks show how the default's losses vary.
 const LOSS: f64 = 0.2;
 const LOSS_AT_FIRST: f64 = 0.5;
 const KNOWN: usize = 4;
@@ -26,29 +26,29 @@ const SILENCE: f64 = 5.0;
 
 /// A world in which arms are tried.
 pub trait Host {
-    /// Why it cannot go on.
+    /// The reason why the trial cannot continue.
     type Error;
 
-    /// Restores what was there before the trial, then sets up the arm with this number; 0 is the default.
+    /// Restores the state before the trial, then sets up the arm with this number; 0 is the default.
     ///
     /// # Errors
     /// The arm cannot be set up.
     fn set_up(&mut self, arm: usize) -> Result<(), Self::Error>;
 
-    /// Measures for this time. `None`: somebody asked to end.
+    /// Measures for this time. `None`: a user asked to end.
     ///
     /// # Errors
-    /// The interface is gone, or no longer as it was set up.
+    /// The interface is absent, or no longer as it was set up.
     fn sample(&mut self, time: Duration) -> Result<Option<Sample>, Self::Error>;
 
-    /// Restores what was there before the trial.
+    /// Restores the state before the trial.
     ///
     /// # Errors
-    /// It cannot be restored.
+    /// The former state cannot be restored.
     fn restore(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Measurements of some time; times are in seconds.
+/// Measurements of one period; times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the others' names say what they are")]
 pub struct Sample {
@@ -104,14 +104,14 @@ impl Sample {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the others' names say what they are")]
 pub struct Plan {
-    /// The others are compared with the first, the default.
+    /// The first is the default, with which the others are compared.
     pub arms: Vec<String>,
     pub block: Duration,
     /// The part at the beginning of a block that is left out.
     pub left_out: Duration,
     /// Time between two checks of an arm's effect.
     pub slice: Duration,
-    /// Each has a block of each arm.
+    /// Number of rounds, each with a block of each arm.
     pub rounds: usize,
     /// Draws the order of the arms.
     pub seed: u64,
@@ -129,8 +129,8 @@ impl Plan {
         order
     }
 
-    /// Returns the level of the look after this round. Interim verdicts share the error level, and early ones get
-    /// little of it (alpha spending). `None`: there is no look.
+    /// Returns the level of the interim analysis after this round. Interim verdicts share the error level, and early
+    /// ones get little of it (alpha spending). `None`: there is no analysis.
     fn look(&self, round: usize) -> Option<f64> {
         let spent = |look: usize| LEVEL * (look as f64 / LOOKS as f64).powi(2);
         let look = (1..=LOOKS).find(|look| (self.rounds * look).div_ceil(LOOKS) == round)?;
@@ -148,7 +148,7 @@ pub struct About {
     pub stations: usize,
 }
 
-/// A block. What was not measured is absent.
+/// A block. Values that were not measured are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "names and units say what they are")]
 pub struct Block {
@@ -167,7 +167,7 @@ pub struct Block {
     pub failure_ratio: Option<f64>,
 }
 
-/// Why a trial ended: all of its blocks are there, its verdict is known, an arm did harm, somebody asked for it or it failed.
+/// Why a trial ended: all blocks are there, its verdict is known, an arm did harm, a user asked for it or it failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "see above")]
@@ -178,20 +178,20 @@ pub enum Ended {
     Early,
 }
 
-/// A trial so far, as its file holds it.
+/// A trial up to now, in the form of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the others' names say what they are")]
 pub struct Trial {
     pub about: About,
     pub plan: Plan,
-    /// Level of the intervals, which looks at the trial have lowered.
+    /// Level of the intervals, which interim analyses of the trial have lowered.
     pub level: f64,
     pub ended: Ended,
     pub blocks: Vec<Block>,
 }
 
-/// Holds a trial, and restores at its end whatever happens. `told` gets it after each block, and may end it. The error, if
-/// there is one, ended it or says why the former state is not restored.
+/// Runs a trial, and restores the former state at its end in any case. `told` gets the trial after each block, and may
+/// end it. The error, if there is one, ended the trial or is the reason why the former state is not restored.
 pub fn run<H: Host>(
     plan: &Plan,
     about: About,
@@ -237,7 +237,7 @@ fn blocks<H: Host>(
     Ok(())
 }
 
-/// Measures a block; also returns the harm that ended it. `None`: somebody asked to end.
+/// Measures a block; also returns the harm that ended the block. `None`: a user asked to end.
 fn block<H: Host>(
     plan: &Plan,
     which: (usize, usize),
@@ -273,15 +273,15 @@ fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     let most = |of: fn(&Block) -> f64| before.iter().filter(|block| block.arm == 0).map(of).fold(0.0, f64::max);
     let (default, silence) = (most(|block| block.loss_ratio), most(|block| block.silence_s));
     if silent > SILENCE.max(3.0 * silence) {
-        return Some(format!("left all echoes unanswered for {silent:.0} s"));
+        return Some(format!("answered no ping for {silent:.0} s"));
     }
     let (echoes, own) = so_far.echoes();
     let is_known = before.iter().filter(|block| block.arm == 0).count() >= KNOWN;
     let is_harm = echoes >= ECHOES && own > default + if is_known { LOSS } else { LOSS_AT_FIRST };
-    is_harm.then(|| format!("lost {:.0} % of the echoes, the default at most {:.0} %", 100.0 * own, 100.0 * default))
+    is_harm.then(|| format!("lost {:.0} % of the pings; the default, at most {:.0} %", 100.0 * own, 100.0 * default))
 }
 
-/// Returns the smallest value that this share of them does not exceed.
+/// Returns the smallest value that this share of the values does not exceed.
 fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let least = share * values.len() as f64;

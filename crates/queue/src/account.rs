@@ -17,11 +17,11 @@ pub(crate) struct Waiting<P> {
     pub(crate) since: Instant,
 }
 
-/// The account of a queue. The discipline that holds the packets reports each one that arrives, joins, is dropped or
+/// The account of a queue. The discipline that holds the packets reports each packet that arrives, joins, is dropped or
 /// leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// True if the host takes intervals; otherwise costly measurements that only intervals show are left out.
+    /// True if the host takes intervals; otherwise costly measurements that serve only intervals are left out.
     pub(crate) watched: bool,
     pub(crate) limit: Limit,
     limit_packets: u64,
@@ -79,7 +79,7 @@ impl Account {
         self.occupancy = Occupancy::new(measures.idle_threshold);
     }
 
-    /// Starts taking intervals; the first begins now.
+    /// Starts taking intervals, of which the first begins now.
     pub(crate) fn watch(&mut self, now: Instant) {
         if !self.watched {
             self.watched = true;
@@ -109,7 +109,7 @@ impl Account {
         self.backlog.packets > self.limit_packets || self.backlog.bytes > self.limit_bytes
     }
 
-    /// Records the arrival of a packet of `len` bytes; whether it joins is not yet known.
+    /// Records the arrival of a packet of `len` bytes, of which it is not yet known whether it joins.
     #[inline]
     pub(crate) fn comes(&mut self, len: u64) {
         self.counts.arrived.add(len);
@@ -218,15 +218,15 @@ impl Account {
         }
     }
 
-    /// True if a queued packet of `len` bytes may leave and another like it take its place.
+    /// True if a queued packet of `len` bytes may leave and an equal packet may take its place.
     pub(crate) fn fits_in_turn(&self, len: u64) -> bool {
         let mut others = self.backlog;
         others.remove(len);
         !self.is_empty() && self.fits_beside(others, len)
     }
 
-    /// Records a batch of at least one packet of `len`, enqueued and dequeued one by one at one instant. The first is
-    /// recorded like any packet; those after it do not change the queue.
+    /// Records a batch of at least one packet of `len`, enqueued and dequeued one by one at one instant. The first
+    /// packet is recorded like any packet; further packets do not change the queue.
     pub(crate) fn pass(&mut self, now: Instant, len: u64, packets: u64) {
         debug_assert!(packets > 0 && self.fits_in_turn(len));
         self.leaves(now, len, now);
@@ -252,7 +252,7 @@ impl Account {
         self.occupancy.set(now, self.backlog.packets);
     }
 
-    /// Records packets that the MAC is done with.
+    /// Records packets with which the MAC is done.
     #[inline]
     pub(crate) fn completed(&mut self, now: Instant, completion: &Completion) {
         let &Completion { service, packets, .. } = completion;

@@ -5,27 +5,28 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use units::{Bytes, Instant};
 
-/// Fast paths through a queue. Each equals calls of [`enqueue`](Queue::enqueue) and [`take`](Queue::take), and is open only
-/// in a plain queue (drop-tail or drop-head).
+/// Fast paths through a queue. Each fast path equals calls of [`enqueue`](Queue::enqueue) and [`take`](Queue::take),
+/// and exists only for a plain queue (drop-tail or drop-head).
 pub trait Batch<P> {
     /// True if no packet is queued and [`take`](Queue::take) would change nothing.
     fn is_idle(&self) -> bool;
 
-    /// Passes a packet of this length through an idle queue, without storing it. False if it must be enqueued and taken;
-    /// then nothing has happened.
+    /// Passes a packet of this length through an idle queue, without storing it. False if the packet must be enqueued
+    /// and taken; then nothing has changed.
     fn pass_idle(&mut self, now: Instant, length: Bytes) -> bool;
 
-    /// The queued packets in the order in which they leave; none of other disciplines.
+    /// The queued packets in the order in which they leave; none for other disciplines.
     fn in_line<'q>(&'q self) -> impl Iterator<Item = &'q P>
     where
         P: 'q;
 
-    /// True if packets of this length can [pass](Self::pass): a packet is queued and, whenever one has left, the next fits.
+    /// True if packets of this length can [pass](Self::pass): a packet is queued and, whenever one has left, the next
+    /// fits.
     fn lets_pass(&self, length: Bytes) -> bool;
 
-    /// Enqueues and takes a batch of `packets`, at least one, of one length at one instant, each arriving as the one before
-    /// leaves. The queued packets must have arrived at this instant too, have this length and
-    /// [let them pass](Self::lets_pass); from now on they stand for the last of the batch.
+    /// Enqueues and takes a batch of at least one of `packets`, all of one length and at one instant, each arriving as
+    /// the previous one leaves. The queued packets must have arrived at this instant too, have this length and [let
+    /// them pass](Self::lets_pass); from now on they stand for the last packets of the batch.
     fn pass(&mut self, now: Instant, length: Bytes, packets: u64);
 }
 

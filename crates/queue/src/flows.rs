@@ -8,9 +8,9 @@ use crate::pool::{Chain, Pool};
 use control::mix;
 
 const NONE: u32 = u32::MAX;
-/// Number of flows searched for the fattest, so that the cost of a drop does not depend on the number of flows.
+/// Number of flows searched for the longest, so that the cost of a drop does not depend on the number of flows.
 const LOOKED_AT: usize = 16;
-/// Quanta of a turn in a crowd, about a full packet: flows share buckets, and each round of a debt is as long as the queue.
+/// Quanta of a turn in a crowd, about a full packet: flows share buckets, and a debt's round is as long as the queue.
 const OF_CROWD: i64 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +44,14 @@ pub(crate) struct Flows<P, S> {
     quantum: i64,
     /// Perturbation of the hash, different in every run.
     perturbation: u64,
-    /// Number of flows. Memory is taken with the first packet: most queues of most networks never get one.
+    /// Number of flows. Memory is taken with the first packet: most queues of most networks never get a packet.
     count: u32,
     buckets: Vec<Flow<S>>,
     new: List,
     old: List,
     /// Number of flows in the lists.
     pub(crate) listed: u32,
-    /// With more flows in them, a flow that gets packets has no precedence over the old ones, and turns are longer.
+    /// Number of listed flows above which a new flow has no precedence over old flows, and turns are longer.
     crowd: u32,
     pool: Pool<P>,
 }
@@ -72,7 +72,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// Gives new flows precedence only while fewer than `crowd` are listed: the old ones would wait for all of them.
+    /// Gives new flows precedence only while fewer than `crowd` are listed: otherwise old flows would wait for all of
+    /// them.
     pub(crate) fn with_crowd(self, crowd: u32) -> Self {
         Self { crowd, ..self }
     }
@@ -96,7 +97,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         (&mut self.buckets[index], &mut self.pool)
     }
 
-    /// Adds a packet at the end of a flow's queue; a flow that is in no list becomes a new flow, in a crowd an old one.
+    /// Adds a packet at the end of a flow's queue; a flow in no list becomes a new flow, in a crowd an old flow.
     pub(crate) fn append(&mut self, index: usize, waiting: Waiting<P>) {
         let Self { buckets, pool, quantum, .. } = self;
         let flow = &mut buckets[index];
@@ -110,7 +111,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         debug_assert!(self.buckets[index].queue.packets > 0);
     }
 
-    /// The next packet of the flow whose turn it is, as `dequeue` takes it from the flow; none if no flow has any
+    /// The next packet of the flow whose turn it is, as `dequeue` takes it from the flow; none if no flow has a packet
     /// (section 4.2).
     pub(crate) fn next(
         &mut self,
@@ -138,7 +139,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         (from, *first as usize)
     }
 
-    /// Passes over the flow whose turn is next, which is in debt or empty.
+    /// Skips the flow whose turn is next, because it is in debt or empty.
     fn pass(&mut self, from: Listed, index: usize) {
         let flow = &mut self.buckets[index];
         let is_in_debt = flow.deficit <= 0;
@@ -152,8 +153,9 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         self.move_first(from, if stays { Listed::Old } else { Listed::No });
     }
 
-    /// The flow with the most bytes (the first of equals), with the packet that is `arriving`: its flow, and its bytes.
-    /// A flow with packets of zero bytes counts as fatter than an empty one. None before the first packet. Visits every flow.
+    /// The flow with the most bytes (the first among equals), counting the packet that is `arriving`: its flow, and its
+    /// bytes. A flow with packets of zero bytes counts as longer than an empty flow. `None` before the first packet.
+    /// Visits every flow.
     pub(crate) fn fattest(&self, arriving: Option<(usize, u64)>) -> Option<usize> {
         let size = |index: usize| {
             let Chain { bytes, packets, .. } = self.buckets[index].queue;
@@ -166,7 +168,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     }
 
     /// The flow with the most bytes among `known` and the first [`LOOKED_AT`] flows in order of their turns (the first
-    /// of equals), if any has packets. If none of them has packets, the next flows are passed over until one has: each
+    /// among equals), if any has packets. If none of them has packets, the next flows are skipped until one has: each
     /// only once, so that the cost of a drop does not depend on the number of empty flows.
     pub(crate) fn fattest_listed(&mut self, known: Option<usize>) -> Option<usize> {
         let size = |flow: &Flow<S>| (flow.queue.bytes, flow.queue.packets > 0);
@@ -214,7 +216,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         if which == Listed::New { &mut self.new } else { &mut self.old }
     }
 
-    /// Moves the first flow of a list to the end of another, or out of both.
+    /// Moves the first flow of a list to the end of another list, or out of both.
     fn move_first(&mut self, from: Listed, to: Listed) {
         let index = self.list(from).first;
         let flow = &mut self.buckets[index as usize];

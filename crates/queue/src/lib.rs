@@ -1,8 +1,8 @@
 //! Queueing disciplines: the mechanisms that hold packets, enforce a limit, choose which packet to drop, and measure;
-//! and the shaper that holds a queue to a rate.
+//! and the shaper that limits a queue to a rate.
 //!
-//! Generic over the packet; time is given by the caller; no clock, no I/O, and no allocation per
-//! packet: memory grows with the largest backlog so far. A queue never computes a limit: that is a controller's work.
+//! The crate is generic over the packet; the caller gives the time; there is no clock, no I/O, and no allocation per
+//! packet: memory grows with the largest backlog so far. A queue never computes a limit, which is a controller's work.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod account;

@@ -3,12 +3,12 @@
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// Packets that the MAC is done with at one instant after equal times: acknowledged, or failed for good.
+/// Packets with which the MAC is done at one instant after equal times: acknowledged, or failed for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Sojourn time of each: [`Departure::waited`](crate::Departure::waited).
+    /// Sojourn time of each packet: [`Departure::waited`](crate::Departure::waited).
     pub waited: Duration,
-    /// Service time of each: from its departure until now.
+    /// Service time of each packet: from its departure until now.
     pub service: Duration,
     /// Number of packets, at least one.
     pub packets: u32,
@@ -40,7 +40,7 @@ pub struct Totals {
     pub marked: Count,
 }
 
-/// Packets and bytes. Wraps, so that the difference of two counts is always right.
+/// Packets and bytes. The counts wrap, so that the difference of two counts is always right.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) packets: u64,
@@ -172,7 +172,7 @@ impl Measured {
 /// The exponential average of service times, updated per packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServiceAverage {
-    /// Weight of the newest packet; none if no average is kept.
+    /// Weight of the newest packet; none if the host keeps no average.
     weight: Option<f64>,
     mean_nanos: Option<f64>,
     /// Time at which the MAC last finished a packet.
@@ -184,8 +184,8 @@ impl ServiceAverage {
         Self { weight, mean_nanos: None, last: Instant::ZERO }
     }
 
-    /// Records packets that the MAC has finished, `service` after it got each. A packet was first in line since then,
-    /// or since the last completion, if that was later: of packets that share a frame only the first adds time.
+    /// Records packets that the MAC has finished, `service` after it got each. A packet is first in line since then, or
+    /// since the last completion, if that was later: among packets that share a frame only the first adds time.
     #[inline]
     pub(crate) fn add(&mut self, now: Instant, service: Duration, packets: u32) {
         let Some(weight) = self.weight else { return };
@@ -210,7 +210,7 @@ impl ServiceAverage {
 pub(crate) struct Occupancy {
     threshold: u64,
     is_idle: bool,
-    /// Start of the idle time, or of the interval if that is later.
+    /// Start of the idle time, or of the interval if the interval began later.
     since: Instant,
     /// Idle time of the interval before `since`.
     idle: Duration,
@@ -232,7 +232,7 @@ impl Occupancy {
         }
     }
 
-    /// Returns the idle time of the interval that ends now and starts another.
+    /// Returns the idle time of the interval that ends now, and begins another interval.
     pub(crate) fn take_idle(&mut self, now: Instant) -> Duration {
         self.count(now);
         debug_assert_eq!(self.since, now);

@@ -5,9 +5,9 @@ use units::{Bytes, Duration, Instant, Rate};
 const SECOND: u128 = 1_000_000_000;
 
 /// A leaky bucket: departing packets fill it, it drains at a rate, and no packet leaves while it holds more than a
-/// burst. In any span of time at most the rate's bytes, a burst and a packet leave.
+/// burst. In any span of time at most the rate's bytes, one burst and one packet leave.
 ///
-/// Calls must come in order of time. Without a rate it delays and counts nothing.
+/// Calls must come in order of time. Without a rate the shaper delays and counts nothing.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     /// Size of the bucket in bits, times [`SECOND`].
@@ -21,13 +21,13 @@ pub struct Shaper {
 
 impl Shaper {
     /// An empty bucket without a rate. After a pause, or when the host was late for a packet, up to `burst` may leave
-    /// at once; at zero each packet waits until the one before it has drained.
+    /// at once; at zero each packet waits until the previous packet has drained.
     pub fn new(burst: Bytes) -> Self {
         let burst = u128::from(burst.bits()) * SECOND;
         Self { burst, rate: None, level: 0, since: Instant::ZERO, ready_at: Instant::ZERO }
     }
 
-    /// Sets the rate from now on; none: no shaping. The present level drains at the new rate.
+    /// Sets the rate from now on; `None`: no shaping. The present level drains at the new rate.
     pub fn set_rate(&mut self, now: Instant, rate: Option<Rate>) {
         if rate != self.rate {
             self.drain(now);
@@ -42,8 +42,8 @@ impl Shaper {
         self.rate
     }
 
-    /// Returns the earliest time at which the next packet may leave; [`Instant::NEVER`] at rate zero while it holds
-    /// more than a burst.
+    /// Returns the earliest time at which the next packet may leave; [`Instant::NEVER`] at rate zero while the bucket
+    /// holds more than a burst.
     #[inline]
     pub fn ready_at(&self) -> Instant {
         self.ready_at

@@ -1,10 +1,11 @@
 //! The simulated wireless network: engine, radio, MAC, network, traffic and the world that joins them.
 //!
-//! The folders are floors, and each uses only those below it: `engine` (clock, events, random streams, packets) lies
-//! under all and knows none, `motion` (positions of nodes) lies below `radio`. A packet goes from `traffic` through
+//! The folders are floors, each of which uses only those below: `engine` (clock, events, random streams, packets) lies
+//! under all and uses none, `motion` (positions of nodes) lies below `radio`. A packet goes from `traffic` through
 //! `net`, `egress` (the queues) and `mac` to `radio` and up again; `record` takes measurements; `world` builds a
-//! network from its description, runs it and returns the results. Sweeps, reports and files live above, in crates
-//! `experiment` and `lab`. No wall clock is read here: the same network and seed give the same results everywhere.
+//! network from its description, runs it and returns the results. Sweeps, reports and files belong to the crates
+//! `experiment` and `lab` above. This crate reads no wall clock: the same network and seed give the same results
+//! everywhere.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod config;

@@ -83,27 +83,27 @@ pub struct Flow {
     pub class: Class,
     /// Results of the flow's admission, if it asks for it.
     pub admission: Option<Admission>,
-    /// Packets that the source made. TCP: segments with data put on their way, repetitions included. `ping`: requests.
+    /// Packets that the source made. TCP: segments with data that were sent, including retransmissions. `ping`:
+    /// requests.
     pub sent_packets: u64,
     /// Packets that reached the destination's application. TCP: segments with data that reached the receiver.
     pub received_packets: u64,
-    /// Packets of those sent that are still on their way at the end, without acknowledgements and replies. TCP:
-    /// segments with data.
+    /// Sent packets that are still in flight at the end, without acknowledgements and replies. TCP: segments with data.
     pub in_flight_packets: u64,
     /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
     pub offered_bps: Option<f64>,
     /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
     pub goodput_bps: f64,
     /// TCP: bytes that reached the receiver per second, in order or not, each counted once. A byte that waits for an
-    /// earlier one counts here and not yet in `goodput_bps`.
+    /// earlier byte counts here, but not yet in `goodput_bps`.
     pub carried_bps: Option<f64>,
-    /// Lost / sent. A packet counts as lost if it was sent, was not received and is not on its way. A ping is also lost
+    /// Lost / sent. A packet counts as lost if it was sent, was not received and is not in flight. A ping is also lost
     /// if its reply is. Of a broadcast, received is (packets sent by radio) * `reception_ratio`. With
     /// `record.in_flight_lost`: 1 - received / sent.
     pub loss_ratio: f64,
     /// Broadcasts: packet reception ratio, receptions at nodes in range / nodes in range, summed over the packets that
     /// were sent by radio. A node is in range if the mean power of the frame there, fading aside, is enough to be
-    /// decoded; packets that other nodes receive by fading do not count. Zero where no node was in range.
+    /// decoded; packets that other nodes receive by fading do not count. Zero if no node was in range.
     pub reception_ratio: Option<f64>,
     /// Broadcasts: packet reception ratio by distance, with `record.reception`. A distance is that at the end of the frame.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -112,13 +112,14 @@ pub struct Flow {
     pub delay_s: Times,
     /// The flow's deadline; absent without one.
     pub deadline_s: Option<f64>,
-    /// Received later than the deadline / received. Zero without a deadline.
+    /// Packets received later than the deadline / packets received. Zero without a deadline.
     pub deadline_miss_ratio: f64,
     /// Largest one-way delay / deadline, above 1 if a packet was late. Zero without a deadline.
     pub deadline_use_ratio: f64,
-    /// Received within the deadline / those sent that are not on their way; with `record.in_flight_lost` / sent.
+    /// Packets received within the deadline / packets sent and not in flight; with `record.in_flight_lost` / all
+    /// packets sent.
     pub data_yield: f64,
-    /// Stalls of a receiver that plays it; only with `player_buffer`.
+    /// Stalls of a receiver that plays the flow; only with `player_buffer`.
     pub player: Option<Played>,
     /// Causes of losses, of TCP those of segments with data; only with a routing protocol, or if a wired link has a
     /// `loss`.
@@ -221,7 +222,7 @@ pub struct Lost {
     pub retries: u64,
     /// Without a route, or after a failed search.
     pub no_route: u64,
-    /// Waited for a route for too long, or made way for later ones.
+    /// Waited for a route for too long, or were dropped for later packets.
     pub buffer: u64,
     /// Waited in a queue for a next hop when the link there broke.
     pub link: u64,
@@ -251,7 +252,7 @@ pub struct FlowHops {
 pub struct Judged {
     /// Packets that a queue dropped.
     pub queue: Verdicts,
-    /// Packets that were lost otherwise: on the air, on a link, for want of a route.
+    /// Packets lost elsewhere: on the air, on a link, or for lack of a route.
     pub other: Verdicts,
 }
 
@@ -274,12 +275,12 @@ pub struct Admission {
     /// Time of the first admission, from the start of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admitted_s: Option<f64>,
-    /// Time at which it was refused, or stopped after it had been admitted.
+    /// Time at which the flow was refused, or stopped after its admission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
-    /// The end of the run if the flow is admitted then, else `refused_s`: by this key all flows can be compared.
+    /// The end of the run for a flow that is admitted then, else `refused_s`, so that all flows can be compared.
     pub until_s: Option<f64>,
-    /// Random wait before its probe when it was first asked to regulate (SWAN-1); absent if it did not wait.
+    /// Random wait of the flow's first probe after a request to regulate (SWAN-1); absent without a wait.
     pub waited_s: Option<f64>,
     /// Probes sent.
     pub probes: u64,
@@ -294,9 +295,9 @@ pub struct Admission {
 /// A move of a station to another access point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Roam {
-    /// Time at which it left the access point before, from the start of the run.
+    /// Time at which the station left the previous access point, from the start of the run.
     pub left_s: f64,
-    /// Time from which its data could flow again.
+    /// Time from which the station's data could flow again.
     pub joined_s: f64,
     /// The new access point.
     pub access_point: String,
@@ -308,8 +309,8 @@ pub struct Roam {
 pub struct Node {
     /// The node's name.
     pub name: String,
-    /// Its queues: one; under EDCA one per access category, with `[class_queue]` one per service class, the highest first; at
-    /// an access point perhaps as many for each station; then one per wired link.
+    /// The node's queues: one; under EDCA one per access category, with `[class_queue]` one per service class, the
+    /// highest first; at an access point perhaps as many for each station; then one per wired link.
     pub queues: Vec<QueueResult>,
     /// The node's medium access; all zero where it has no radio.
     pub mac: Mac,
@@ -335,23 +336,23 @@ pub struct Energy {
     pub total_j: f64,
     /// Mean power over time.
     pub mean_w: f64,
-    /// Energy while it sent, responses included.
+    /// Energy while the radio sent, responses included.
     pub transmit_j: f64,
-    /// Energy while others kept the medium busy here.
+    /// Energy while others kept the medium busy at the node.
     pub receive_j: f64,
-    /// Energy while the medium was idle here, and it did not doze.
+    /// Energy while the medium was idle and the radio did not doze.
     pub listen_j: f64,
     /// Energy while it dozed.
     pub doze_j: f64,
     /// Time for which it sent.
     pub transmit_s: f64,
-    /// Time for which others kept the medium busy here.
+    /// Time for which others kept the medium busy at the node.
     pub receive_s: f64,
-    /// Time for which the medium was idle here, and it did not doze.
+    /// Time for which the medium was idle and the radio did not doze.
     pub listen_s: f64,
     /// Time for which it dozed.
     pub doze_s: f64,
-    /// Packets served at the node's low transmission level; absent where it has none, as is the next one.
+    /// Packets served at the node's low transmission level; absent without such a level, like the next key.
     pub low: Option<EnergyLevel>,
     /// Packets served at its high transmission level.
     pub high: Option<EnergyLevel>,
@@ -359,14 +360,14 @@ pub struct Energy {
     pub low_up_to_packets: Option<Level>,
 }
 
-/// Packets that a node served at one transmission level. All zero if there were none.
+/// Packets that a node served at one transmission level. All zero if there were no such packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergyLevel {
     /// Packets that the MAC was done with, delivered or not.
     pub packets: u64,
-    /// Mean time from the hand-over to the MAC until then.
+    /// Mean time from a packet's hand-over to the MAC until its completion.
     pub service_mean_s: f64,
-    /// Power drawn in that time above that of an idle node.
+    /// Power drawn in that time, less the power of an idle node.
     pub power_w: f64,
 }
 
@@ -379,7 +380,7 @@ pub struct Overflows {
     pub dropped_packets: u64,
     /// Flows that lost a packet, each counted once per overflow.
     pub flows_hit: u64,
-    /// Flows among these that are TCP and lost at least half of the window they had at their first loss.
+    /// TCP flows among these that lost at least half of the window that they had at their first loss.
     pub half_windows: u64,
 }
 
@@ -435,10 +436,10 @@ pub struct Routing {
     pub searches_failed: u64,
     /// Number of broken links with routes over them.
     pub link_failures: u64,
-    /// Data packets of others that it sent by another route after a link broke (DSR).
+    /// Data packets of others that the node sent by another route after a link broke (DSR).
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub salvaged: u64,
-    /// Shorter routes that it reported to senders (DSR).
+    /// Shorter routes that the node reported to senders (DSR).
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub shortenings: u64,
 }
@@ -447,13 +448,14 @@ pub struct Routing {
 #[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueResult {
-    /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
-    /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
+    /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one
+    /// queue. Of a station at its access point: `s1`, or `s1-be` if the station has several queues. Of a wired link:
+    /// `wired-to-ap`.
     pub name: String,
     /// Scheduler that chose the next packet: `turns` or `mac80211`, else the discipline.
     #[serde(default)]
     pub scheduler: String,
-    /// The controller that moved its limit.
+    /// The controller that set the queue's limit.
     pub controller: String,
     /// Packets that arrived, kept or not.
     pub arrived_packets: u64,
@@ -461,12 +463,12 @@ pub struct QueueResult {
     pub sent_packets: u64,
     /// Packets discarded: on arrival, by a shrinking limit or by the discipline.
     pub dropped_packets: u64,
-    /// Packets marked (ECN), by the discipline instead of being discarded or by order of the controller; absent where there
-    /// are none.
+    /// Packets marked (ECN), by the discipline instead of being discarded or by order of the controller; absent without
+    /// marks.
     pub marked_packets: Option<u64>,
-    /// The limit; absent where it is in bytes.
+    /// The limit in packets; absent if the limit is in bytes.
     pub limit_packets: Option<Level>,
-    /// The limit; absent where it is in packets.
+    /// The limit in bytes; absent if the limit is in packets.
     pub limit_bytes: Option<Level>,
     /// Backlog over time.
     pub backlog_packets: Level,
@@ -475,7 +477,7 @@ pub struct QueueResult {
     /// Time in the queue.
     pub sojourn_s: Times,
     /// From the hand-over to the MAC until the ACK or the final failure; on a wired link the transmission time. Absent
-    /// where the node has one queue: then it is that of the node's MAC.
+    /// if the node has one queue, whose time is that of the node's MAC.
     pub service_s: Option<Times>,
     /// Time in the queue and in the MAC.
     pub nodal_delay_s: Times,
@@ -483,7 +485,7 @@ pub struct QueueResult {
     pub target_delay_s: Option<f64>,
     /// Packets with a nodal delay above the target / packets through the node. Zero without a target.
     pub target_miss_ratio: f64,
-    /// Share of time that the wired link sent; absent where the queue is a radio's.
+    /// Share of time in which the wired link sent; absent for a radio's queue.
     pub utilisation_ratio: Option<f64>,
 }
 
@@ -491,7 +493,7 @@ pub struct QueueResult {
 #[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mac {
-    /// From the hand-over to the MAC until its ACK or final failure.
+    /// Time from a packet's hand-over to the MAC until its ACK or final failure.
     pub service_s: Times,
     /// Data frames or aggregates sent, repetitions included, broadcasts not.
     pub attempts: u64,
@@ -505,7 +507,7 @@ pub struct Mac {
     pub retry_drops: u64,
     /// Frames received again and discarded.
     pub duplicates: u64,
-    /// MPDUs whose fate is known, each attempt counted. Absent without aggregation, as are the next two.
+    /// MPDUs whose fate is known, each attempt counted. Absent without aggregation, like the next two keys.
     pub mpdus: Option<u64>,
     /// MPDUs that were not acknowledged.
     pub lost_mpdus: Option<u64>,
@@ -548,11 +550,12 @@ pub struct Totals {
     pub goodput_bps: f64,
     /// Jain's index of the flows' goodputs: 1 for equal shares.
     pub jain_index: f64,
-    /// Lost / sent, over all flows; a broadcast packet counts as lost by the share in its flow's `loss_ratio`.
+    /// Lost packets / sent packets, over all flows; a broadcast packet counts as lost by the share in its flow's
+    /// `loss_ratio`.
     pub loss_ratio: f64,
-    /// Received later than the deadline / received, over all flows.
+    /// Packets received later than the deadline / packets received, over all flows.
     pub deadline_miss_ratio: f64,
-    /// Received within the deadline / those sent that are not on their way, over all flows.
+    /// Packets received within the deadline / packets sent and not in flight, over all flows.
     pub data_yield: f64,
     /// Share of time in which at least one node was sending.
     pub channel_busy_ratio: f64,
@@ -561,7 +564,7 @@ pub struct Totals {
     pub wasted_transmission_ratio: f64,
     /// Messages of the routing protocol that nodes handed to their queues; absent with static routes.
     pub routing_packets: Option<u64>,
-    /// Routing packets per data packet received. Zero if none was received; absent with static routes.
+    /// Routing packets per data packet received. Zero if no data were received; absent with static routes.
     pub routing_overhead: Option<f64>,
     /// Totals of each access point's flows; only if there are several access points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

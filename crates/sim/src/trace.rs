@@ -25,11 +25,11 @@ pub struct TraceEvent {
 /// Kind of event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TraceEventKind {
-    /// The node began to send a frame. Traced at the end of the frame.
+    /// The node began to send a frame. This event is traced at the end of the frame.
     Sends(Frame),
-    /// A frame was received, whole or in part, with this power.
+    /// A frame was received, completely or in part, with this power.
     Hears(Frame, Power),
-    /// A frame was received with errors that left nothing usable.
+    /// A frame was received with errors, of which no part can be used.
     Spoilt(Frame, Power),
     /// A packet joined a queue.
     Queued(Packet),
@@ -37,7 +37,7 @@ pub enum TraceEventKind {
     Dropped(Packet, LossCause),
     /// The MAC got a packet's acknowledgement, or sent a broadcast.
     Acknowledged(Packet),
-    /// A queue marked a packet (ECN); traced when it leaves.
+    /// A queue marked a packet (ECN); traced when the packet leaves.
     Marked(Packet),
     /// A step in the admission of a flow.
     Admission {
@@ -52,7 +52,7 @@ pub enum TraceEventKind {
     Limit(Box<Decision>),
     /// The node sends a note to its neighbours, or has heard one.
     Note {
-        /// The node whose note it is.
+        /// The node that sent the note.
         from: u32,
         /// Contents.
         note: Box<Note>,
@@ -62,22 +62,22 @@ pub enum TraceEventKind {
 /// A step in the admission of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdmissionStep {
-    /// Its source sent a probe.
+    /// The flow's source sent a probe.
     Probe,
-    /// It was admitted.
+    /// The flow was admitted.
     Admit,
     /// The flow was refused before it had been admitted.
     Refuse,
     /// The flow's source was asked to regulate.
     Regulate,
-    /// Admitted before, it was refused.
+    /// The flow was refused after it had been admitted.
     Stop,
 }
 
 /// A controller's measurements and orders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Index of the queue among those of the node, see [`RosterNode::queues`].
+    /// Index of the queue among the queues of its node, see [`RosterNode::queues`].
     pub queue: u32,
     /// Measurements of the queue.
     pub seen: Interval,
@@ -104,7 +104,8 @@ pub struct Frame {
     pub length: Duration,
     /// Mode of transmission.
     pub mode: Mode,
-    /// Length including delimiters, MAC headers and check sums; of a frame to several stations that of the receiver's part.
+    /// Length including delimiters, MAC headers and check sums; for a frame to several stations the length of the
+    /// receiver's part.
     pub psdu: Bytes,
     /// Contents of a data frame; more than one MPDU for an aggregate (A-MPDU).
     pub mpdus: Vec<Mpdu>,
@@ -130,7 +131,7 @@ pub enum Kind {
         start: u16,
         /// Bit `i` is set if `start + i` was received.
         bitmap: Bitmap,
-        /// True if the bitmap has 256 bits, not 64.
+        /// True if the bitmap has 256 bits, false if it has 64.
         long: bool,
     },
     /// T-MAC's request to several stations, the receiver included, for their grants.
@@ -142,12 +143,12 @@ pub enum Kind {
     Grant,
     /// Trigger frame.
     Trigger {
-        /// Answer that it asks for.
+        /// Answer that the trigger asks for.
         asks: Asks,
         /// Number of stations asked.
         users: u8,
     },
-    /// QoS Null frame that tells the size of a queue.
+    /// QoS Null frame that reports the size of a queue.
     QueueSize {
         /// Access category.
         category: Option<Category>,
@@ -156,11 +157,11 @@ pub enum Kind {
     },
     /// Block acknowledgement for several stations.
     MultiBlockAck {
-        /// Their number.
+        /// Number of the stations.
         stations: u8,
-        /// Number of stations whose frames all arrived, told without a bitmap.
+        /// Number of stations whose frames all arrived, reported without a bitmap.
         whole: u8,
-        /// True if the bitmaps have 256 bits, not 64.
+        /// True if the bitmaps have 256 bits, false if they have 64.
         long: bool,
     },
     /// Data.
@@ -176,9 +177,9 @@ pub struct Mpdu {
     pub retry: bool,
     /// Access category; `None` for a frame without QoS.
     pub category: Option<Category>,
-    /// Length, MAC header and check sum included.
+    /// Length, including MAC header and check sum.
     pub length: Bytes,
-    /// True if it was received intact; always true at its sender.
+    /// True if the MPDU was received intact; always true at its sender.
     pub intact: bool,
     /// Packets in the MPDU; more than one for an A-MSDU.
     pub packets: Vec<Packet>,
@@ -187,7 +188,7 @@ pub struct Mpdu {
 /// A packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packet {
-    /// Number among its flow's packets, from 0 in order of creation.
+    /// Number of the packet within its flow, from 0 in order of creation.
     pub id: u64,
     /// Owner.
     pub of: Owner,
@@ -197,7 +198,7 @@ pub struct Packet {
     pub dscp: Dscp,
     /// ECN field.
     pub ecn: Ecn,
-    /// TCP segment, if it carries one.
+    /// TCP segment, if the packet carries one.
     pub segment: Option<Box<Segment>>,
     /// DSR Options header, in frames.
     pub options: Option<Box<DsrOptions>>,
@@ -208,11 +209,11 @@ pub struct Packet {
 /// DSR Options header (RFC 4728, section 6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsrOptions {
-    /// Nodes of the source route, both ends included; of a request, those that it has passed.
+    /// Nodes of the source route, both ends included; for a request, the nodes that it has passed.
     pub route: Vec<u32>,
-    /// Index of the node that sends it now.
+    /// Index of the node that sends the packet now.
     pub at: u8,
-    /// Number of nodes that have salvaged it with a new route.
+    /// Number of nodes that have salvaged the packet with a new route.
     pub salvaged: u8,
     /// Option of a packet without data.
     pub message: Option<DsrMessage>,
@@ -227,14 +228,14 @@ pub enum DsrMessage {
         id: u32,
         /// Node asked for.
         target: u32,
-        /// Hops that it may travel beyond the nodes that hear it now.
+        /// Hops that the request may travel beyond the nodes that hear it now.
         hops_left: u8,
         /// Ends of a broken link that the request reports.
         broken: Option<(u32, u32)>,
     },
     /// Route Reply.
     Reply {
-        /// Nodes of the route, from the one that asked.
+        /// Nodes of the route, from the requesting node.
         route: Vec<u32>,
     },
     /// Route Error.
@@ -247,7 +248,7 @@ pub enum DsrMessage {
 /// A TCP segment. Sequence numbers count from the SYN's, which is 0, and do not wrap.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
-    /// Number of the connection among those of its flow, from 0.
+    /// Number of the connection within its flow, from 0.
     pub connection: u32,
     /// Sequence number.
     pub sequence: u64,
@@ -259,14 +260,14 @@ pub struct Segment {
     pub ack: Option<u64>,
     /// Window: bytes accepted beyond `ack`.
     pub window: u64,
-    /// Blocks received beyond `ack`: first number, and the one after the last.
+    /// Blocks received beyond `ack`: first number, and the number after the last.
     pub sacks: Vec<(u64, u64)>,
     /// In a SYN: SACK permitted.
     pub sack_permitted: bool,
     /// Timestamps: send time, and the echoed timestamp.
     pub stamp: Option<(Instant, Option<Instant>)>,
-    /// Report of losses (BQM): in a SYN, that reports are understood; otherwise the receiver's verdict on missing
-    /// packets.
+    /// Report of losses (BQM): in a SYN, that the sender understands reports; otherwise the receiver's verdict on
+    /// missing packets.
     pub report: Option<Report>,
     /// Flags of the header: see the constants.
     pub flags: u8,
@@ -275,7 +276,7 @@ pub struct Segment {
 /// Option for reports of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// In a SYN: reports are understood.
+    /// In a SYN: the sender understands reports.
     Permitted,
     /// No queue dropped the missing packets.
     Wireless,
@@ -294,9 +295,9 @@ impl Segment {
     pub const SYN: u8 = 0x02;
     /// ACK.
     pub const ACK: u8 = 0x10;
-    /// ECE: a packet arrived marked; in a SYN: marks are understood.
+    /// ECE: a packet arrived marked; in a SYN: the sender understands marks.
     pub const ECE: u8 = 0x40;
-    /// CWR: the window has been reduced; in a SYN: marks are understood.
+    /// CWR: the window has been reduced; in a SYN: the sender understands marks.
     pub const CWR: u8 = 0x80;
 }
 
@@ -305,7 +306,7 @@ impl Segment {
 pub enum Owner {
     /// A flow, by its index in the roster.
     Flow(u32),
-    /// The routing protocol.
+    /// A note to neighbours, which belongs to no flow.
     Routing,
     /// A note to neighbours, of no flow.
     Note,
@@ -321,7 +322,7 @@ pub enum Owner {
 pub struct Roster {
     /// The nodes.
     pub nodes: Vec<RosterNode>,
-    /// Flows, in the order of the results; then those of the reverse direction: acknowledgements, replies.
+    /// Flows in the order of the results, then those of the reverse direction: acknowledgements, replies.
     pub flows: Vec<RosterFlow>,
     /// Carrier frequency.
     pub frequency: Frequency,
@@ -330,28 +331,28 @@ pub struct Roster {
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RosterNode {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// Its role.
+    /// Role of the node.
     pub role: Role,
-    /// Names of its queues in the results.
+    /// Names of the node's queues in the results.
     pub queues: Vec<String>,
 }
 
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RosterFlow {
-    /// Its name.
+    /// Name of the flow.
     pub name: String,
     /// Node where it begins.
     pub from: u32,
-    /// Node where it ends; `None` for a broadcast.
+    /// Node where the flow ends; `None` for a broadcast.
     pub to: Option<u32>,
     /// Protocol of its packets.
     pub protocol: Protocol,
 }
 
-/// Protocol of a flow's packets; for the reverse direction with the flow that they answer.
+/// Protocol of a flow's packets; for the reverse direction with the flow that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// UDP.

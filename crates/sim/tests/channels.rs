@@ -239,12 +239,12 @@ fn impossible_channels_are_refused() {
             one(36, 20, "[radio]\nstandard = \"802.11ax\"\nfrequency = \"2.437 GHz\"\nchannel_width = \"40 MHz\"\n"),
             "at 2.4 GHz",
         ),
-        (one(36, 20, &format!("{RADIO}propagation = \"range\"\nrange = \"30 m\"\n")), "no powers"),
-        (one(36, 20, &format!("{RADIO}capture = \"any-signal\"\n")), "as in ns-2"),
+        (one(36, 20, &format!("{RADIO}propagation = \"range\"\nrange = \"30 m\"\n")), "need powers"),
+        (one(36, 20, &format!("{RADIO}capture = \"any-signal\"\n")), "needs one channel"),
         (one(36, 80, RADIO).replace("access_point = \"ap\"", "channel = 40"), "the channel of its access point"),
         (
             cells(&[("a", 36, 20, 0), ("b", 40, 20, 5)], RADIO).replace("channel = 40\n", ""),
-            "write that of this one too",
+            "this access point needs one too",
         ),
     ] {
         assert!(refused(&text).contains(expected), "{}", refused(&text));

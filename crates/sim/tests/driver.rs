@@ -178,16 +178,16 @@ fn keys_that_make_no_sense_beside_a_driver_are_refused() {
     let refusal = |text: &str| World::new(&network(text), 1).err().expect("a refusal").to_string();
     let text = cell("10 m");
     let unreal = text.replace("real = true\nqueues = \"driver\"\naccess_point", "queues = \"driver\"\naccess_point");
-    assert!(refusal(&unreal).contains("needs a real kernel: give `near`"), "{}", refusal(&unreal));
+    assert!(refusal(&unreal).contains("needs a real kernel: set `real = true` for `near`"), "{}", refusal(&unreal));
     let mixed = text.replacen("queues = \"driver\"\naccess_point", "access_point", 1);
     assert!(refusal(&mixed).contains("a kernel sends at all real nodes, or at none"), "{}", refusal(&mixed));
     let limited = text.replace("role = \"access-point\"", "role = \"access-point\"\nqueue = { limit = 50 }");
-    assert!(refusal(&limited).contains("with `queues = \"driver\"`"), "{}", refusal(&limited));
+    assert!(refusal(&limited).contains("`queues = \"driver\"` brings"), "{}", refusal(&limited));
     let flow = "[[flow]]\nname = \"f\"\nfrom = \"ap\"\nto = \"near\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     let sends = format!("{text}{flow}");
-    assert!(refusal(&sends).contains("`ap` has `queues = \"driver\"`: its kernel"), "{}", refusal(&sends));
+    assert!(refusal(&sends).contains("`ap` has `queues = \"driver\"`: only its kernel"), "{}", refusal(&sends));
     let sleeps = text.replacen("access_point = \"ap\"", "access_point = \"ap\"\npower_save = {}", 1);
-    assert!(refusal(&sleeps).contains("decides when it sleeps"), "{}", refusal(&sleeps));
+    assert!(refusal(&sleeps).contains("decides about its power save"), "{}", refusal(&sleeps));
 }
 
 proptest! {

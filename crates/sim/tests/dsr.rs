@@ -76,7 +76,7 @@ fn wrong_settings_are_refused_by_their_names() {
     let text = chain(3, "40 kb/s", "").replace("1000 B", "2240 B");
     let network: sim::config::Network = toml::from_str(&text).expect("a description");
     let said = sim::World::new(&network, 1).err().expect("it is too long").to_string();
-    assert!(said.contains("for a packet in one 802.11 frame"), "{said}");
+    assert!(said.contains("of an 802.11 frame for a packet"), "{said}");
 }
 
 proptest! {

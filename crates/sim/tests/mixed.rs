@@ -478,7 +478,7 @@ fn what_no_such_station_has_is_refused() {
     }
     for rate in ["54", "11"] {
         let (_, why) = refused(&of(&format!("data_rate = \"{rate} Mb/s\""), low));
-        assert!(why.contains("write their `standard`"), "{why}");
+        assert!(why.contains("for this rate write `standard`"), "{why}");
     }
     let several = cell("[mac]\nofdma = \"downlink\"\n", &[("ap", "ax")]);
     assert_eq!(refused(&several).0, "mac.ofdma");

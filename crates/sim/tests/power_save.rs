@@ -175,7 +175,7 @@ fn who_cannot_sleep_is_refused() {
         (error.path().expect("a key").to_owned(), error.to_string())
     };
     let (path, error) = refused(&cell(SLEEPS, "", ""));
-    assert!(path == "node.ap.power_save" && error.contains("only stations sleep"), "{path}: {error}");
+    assert!(path == "node.ap.power_save" && error.contains("only stations can sleep"), "{path}: {error}");
     let wired = cell("", "", "").replace("name = \"server\"\n", "name = \"server\"\npower_save = {}\n");
     assert_eq!(refused(&wired).0, "node.server.power_save");
     let ad_hoc = "duration = \"1 s\"\n[[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\npower_save = {}\n\

@@ -67,7 +67,7 @@ fn a_player_stalls_once_for_what_a_burst_delays_beyond_its_buffer() {
 #[test]
 fn a_player_is_one_receivers_and_of_what_comes_over_udp() {
     for (extra, traffic, says) in
-        [("transport = \"tcp\"", "kind = \"greedy\"", "over UDP"), ("", "kind = \"ping\"", "without answers")]
+        [("transport = \"tcp\"", "kind = \"greedy\"", "over UDP"), ("", "kind = \"ping\"", "one-way flow")]
     {
         let (path, why) = refusal(&format!("player_buffer = \"50 ms\"\n{extra}"), traffic);
         assert!(path == "flow.f.player_buffer" && why.contains(says), "{path}: {why}");
@@ -75,7 +75,7 @@ fn a_player_is_one_receivers_and_of_what_comes_over_udp() {
     let to_all =
         text("1 s", "player_buffer = \"50 ms\"", "kind = \"voice\"").replace("to = \"n1\"", "to = \"broadcast\"");
     let error = World::new(&network(&to_all), 1).err().expect("it is refused");
-    assert!(error.to_string().contains("goes to all"), "{error}");
+    assert!(error.to_string().contains("is broadcast"), "{error}");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_recording_is_sent_as_it_was_recorded() {
 fn a_bad_recording_is_refused_with_its_name_and_the_reason() {
     for (recording, reason) in [
         (REPLAY[..40].to_vec(), "`some.pcap` cannot be replayed: it is cut short within packet 1"),
-        (b"[radio]".to_vec(), "`some.pcap` cannot be replayed: it is not a pcap or pcapng recording"),
+        (b"[radio]".to_vec(), "`some.pcap` cannot be replayed: the file is not a pcap or pcapng recording"),
         (Vec::new(), "`some.pcap` cannot be replayed: it is empty"),
     ] {
         let message = replay(&recording).expect_err("it cannot be replayed");

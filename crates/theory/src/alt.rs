@@ -18,12 +18,12 @@
 //! # Assumptions
 //!
 //! Packets are a fluid and losses within a round trip are one event; idle means empty; `alpha_i` is constant, although
-//! a real window grows by one packet per round trip *with* its queue; back-off does not depend on windows; round trips
+//! a real window grows by one packet per round trip *with* its queue. Back-off does not depend on windows; round trips
 //! and windows differ little.
 
-/// A parameter that is not finite, not above zero, or a back-off or probability outside its range.
+/// A parameter is not finite, not above zero, or a back-off or probability outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a rate, time or step must be above zero and finite, a back-off above 0 and at most 1")]
+#[error("rates, times and steps must be above zero and finite; a back-off, above 0 and at most 1")]
 pub struct OutOfRange;
 
 fn positive(value: f64) -> bool {
@@ -47,7 +47,7 @@ impl Traffic {
     /// Flows with the round trips `T_i`, `times_s` in s, whose windows grow by a packet a round trip: `alpha_i = 1 / T_i`.
     ///
     /// # Errors
-    /// No flow, or a round trip that is not above zero and finite.
+    /// There is no flow, or a round trip is not above zero and finite.
     pub fn standard(times_s: &[f64]) -> Result<Self, OutOfRange> {
         if times_s.is_empty() || !times_s.iter().all(|&time| positive(time)) {
             return Err(OutOfRange);
@@ -74,7 +74,7 @@ impl Buffer {
     /// flows with `alpha_T = growth`, `rho = spread` and `beta_T = backoff`.
     ///
     /// # Errors
-    /// A value that is not above zero and finite; `spread` or `backoff` above 1.
+    /// A value is not above zero and finite; `spread` or `backoff` is above 1.
     pub fn new([a, b]: [f64; 2], growth: f64, spread: f64, backoff: f64) -> Result<Self, OutOfRange> {
         let usable = [a, b, growth, spread, backoff].into_iter().all(positive) && spread <= 1.0 && backoff <= 1.0;
         usable.then_some(Self { growth, spread, backoff, a, b }).ok_or(OutOfRange)
@@ -86,13 +86,13 @@ impl Buffer {
         (self.growth - self.a * self.backoff * self.spread) / (self.growth + self.b)
     }
 
-    /// `lambda_f = (alpha_T + b delta) / (alpha_T + b)`: the same if it did not, with `delta` of the size still occupied
-    /// after the back-off.
+    /// `lambda_f = (alpha_T + b delta) / (alpha_T + b)`: the weight if it did not, with `delta` of the size still
+    /// occupied after the back-off.
     pub fn lambda_filled(&self, delta: f64) -> f64 {
         (self.growth + self.b * delta) / (self.growth + self.b)
     }
 
-    /// `gamma_e = a (1 - beta_T) rho / (alpha_T + b)`: what the bandwidth-delay product adds, if the queue emptied.
+    /// `gamma_e = a (1 - beta_T) rho / (alpha_T + b)`: the weight of the bandwidth-delay product, if the queue emptied.
     pub fn gamma_emptied(&self) -> f64 {
         self.a * (1.0 - self.backoff) * self.spread / (self.growth + self.b)
     }
@@ -121,19 +121,20 @@ impl Buffer {
         (1.0 - self.backoff) * bdp - self.backoff * size
     }
 
-    /// The condition from which (9) follows: `a < 2 alpha_T + b`. Sufficient for exponential stability, not necessary.
+    /// The condition from which (9) follows: `a < 2 alpha_T + b`. The condition is sufficient for exponential
+    /// stability, not necessary.
     pub fn is_stable(&self) -> bool {
         self.a < 2.0 * self.growth + self.b
     }
 
-    /// The size over the bandwidth-delay product that (8) comes to rest at if the queue always empties (`p_e = 1`, B2):
+    /// The size over the bandwidth-delay product at which (8) settles if the queue always empties (`p_e = 1`, B2):
     /// `(1 - beta_T) / ((b / a) / rho + beta_T)`.
     pub fn fixed_point(&self) -> f64 {
         (1.0 - self.backoff) / (self.b / self.a / self.spread + self.backoff)
     }
 
-    /// Equation (11): the mean utilisation of the link is at least `1 / (1 + (b / a) rho)`. It rests on (10); with the
-    /// exact fixed point the bound is [`utilisation`]'s.
+    /// Equation (11): the mean utilisation of the link is at least `1 / (1 + (b / a) rho)`. The bound rests on (10);
+    /// with the exact fixed point it is [`utilisation`]'s.
     pub fn utilisation(&self) -> f64 {
         1.0 / (1.0 + self.b / self.a * self.spread)
     }

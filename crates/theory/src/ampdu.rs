@@ -9,23 +9,23 @@
 //!
 //! `S = k (1 - e) L * (successes per second)`.
 //!
-//! With selective retry that mean is exact for any mix of old and new MPDUs in the aggregate. Each is delivered with
-//! `1 - e`, independently of earlier failures, so no retransmission state is needed. The step from frames to aggregates is
-//! that of Y. Lin, V. W. S. Wong, "Frame Aggregation and Optimal Frame Size Adaptation for IEEE 802.11n WLANs",
-//! GLOBECOM 2006 (known by its abstract; the equations here are our own).
+//! With selective retry that mean is exact for any mix of old and new MPDUs in the aggregate. Each is
+//! delivered with probability `1 - e`, whatever failed before, so no retransmission state is needed. The step from
+//! frames to aggregates is that of Y. Lin, V. W. S. Wong, "Frame Aggregation and Optimal Frame Size Adaptation for IEEE
+//! 802.11n WLANs", GLOBECOM 2006 (known by its abstract; the equations here are Sluice's own).
 //!
 //! # What is approximate
 //!
 //! - *Every aggregate has `k` subframes.* The Block Ack window (64 sequence numbers from the oldest unacknowledged one)
 //!   can forbid that while an old MPDU keeps failing: at `e = 0.1` a Monte Carlo with that window sends 29.5 subframes
-//!   on average for `k = 32` and 34 for `k = 64`. Shorter aggregates take less time too, so that the throughput given
+//!   on average for `k = 32` and 34 for `k = 64`. Shorter aggregates also take less time, so that the throughput given
 //!   here is only 0.3 % and 1.4 % too high (one station, HT MCS 7; `tests/ampdu.rs`). The longer the fixed times of an
 //!   exchange, the larger this effect of the window.
 //! - *The Block Ack comes unless the aggregate collides.* A receiver that could read no MPDU at all sends none, and the
-//!   sender then backs off as after a collision. That happens with probability `e^k`.
+//!   sender then backs off as after a collision. No MPDU can be read with probability `e^k`.
 //! - *No MPDU is given up.* [`Cell::attempts`] limits the consecutive collisions after which the window is reset, not
-//!   the transmissions of an MPDU. A limit on these would leave the throughput as it is.
-//! - All that [`crate::dcf`] lists: alike stations, all in range, independent attempts.
+//!   the transmissions of an MPDU. A limit on these transmissions would leave the throughput unchanged.
+//! - All assumptions of [`crate::dcf`]: alike stations, all in range, independent attempts.
 
 use crate::Error;
 use crate::dcf::{self, Cell, Freezing, Saturation};
@@ -52,21 +52,20 @@ pub struct Aggregated {
     pub delivered_per_second: f64,
     /// Payload delivered by the whole cell, in bit/s.
     pub throughput_bps: f64,
-    /// Mean transmissions of an MPDU until its delivery, collisions included: `1 / ((1 - p)(1 - e))`; infinite at `e =
-    /// 1`.
+    /// Mean transmissions of an MPDU to its delivery, collisions included: `1 / ((1 - p)(1 - e))`; infinite at `e = 1`.
     pub transmissions_per_mpdu: f64,
 }
 
 /// Solves the saturated cell of aggregates.
 ///
-/// In `cell`, [`Cell::success`] spans the whole aggregate of `k` subframes, SIFS, Block Ack and DIFS,
-/// [`Cell::collision`] the whole aggregate and what follows, and [`Cell::payload`] is that of **one** MPDU.
+/// In `cell`, [`Cell::success`] spans the whole aggregate of `k` subframes, SIFS, Block Ack and DIFS.
+/// [`Cell::collision`] spans the whole aggregate and what follows, and [`Cell::payload`] is that of **one** MPDU.
 ///
 /// One station is exact: `k (1 - e) payload / (success + slot * cw_min / 2)`.
 ///
 /// # Errors
 ///
-/// A parameter outside its range, see [`Error`].
+/// A parameter is outside its range, see [`Error`].
 pub fn saturation(cell: &Cell, freezing: Freezing, aggregate: Aggregate) -> Result<Aggregated, Error> {
     let subframes = ((1..=MAX_SUBFRAMES).contains(&aggregate.subframes), Error::Subframes);
     Error::first([subframes, ((0.0..=1.0).contains(&aggregate.mpdu_error), Error::Probability)])?;

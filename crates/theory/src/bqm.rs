@@ -11,18 +11,17 @@
 //! | `r` | `lost`: missing packets of the window | |
 //! | `x` | `of_zero`: those of them with priority 0 | |
 //!
-//! Chance takes every set of `r` packets with the same probability, a queue with a bias takes those of priority 0 first. So:
+//! Chance takes every set of `r` packets with the same probability; a queue with a bias first takes priority 0. So:
 //!
 //! - (3.1) `P(X = x) = C(N_0, x) C(W - N_0, r - x) / C(W, r)`, with `N_0 = floor(W / K)` packets of priority 0;
-//! - (3.2) `F = 1 - floor(K x / r)`: below zero the loss is by congestion. `x / r` is near `1 / K` if chance took them, which
+//! - (3.2) `F = 1 - floor(K x / r)`: below zero the loss is by congestion. By chance `x / r` is near `1 / K`, which
 //!   gives 0.
 //!
-//! The loss of a whole batch, `x = 1` of `r = K`, also gives 0: only the rule on bursts, which the model lacks, detects
-//! it.
+//! The loss of a whole batch, `x = 1` of `r = K`, also gives 0: only the rule on bursts, not modelled, finds it.
 
 use core::num::NonZeroU32;
 
-/// `F` of (3.2), from `1 - K` to 1: below zero for congestion, and the lower the likelier. None where nothing is lost.
+/// `F` of (3.2), from `1 - K` to 1: below zero for congestion, and the lower the likelier. `None` if nothing is lost.
 pub fn discriminator(every: NonZeroU32, lost: u32, of_zero: u32) -> Option<i64> {
     let share = (u64::from(every.get()) * u64::from(of_zero)).checked_div(lost.into())?;
     Some(1 - i64::try_from(share).unwrap_or(i64::MAX))
@@ -40,8 +39,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// `P(X = x)` of (3.1): the probability that `x` of the lost packets have priority 0. Zero where more are lost than
-    /// there are.
+    /// `P(X = x)` of (3.1): the probability that `x` of the lost packets have priority 0. Zero if more are lost than
+    /// exist.
     pub fn probability(&self, of_zero: u32) -> f64 {
         let zeros = self.window / self.every;
         let (Some(others), Some(rest)) = (self.window.checked_sub(zeros), self.lost.checked_sub(of_zero)) else {

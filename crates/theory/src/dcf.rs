@@ -13,7 +13,7 @@
 //!   B. Bing (ed.), "Emerging Technologies in Wireless LANs", 2008. **Equation numbers below are this text's**, unless
 //!   another is named: it contains the results of both papers above and, in (39) to (42), the refinement published as
 //! - *Refinements*: I. Tinnirello, G. Bianchi, Y. Xiao, "Refinements on IEEE 802.11 Distributed Coordination Function
-//!   Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010 (only its abstract was at hand).
+//!   Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010 (only its abstract was available).
 
 pub(crate) mod backoff;
 mod bianchi;
@@ -79,7 +79,8 @@ pub struct Cell {
     /// One back-off slot; not zero.
     pub slot: Duration,
     /// Duration of a success: from the start of a data frame without overlap to the moment from which back-off slots
-    /// count again: frame, SIFS, ACK and the DIFS after it. The same for all stations. It contains no back-off slot.
+    /// count again: frame, SIFS, ACK and the DIFS after it. The duration is the same for all stations. It contains no
+    /// back-off slot.
     pub success: Duration,
     /// Duration of a collision: from its start to the moment from which the *bystanders* count slots again: the frame,
     /// and the DIFS (or EIFS, where they saw a frame begin and could not read it) after it. It contains no slot. All
@@ -101,8 +102,8 @@ pub enum Freezing {
     Standard {
         /// Duration of a collision: from its start to the moment from which the *colliders* count slots again, if the
         /// medium stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out).
-        /// May be shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where the difference
-        /// is a whole number of slots, to the nanosecond.
+        /// This duration may be shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where
+        /// the difference is a whole number of slots, to the nanosecond.
         colliders_resume: Duration,
     },
 }
@@ -110,9 +111,9 @@ pub enum Freezing {
 /// Long-run outcome of a saturated cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
-    /// The probability that a station transmits in a slot that it may use. [`Freezing::Bianchi`]: any slot, busy ones
-    /// included. [`Freezing::Standard`]: a slot other than the first after a busy period, of a station that did not
-    /// collide just before.
+    /// The probability that a station transmits in a slot that it may use. For [`Freezing::Bianchi`]: any slot, busy
+    /// ones included. For [`Freezing::Standard`]: a slot other than the first after a busy period, of a station that
+    /// did not collide just before.
     pub tau: f64,
     /// Share of the transmitted frames that collide, 0 to 1.
     pub collision_probability: f64,
@@ -131,7 +132,7 @@ pub struct Saturation {
 ///
 /// # Errors
 ///
-/// A parameter outside its range, see [`Error`].
+/// A parameter is outside its range, see [`Error`].
 pub fn saturation(cell: &Cell, freezing: Freezing) -> Result<Saturation, Error> {
     check(cell, freezing)?;
     Ok(match freezing {
@@ -155,7 +156,7 @@ fn check(cell: &Cell, freezing: Freezing) -> Result<(), Error> {
 }
 
 impl Cell {
-    /// The outcome, given the successes per second and what the model solved for.
+    /// Returns the outcome, given the successes per second and the model's solution.
     fn saturation(&self, tau: f64, collision_probability: f64, successes_per_second: f64) -> Saturation {
         let dropped = |attempts| libm::pow(collision_probability, f64::from(attempts));
         Saturation {

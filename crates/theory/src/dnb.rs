@@ -1,20 +1,20 @@
 //! Distributed neighbourhood buffer: how one buffer is split over the queues of a collision domain so that drops cost least.
 //!
-//! Source: section 2.2 of the document, slides of a talk, which state the problem only:
-//! `min sum P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`. The drop probability and the solutions are reconstructed:
+//! Source: section 2.2 of the document, slides of a talk, which state the problem only: `min sum P_i(b_i) c_i` over
+//! `b_i >= 0` with `sum b_i = B`. The drop probability and the solutions are reconstructed:
 //!
 //! - `P(b) = (1 - rho) rho^b / (1 - rho^(b+1))`, an M/M/1/b queue that holds `b` packets with the one in service, and
 //!   `1 / (b + 1)` at `rho = 1` (L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, 3.6);
 //! - at `rho = 1` the conditions of Karush, Kuhn and Tucker, `c_i / (b_i + 1)^2` equal wherever `b_i > 0`, give
 //!   `b_i + 1 = (B + M) sqrt(c_i) / sum_j sqrt(c_j)`;
-//! - in whole packets, each goes where it reduces the cost most, which is optimal because `P` is convex.
+//! - in whole packets, each goes to the queue where it reduces the cost most, which is optimal because `P` is convex.
 //!
 //! Symbols: `B` is `total`, `M` the number of queues, `c_i` their `costs`, `b_i` the split.
 
 /// A queue of the domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
-    /// Cost of a drop there (`c`), not below zero.
+    /// Cost of a drop in this queue (`c`), not below zero.
     pub cost: f64,
     /// Arrivals over services (`rho`), not below zero.
     pub load: f64,

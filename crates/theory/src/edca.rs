@@ -3,11 +3,12 @@
 //!
 //! # Source
 //!
-//! I. Tinnirello, G. Bianchi, "Rethinking the IEEE 802.11e EDCA Performance Modeling Methodology", IEEE/ACM Transactions
-//! on Networking 18(2), 2010. Their method gives up what Bianchi's cell and its extensions by contention zones (J. W.
-//! Robinson, T. S. Randhawa, IEEE JSAC 22(5), 2004) rest on, a probability of transmission in a slot. Instead, the
-//! unknown is **the distribution of the residual back-off that a station has after a channel access**, found as a fixed
-//! point. Only the abstract was at hand: the equations below are our own, and may differ from theirs in detail.
+//! I. Tinnirello, G. Bianchi, "Rethinking the IEEE 802.11e EDCA Performance Modeling Methodology", IEEE/ACM
+//! Transactions on Networking 18(2), 2010. Their method gives up what Bianchi's cell and its extensions by contention
+//! zones (J. W. Robinson, T. S. Randhawa, IEEE JSAC 22(5), 2004) rest on, a probability of transmission in a slot.
+//! Instead, the unknown is **the distribution of the residual back-off that a station has after a channel access**,
+//! found as a fixed point. Only the abstract was available: the equations below are Sluice's own, and may differ from
+//! theirs in detail.
 //!
 //! # What is solved
 //!
@@ -17,13 +18,14 @@
 //!
 //! - (1) `H_e(t)`: the category's attempt would come after `t`. The categories are independent of each other, so that
 //!   all others of a category attempt after `t` with `R_e(t)`, the product of their `H`.
-//! - (2) An access by others at `m < d_e + r` has probability `R_e(m - 1) - R_e(m)`. It makes `r` less by the category's
-//!   own boundaries up to `m`, that one included: a back-off goes down at each boundary from AIFS on, and where another
-//!   begins to transmit it has just gone down (IEEE 802.11-2016, 10.22.2.4: at a boundary, a function either transmits
-//!   or decrements). The DCF counts completed idle slots instead, so that one category of AIFSN 2 is not the DCF.
-//! - (3) At its own boundary, reached with `R_e(t - 1)`, it sends unless a higher category of its station attempts too
-//!   (an *internal collision*), and succeeds if no other station does. Then it draws from the first window; after a
-//!   collision of either kind from the next one, or the first one of the next frame.
+//! - (2) An access by others at `m < d_e + r` has probability `R_e(m - 1) - R_e(m)`. It makes `r` less by the
+//!   category's own boundaries up to and including `m`. A back-off decreases at each boundary from AIFS on, and has
+//!   just decreased where another begins to transmit (IEEE 802.11-2016, 10.22.2.4: at a boundary, a function either
+//!   transmits or decrements). The DCF counts completed idle slots instead, so that one category of AIFSN 2 is not the
+//!   DCF.
+//! - (3) At its own boundary, reached with `R_e(t - 1)`, the category sends unless a higher category of its station
+//!   attempts too (an *internal collision*), and succeeds if no other station does. Then it draws from the first
+//!   window; after a collision of either kind from the next one, or the first one of the next frame.
 //! - (4) So the numbers of accesses that a frame meets at each (stage, `r`) follow one by one, from the largest `r`
 //!   down. Summed over the stages and normalised, they are the distribution of `r`, from which `H_e` of (1) follows.
 //!
@@ -41,13 +43,13 @@
 //! categories, AIFSN alone and windows alone, 1 to 10 stations of each, also several categories a station). Tolerances
 //! were set beforehand: 0.02 in collision probability and 3 % of a category's throughput. The model **is valid for
 //! categories that get at least [`LEAST_SHARE`] of the cell's frames, unless exactly two stations have the windows of
-//! voice (3 to 7)**. There the errors are at most 0.018 and 3.3 %; without voice, 0.008 and 1.5 % for categories with a
-//! fifth of the frames or more. Outside:
+//! voice (3 to 7)**. Within this range the errors are at most 0.018 and 3.3 %; without voice, 0.008 and 1.5 % for
+//! categories with a fifth of the frames or more. Outside:
 //!
-//! - two stations with voice beside two with best effort: voice 0.021 and 3.9 % off;
-//! - a category with less than 3 % of the frames gets too little: best effort beside two voices (2 %) by 27 %,
-//!   background beside two stations each of video and best effort (0.4 %) by half, with 0.083 in collision probability.
-//!   As a share of the cell's throughput the error was never above 0.8 %;
+//! - two stations with voice and two with best effort: voice 0.021 and 3.9 % off;
+//! - a category with less than 3 % of the frames gets too little: best effort against two voices (2 %) by 27 %,
+//!   background against two stations each of video and best effort (0.4 %) by half, with 0.083 in collision
+//!   probability. As a share of the cell's throughput the error was never above 0.8 %;
 //! - a MAC whose colliders count from their ACK time-out, as the simulator's do. In 802.11a that is 1.2 slots after the
 //!   bystanders, and moves the throughput of voice and video by 5 to 60 %, of best effort and background by less than
 //!   2.4 %. The slot-exact reference of the tests plays that rule, and judges the simulator.
@@ -75,7 +77,7 @@ pub const LEAST_SHARE: f64 = 0.03;
 pub struct Medium {
     /// One back-off slot; not zero.
     pub slot: Duration,
-    /// The short interframe space; an AIFS is this plus its AIFSN in slots.
+    /// The short interframe space; an AIFS is SIFS plus its AIFSN in slots.
     pub sifs: Duration,
 }
 
@@ -128,7 +130,7 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// A parameter outside its range, see [`Error`].
+/// A parameter is outside its range, see [`Error`].
 pub fn saturation(groups: &[Group], medium: Medium) -> Result<Vec<Vec<Outcome>>, Error> {
     check(groups, medium)?;
     Ok(Cell::settle(groups, medium).outcomes())

@@ -45,8 +45,8 @@ const FLOOR: f64 = -64.0;
 const QUANTISATION: f64 = 37.0;
 
 /// Returns `R` of a call with this mouth-to-ear delay and this share of packets missing, for any cause: at most 100;
-/// 93.2 without delay and loss. Above 80 users are satisfied, below 60 nearly all are dissatisfied (Annex B). Below
-/// zero counts as zero.
+/// 93.2 without delay and loss. Above 80 users are satisfied, below 60 nearly all are dissatisfied (Annex B). An
+/// `R` below zero counts as zero.
 pub fn rating(mouth_to_ear: Duration, missing: f64, codec: Codec) -> f64 {
     let delay = mouth_to_ear.as_secs_f64() * 1e3;
     let noise = noise();

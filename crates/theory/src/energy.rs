@@ -1,15 +1,16 @@
 //! A node whose service rate follows a threshold of its own queue: energy against delay.
 //!
-//! Source: a reconstruction (`docs/energy.md`); the papers prove that such a
-//! threshold is optimal. Packets come at `lambda` and are served one at a time, at `mu_lo` while at most `theta` are there, else
-//! at `mu_hi`. The cost of a moment is the packets there, and `w` times the power while any is; power is affine in the rate.
-//! With `a = lambda / mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)` and `G = A + T`:
+//! Source: a reconstruction (`docs/energy.md`); the papers prove that such a threshold is optimal. Packets arrive at
+//! `lambda` and are served one at a time, at `mu_lo` while at most `theta` are there, else at `mu_hi`. The cost of a
+//! moment is the packets there, and `w` times the power while any is; power is affine in the rate. With `a = lambda /
+//! mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)` and `G = A + T`:
 //!
 //! `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`,
 //! `eta = L + w (p_lo (A - 1) / G + p_hi T / G)`.
 //!
-//! Served so, a node sends on packets as they come to it, at `lambda`: several of them on several paths, whose services do not
-//! hinder each other, have each its own numbers of packets, cost and best threshold (Jackson), and a path lasts `sum of L / lambda`.
+//! Such a node sends on packets as they arrive, at `lambda`. Several nodes on several paths, whose services do not
+//! hinder each other, each have their own numbers of packets, cost and best threshold (Jackson), and a path lasts `sum
+//! of L / lambda`.
 
 use crate::Error;
 
@@ -45,7 +46,7 @@ impl Node {
     /// The long-run cost, `eta`, with this threshold: the high rate serves while more packets are there.
     ///
     /// # Errors
-    /// [`Error::Arrivals`] for a rate that is not above zero, or where even the high rate is not above that of arrivals.
+    /// [`Error::Arrivals`] for a rate that is not above zero, or if even the high rate is not above that of arrivals.
     pub fn cost(&self, threshold: u32) -> Result<f64, Error> {
         self.check()?;
         let (a, b) = (self.arrivals / self.low, self.arrivals / self.high);
@@ -65,7 +66,7 @@ impl Node {
     /// The threshold with the least cost, `theta*`: thresholds are tried from zero until the cost has risen five times.
     ///
     /// # Errors
-    /// As [`cost`](Self::cost).
+    /// As for [`cost`](Self::cost).
     pub fn best(&self) -> Result<u32, Error> {
         let (mut best, mut least, mut rises) = (0, self.cost(0)?, 0);
         for threshold in 1..=MOST {

@@ -7,7 +7,7 @@ use units::Duration;
 #[expect(missing_docs, reason = "the messages say what they are")]
 pub enum Error {
     /// No station, a class or group without stations, or more stations than the solver allows.
-    #[error("every class needs a station, and all together are at most the model's MAX_STATIONS")]
+    #[error("each class has at least one station, and all classes together at most the model's MAX_STATIONS")]
     Stations,
     #[error("a station has 1 to 4 access categories")]
     Categories,
@@ -20,24 +20,24 @@ pub enum Error {
     #[error("the times of slot, frame, success and collision must be above zero and at most one minute")]
     Times,
     /// `q` is above 1, a rate of arrivals is infinite, or one of them is below 1e-90.
-    #[error("q must be above 0 and at most 1, a rate of arrivals above 0 and finite")]
+    #[error("q must be above 0 and at most 1, and an arrival rate must be above 0 and finite")]
     Arrivals,
     #[error("an aggregate has 1 to 256 subframes")]
     Subframes,
     #[error("a probability must be 0 to 1")]
     Probability,
     /// No device is busy for more than a nanosecond in a second.
-    #[error("at least one device must be busy for some of the time")]
+    #[error("at least one device must have a busy time above zero")]
     Idle,
     /// No number of best-effort devices gives real time this target delay.
-    #[error("the target delay is below the delay without best effort, or above that with the most best effort solved")]
+    #[error("the target delay must lie between the delays without best effort and with the most best effort solved")]
     Target,
     /// The frame of a hidden pair is too short: the time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a
-    /// frame and the time-out. A station could then hear an ACK to the other before it counts slots.
+    /// frame and the time-out. A station could then receive an ACK to the other before it counts slots.
     #[error("the frame is too short compared with the ACK and its time-out")]
     Short,
     /// A hidden pair has too many states: the times have too small a common divisor for its windows.
-    #[error("too many states: round the times, or take smaller windows")]
+    #[error("the model has too many states: round the times, or set smaller windows")]
     States,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn is_short(time: Duration) -> bool {
     time <= Duration::from_secs(60)
 }
 
-/// The same for a time that must not be zero.
+/// True for a time of at most a minute that is not zero.
 pub(crate) fn takes_time(time: Duration) -> bool {
     !time.is_zero() && is_short(time)
 }

@@ -7,7 +7,7 @@ const CLOSE: f64 = 1e-13;
 const MOST_ROUNDS: u32 = 20_000;
 
 /// Solves `next(x) = x` from `start` by steps towards `next(x)`. A steep falling map overshoots by whole steps: the
-/// step is halved whenever the difference has not become smaller, or has turned round without becoming half as large.
+/// step is halved whenever the difference has not decreased, or has changed its sign without decreasing by half.
 pub(crate) fn settle(start: Vec<f64>, next: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let (mut x, mut step, mut before) = (start, 1.0_f64, f64::INFINITY);
     let mut steps_before = vec![0.0; x.len()];

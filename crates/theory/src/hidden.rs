@@ -8,8 +8,8 @@
 //! both lost, and the receiver's answers freeze the other's back-off.
 //!
 //! One step of the chain is one attempt, in the order of their starts. The state, at the start of a frame of station X:
-//! the stages of X and of the other, Y; the time `delta` until Y's next start as things stand; and whether X's frame is
-//! *doomed*, because it began during Y's last frame or before the answer to it. Then, counted from the start of X:
+//! the stages of X and of the other, Y; the time `delta` until Y's next start as planned; and if X's frame is *doomed*,
+//! because it began during Y's last frame or before the answer to it. Then, counted from the start of X:
 //!
 //! - `delta < frame`: the frames overlap. X fails and Y is doomed.
 //! - `frame <= delta <= frame + SIFS + turn-around`: X succeeds unless doomed. Y begins before it can react to the ACK,
@@ -17,25 +17,25 @@
 //! - later: X succeeds unless doomed. Y hears the ACK, keeps the slots that it has not completed, and counts on a DIFS
 //!   after the ACK, from the same moment as X.
 //!
-//! A station that fails counts on after its ACK time-out, and draws by its next stage; one that succeeds draws from the
-//! first window. All draws are uniform, so that a step adds evenly spaced ranges, and the chain is iterated to its
-//! stationary distribution over all `delta` on the grid of the times' common divisor. For 802.11b with windows up to
-//! 1023 that is a million states and a few seconds of work.
+//! A station that fails continues to count after its ACK time-out, and draws by its next stage; one that succeeds draws
+//! from the first window. All draws are uniform, so that a step adds evenly spaced ranges, and the chain is iterated to
+//! its stationary distribution over all `delta` on the grid of the times' common divisor. For 802.11b with windows up
+//! to 1023 that is a million states and a few seconds of work.
 //!
 //! # With RTS and CTS
 //!
 //! The frame that contends is the RTS, and what Y hears in the third case is the CTS: its NAV ends with the ACK, so
 //! that the whole exchange stands where the ACK stood. In the second case Y is *deaf*: it has missed the CTS and knows
-//! nothing of the frame that follows. Its RTS, if longer than CTS and SIFS, runs into X's frame; so may its next ones.
+//! nothing of the frame that follows. Its RTS, if longer than CTS and SIFS, overlaps X's frame; so may its next ones.
 //! Such a frame of X is lost. The chain has states for this case: X's frame is on the air, lost already or not, and Y
 //! will begin `delta` after its start.
 //!
 //! # What is assumed
 //!
-//! No propagation delay, no capture; a station that does not hear a frame does not defer to it. No EIFS occurs: the
-//! senders hear no frames that they cannot read. A frame that begins at the very end of another does not overlap it. In
-//! reality propagation delays decide that, which matters where all times are whole microseconds: for 802.11a with 1000
-//! B, counting it as an overlap lowers the throughput by 4 %.
+//! There is no propagation delay and no capture; a station that does not hear a frame does not defer to it. No EIFS
+//! occurs: the senders hear no frames that they cannot read. A frame that begins at the very end of another does not
+//! overlap it. In reality propagation delays decide such a case, which matters where all times are whole microseconds:
+//! for 802.11a with 1000 B, counting it as an overlap lowers the throughput by 4 %.
 
 mod chain;
 mod stages;
@@ -45,7 +45,8 @@ use crate::error::{are_windows, is_limit, is_short, takes_time};
 use chain::{Chain, Means};
 use units::{Bytes, Duration};
 
-/// The largest chain that is enumerated: pairs of stages times the points of time. It keeps the memory below 200 MB.
+/// The largest chain that is enumerated: pairs of stages times the points of time. The bound keeps the memory below 200
+/// MB.
 pub const MAX_STATES: u64 = 8_000_000;
 
 /// Two alike hidden senders.
@@ -63,13 +64,13 @@ pub struct Pair {
     pub frame: Duration,
     /// RTS and CTS before every data frame.
     pub handshake: Option<Handshake>,
-    /// Between a frame and its answer.
+    /// Time between a frame and its answer.
     pub sifs: Duration,
     /// Time on the air of an ACK.
     pub ack: Duration,
     /// Time from the end of the ACK to the moment from which back-off slots count.
     pub difs: Duration,
-    /// Time from the end of a frame until its sender counts slots again if no answer comes.
+    /// Time from the end of a frame until its sender counts slots again if no answer arrives.
     pub timeout: Duration,
     /// A station that is due to send within this time after another frame reaches it still sends (aRxTxTurnaroundTime).
     pub turnaround: Duration,
@@ -84,15 +85,14 @@ pub struct Handshake {
     pub rts: Duration,
     /// Time on the air of a CTS.
     pub cts: Duration,
-    /// Failures of the data frame after its CTS after which it is given up, 1 to 255; counted apart from those of the
-    /// RTS.
+    /// Failures of the data frame after its CTS after which it is given up, 1 to 255; the RTS has its own count.
     pub data_attempts: u32,
 }
 
 /// Long-run outcome of two senders that do not hear each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Share of the frames (with [`Pair::handshake`], of the RTSs) that a station initiates which lead to an ACK.
+    /// Share of the frames (with [`Pair::handshake`], of the RTSs) initiated by a station that lead to an ACK.
     pub success_probability: f64,
     /// Share of the frames given up after too many failures, 0 to 1.
     pub drop_probability: f64,
@@ -106,7 +106,7 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// A parameter outside its range, see [`Error`].
+/// A parameter is outside its range, see [`Error`].
 pub fn saturation(pair: &Pair) -> Result<Outcome, Error> {
     check(pair)?;
     let (chain, tick) = Chain::of(pair)?;

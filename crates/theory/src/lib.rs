@@ -6,9 +6,9 @@
 //! ([`bqm`]), a collision domain whose nodes send in order of age ([`tmac`]), a node that saves energy by a threshold
 //! of its queue ([`energy`]), and how users rate a telephone call ([`emodel`]).
 //!
-//! A reader can compare these models with their sources, equation by equation. Nothing here simulates, draws random
-//! numbers or reads a scenario: the simulator must be able to differ from it. Arithmetic goes through `libm`, so that a
-//! predicted value is the same on every machine.
+//! A reader can compare these models with their sources, equation by equation. No module here simulates, draws random
+//! numbers or reads a scenario: the simulator must be able to differ from the models. Arithmetic goes through `libm`,
+//! so that a predicted value is the same on every machine.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod alt;

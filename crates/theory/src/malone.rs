@@ -1,10 +1,10 @@
 //! The cell whose stations do not always have a frame to send, and may all differ.
 //!
 //! Source: D. Malone, K. Duffy, D. Leith, "Modeling the 802.11 Distributed Coordination Function in Nonsaturated
-//! Heterogeneous Conditions", IEEE/ACM Transactions on Networking 15(1), 2007. Its text was not at hand: the chain
-//! below and the closed form for `tau` are the published ones as we know them. The solution is our own derivation; the
-//! unit tests hold it to that closed form and to the chain's stationary distribution found by iteration, also for
-//! 802.11b's windows. Two independent ways to the same numbers exclude errors in the algebra.
+//! Heterogeneous Conditions", IEEE/ACM Transactions on Networking 15(1), 2007. Its text was not available: the chain
+//! below and the closed form for `tau` are the published ones as far as known. The solution is Sluice's own derivation;
+//! the unit tests compare it with that closed form and with the chain's stationary distribution found by iteration,
+//! also for 802.11b's windows. Agreement of two independent derivations excludes errors in the algebra.
 //!
 //! # The chain
 //!
@@ -14,41 +14,41 @@
 //! `p` that an attempt collides, and `1 - p` also that the medium is idle apart from the station:
 //!
 //! - `(i, k)` goes to `(i, k - 1)`; `(0, k)e` to `(0, k - 1)` with `q` and to `(0, k - 1)e` otherwise;
-//! - `(i, 0)` transmits. With `p` it collides and draws at the next stage, the last one repeating: **no retry limit**.
-//!   With `(1 - p) q` it draws at stage 0 for a frame that waits, with `(1 - p)(1 - q)` in post-backoff;
+//! - `(i, 0)` transmits. With `p` the frame collides and draws at the next stage, the last one repeating: **no retry
+//!   limit**. With `(1 - p) q` it draws at stage 0 for a frame that waits, with `(1 - p)(1 - q)` in post-backoff;
 //! - `(0, 0)e` stays until a frame arrives. If the medium is then idle (`1 - p`) the frame is sent at once: with `p` it
-//!   collides and draws at stage 1, otherwise post-backoff begins. If the medium is busy it draws at stage 0.
+//!   collides and draws at stage 1, otherwise post-backoff begins. If the medium is busy the station draws at stage 0.
 //!
 //! So `tau = sum over i of b(i, 0) + q (1 - p) b(0, 0)e`. The stations interact through `1 - p_l`, the product of `1 -
 //! tau_j` over the others.
 //!
 //! # A queue behind the MAC
 //!
-//! With [`Buffer::Infinite`], a success in `(i, 0)` is followed by a waiting frame with `r` instead of `q`: K. R. Duffy,
-//! A. J. Ganesh, "Modeling the Impact of Buffering on 802.11", IEEE Communications Letters 11(2), 2007 (known by its
-//! abstract; as we understand it). A departure from a queue with Poisson arrivals leaves it non-empty with the queue's
-//! load, so that `r` is the rate of arrivals times the mean time that a frame takes from its first draw to its success,
-//! at most 1: then the station is saturated.
+//! With [`Buffer::Infinite`], a success in `(i, 0)` is followed by a waiting frame with `r` instead of `q`: K. R.
+//! Duffy, A. J. Ganesh, "Modeling the Impact of Buffering on 802.11", IEEE Communications Letters 11(2), 2007 (known by
+//! its abstract only). A departure from a queue with Poisson arrivals leaves it non-empty with the queue's load, so
+//! that `r` is the rate of arrivals times the mean time that a frame takes from its first draw to its success, at most
+//! 1: then the station is saturated.
 //!
 //! # What is assumed
 //!
 //! `q` is the same in every slot, long or short: the probability that *at least one* frame is there when the station
-//! asks. With [`Buffer::None`] there is no queue behind the MAC, and frames that arrive while one waits are lost. For
-//! Poisson arrivals of rate `lambda`, `q = 1 - exp(-lambda * mean slot)`, see [`Arrivals::Poisson`]. At `q = 1` it is
-//! Bianchi's saturated cell without a retry limit.
+//! checks. With [`Buffer::None`] there is no queue behind the MAC, and frames that arrive while one waits are lost. For
+//! Poisson arrivals of rate `lambda`, `q = 1 - exp(-lambda * mean slot)`, see [`Arrivals::Poisson`]. At `q = 1` the
+//! model is Bianchi's saturated cell without a retry limit.
 //!
 //! # What is approximate
 //!
-//! Stations are independent, and so are the slots that one station meets. Compared with a slot-exact Monte Carlo of
-//! interacting stations (`tests/malone.rs`: 1 to 20 alike ones, `q` from 0.002 to 1, and three mixed cells) the
+//! Stations are independent, and so are the slots that one station meets. The reference is a slot-exact Monte Carlo of
+//! interacting stations (`tests/malone.rs`: 1 to 20 alike ones, `q` from 0.002 to 1, and three mixed cells). The
 //! collision probability is at most 0.014 off, the throughput of a station 0.9 %; both are worst half-way to
 //! saturation.
 //!
 //! Compared with the simulator, whose arrivals do not follow slots, a cell with queues is valid **up to 80 % of its
-//! saturated throughput and again from 120 % on** (0.025 in collision probability, 4 % of throughput). Between, frames
-//! that come during a long busy slot meet after it; the model spreads arrivals over all slots alike and predicts too
-//! few collisions: 0.06 instead of 0.17 for 20 stations of 802.11b at 4.8 Mb/s. That `1 - p` is also the probability to
-//! find the medium idle, where that is busy 80 % of the time, is the published model's.
+//! saturated throughput and again from 120 % on** (0.025 in collision probability, 4 % of throughput). Between these
+//! loads, frames that arrive during a long busy slot meet after it; the model spreads arrivals over all slots alike and
+//! predicts too few collisions: 0.06 instead of 0.17 for 20 stations of 802.11b at 4.8 Mb/s. The published model also
+//! takes `1 - p` as the probability to find the medium idle, even where the medium is busy 80 % of the time.
 
 use crate::Error;
 use crate::dcf::backoff::Backoff;
@@ -77,7 +77,7 @@ pub enum Arrivals {
 pub enum Buffer {
     /// Waiting frames are lost: there is room for one frame.
     None,
-    /// Any number of them waits.
+    /// Any number of frames waits.
     Infinite,
 }
 
@@ -94,8 +94,7 @@ pub struct Group {
     pub cw_min: u32,
     /// The window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
     pub cw_max: u32,
-    /// Duration of a success: from the start of a frame without overlap to the moment from which back-off slots count
-    /// again.
+    /// Duration of a success: from the start of a frame without overlap to the moment when back-off slots count again.
     pub success: Duration,
     /// Time of a collision whose longest frame is of this group.
     pub collision: Duration,
@@ -124,7 +123,7 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// A parameter outside its range, see [`Error`].
+/// A parameter is outside its range, see [`Error`].
 pub fn solve(groups: &[Group], slot: Duration) -> Result<Vec<Outcome>, Error> {
     check(groups, slot)?;
     let laws: Vec<Backoff> = groups.iter().map(|group| Backoff::new(group.cw_min, group.cw_max, None)).collect();
@@ -156,9 +155,9 @@ pub fn solve(groups: &[Group], slot: Duration) -> Result<Vec<Outcome>, Error> {
 /// A station's supply of frames.
 #[derive(Clone, Copy)]
 struct Supply {
-    /// A frame arrives in a slot.
+    /// Probability that a frame arrives in a slot.
     q: f64,
-    /// A frame waits after a success.
+    /// Probability that a frame waits after a success.
     r: f64,
 }
 
@@ -242,7 +241,7 @@ impl Contention<'_> {
         self.groups.iter().zip(&self.taus).map(one).collect()
     }
 
-    /// Returns the probability for each group's stations that the others are not all silent.
+    /// Returns the probability for each group's stations that not all others are silent.
     fn collision_probabilities(&self) -> Vec<f64> {
         let idle = slot::idle(&self.contenders());
         self.taus.iter().map(|tau| (1.0 - idle / (1.0 - tau)).max(0.0)).collect()

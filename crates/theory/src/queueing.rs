@@ -8,12 +8,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The load is 1 or more: the queue grows for ever.
-    #[error("the load is {load}, the queue is stable only below 1")]
+    #[error("the load is {load}, but a queue is stable only at a load below 1")]
     Unstable {
         /// Arrival rate times mean service time.
         load: f64,
     },
-    /// A rate or time is not finite or not positive (an arrival rate and a variance may be zero), or a probability is
+    /// A rate or time is not finite and positive (an arrival rate and a variance may be zero), or a probability is
     /// outside `0..1`.
     #[error("a rate, time or probability is out of its range")]
     OutOfRange,
@@ -112,7 +112,7 @@ impl Mm1 {
         self.load() * self.mean_sojourn_s()
     }
 
-    /// This `quantile` of the time in the system, in s; the time is exponential.
+    /// Returns this `quantile` of the time in the system, in s; the time is exponential.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Mm1k {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`]; both rates must be positive, and there must be room for one.
+    /// [`Error::OutOfRange`]; both rates must be positive, and there must be room for one customer.
     pub fn new(arrivals: f64, services: f64, room: u32) -> Result<Self, Error> {
         if positive(arrivals) && positive(services) && room > 0 {
             Ok(Self { arrivals, services, room })
@@ -171,8 +171,8 @@ impl Mm1k {
     }
 
     /// The state probabilities, relative to the likelier of "empty" and "full" and counted from there: the last one,
-    /// their sum, and their first moment. Powers of a ratio up to 1, so that nothing overflows and a load of 1 needs no
-    /// case of its own.
+    /// their sum, and their first moment. It uses powers of a ratio up to 1, so that nothing overflows and a load of 1
+    /// needs no special case.
     fn weights(&self) -> (f64, f64, f64) {
         let ratio = (self.arrivals / self.services).min(self.services / self.arrivals);
         let (mut weight, mut sum, mut moment) = (1.0, 1.0, 0.0);

@@ -8,7 +8,7 @@ pub(crate) struct Contender {
     /// The probability that one of them transmits.
     pub(crate) tau: f64,
     pub(crate) success: Duration,
-    /// Duration of a collision whose longest frame is theirs.
+    /// Duration of a collision whose longest frame is of this class.
     pub(crate) collision: Duration,
 }
 
@@ -17,7 +17,7 @@ impl Contender {
         libm::pow(1.0 - self.tau, f64::from(self.stations))
     }
 
-    /// Returns the probability that one of them transmits and no other station does, when a slot is idle with `idle`.
+    /// Returns the probability that one of this class transmits and no other station, when a slot is idle with `idle`.
     pub(crate) fn success(&self, idle: f64) -> f64 {
         f64::from(self.stations) * self.tau * idle / (1.0 - self.tau)
     }

@@ -25,9 +25,8 @@
 //! - (1) `tau_i = 2 (1 - 2 p_i) / ((1 - 2 p_i)(W + 1) + p_i W (1 - (2 p_i)^m))`, Bianchi's law without a retry limit;
 //! - (2) `p_i = 1 - (1 - p_on,i tau_i)^(n_i - 1) (1 - p_on,j tau_j)^(n_j)`, `j` the other class;
 //! - (3) `P_tr = 1 - (1 - p_on,1 tau_1)^(n_1) (1 - p_on,2 tau_2)^(n_2)`;
-//! - (4) `P_s P_tr`, the sum over both classes of
-//!   `n_i p_on,i tau_i (1 - p_on,i tau_i)^(n_i - 1) (1 - p_on,j tau_j)^(n_j)`. The document prints `tau_1` in class 2's term
-//!   (S2), and again in (11) (S3);
+//! - (4) `P_s P_tr`, the sum over both classes of `n_i p_on,i tau_i (1 - p_on,i tau_i)^(n_i - 1) (1 - p_on,j
+//!   tau_j)^(n_j)`. The document prints `tau_1` in class 2's term (S2), and again in (11) (S3);
 //! - (5) `S = P_s P_tr / ((1 - P_tr) sigma + P_tr (P_s T_s + (1 - P_s) T_c))`.
 //!
 //! [`mac_delay`], the document's section IV-A, takes `p_on,1` and `p_on,2` as measured and adds Little's law. [`equilibrium`],
@@ -36,9 +35,9 @@
 //!
 //! # What is assumed
 //!
-//! That of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions
-//! independent from slot to slot and of each other; all packets take `T_s` or `T_c`. Whether a device is busy is
-//! independent of the others.
+//! The method of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions
+//! independent from slot to slot and of each other; all packets take `T_s` or `T_c`. The devices are busy independently
+//! of each other.
 
 mod delay;
 mod target;
@@ -104,7 +103,7 @@ impl Contention {
         self.devices[0] * libm::log1p(-self.attempt[0]) + self.devices[1] * libm::log1p(-self.attempt[1])
     }
 
-    /// (2). With less than one device in a class and nobody beside it, (8) is below zero: such a device meets nobody.
+    /// (2). With less than one device in a class and no other device, (8) is below zero: such a device meets no other.
     fn collision_probabilities(&self) -> [f64; 2] {
         self.attempt.map(|attempt| -libm::expm1((self.log_idle() - libm::log1p(-attempt)).min(0.0)))
     }
@@ -114,7 +113,7 @@ impl Contention {
         -libm::expm1(self.log_idle())
     }
 
-    /// The terms of (4): that a slot is a success of class `i`.
+    /// The terms of (4): the probability that a slot is a success of class `i`.
     fn successes(&self) -> [f64; 2] {
         let of =
             |i: usize| self.devices[i] * self.attempt[i] * libm::exp(self.log_idle() - libm::log1p(-self.attempt[i]));

@@ -1,17 +1,18 @@
-//! T-MAC's throughput: all nodes of a collision domain send in order of the packets' age, as if they shared one FIFO.
+//! T-MAC's throughput: all nodes of a collision domain send in order of the packets' age, as with one shared FIFO.
 //!
 //! Source: a reconstruction (`docs/tmac.md`): the papers' own closed form was not available. In a
 //! domain where one node sends at a time, a FIFO serves all flows that always have a packet at one rate,
 //!
 //! `x = 1 / sum over flows, sum over a flow's hops in the domain, of (t_data + t_ack / b)`,
 //!
-//! with the channel times of a data packet and of an acknowledgement on that hop, and `b` packets for each acknowledgement.
-//! Under TCP a packet passes all of its hops before any younger one, and its acknowledgement, too; its successor is the youngest
-//! of all. So in a round every packet of every window is served once as data and once as acknowledgement, and rates are as windows
-//! ([`tcp`]). In the simulator a relay's MAC sends the packet that it holds before an older one, which favours those nearby.
+//! with the channel times of a data packet and of an acknowledgement on that hop, and `b` packets for each
+//! acknowledgement. Under TCP a packet and its acknowledgement pass all of their hops before any younger packet; its
+//! successor is the youngest of all. So in a round every packet of every window is served once as data and once as
+//! acknowledgement, and rates are proportional to windows ([`tcp`]). In the simulator a relay's MAC sends the packet
+//! that it holds before an older one, which favours nearby sources.
 //!
-//! Under plain contention each node that holds a packet is as likely to send next as any other: rates then depend on which
-//! queues are empty, and there is no product form. `tests/contention.rs` solves the chain numerically for small windows.
+//! Under plain contention all nodes with packets are equally likely to send next: rates then depend on which queues are
+//! empty, and there is no product form. `tests/contention.rs` solves the chain numerically for small windows.
 
 use crate::Error;
 
@@ -20,7 +21,7 @@ use crate::Error;
 pub struct Hop {
     /// Channel time of a data packet with its overhead, `t_data`, in s.
     pub data_s: f64,
-    /// Channel time of a transport acknowledgement on the way back, `t_ack`, in s; zero without any.
+    /// Channel time of a transport acknowledgement on the way back, `t_ack`, in s; zero if there is none.
     pub ack_s: f64,
 }
 
@@ -38,11 +39,11 @@ pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
     Ok(1.0 / hops().map(|hop| hop.data_s + hop.ack_s / packets_per_ack).sum::<f64>())
 }
 
-/// The rates of TCP flows in packets per second, `x_f = W_f / sum of W_g c_g`, if each keeps its window of `W` packets on the
-/// way in the domain: `c_g` is what a packet of flow `g` and its part of an acknowledgement take on all hops.
+/// The rates of TCP flows in packets per second, `x_f = W_f / sum of W_g c_g`, if each keeps its window of `W` packets
+/// within the domain. `c_g` is the channel time of a packet of flow `g` and its part of an acknowledgement on all hops.
 ///
 /// # Errors
-/// As [`rate`]; also [`Error::Stations`] for a window of zero.
+/// As for [`rate`]; also [`Error::Stations`] for a window of zero.
 pub fn tcp(flows: &[(u32, &[Hop])], packets_per_ack: f64) -> Result<Vec<f64>, Error> {
     let are_flows = !flows.is_empty() && flows.iter().all(|(window, _)| *window > 0);
     Error::first([(are_flows, Error::Stations)])?;

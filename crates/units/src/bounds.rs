@@ -1,5 +1,5 @@
-//! Bounded values for settings: one out of bounds cannot be built and is refused where it is read, so that the error
-//! points at its line. The JSON Schema of each states its bounds.
+//! Bounded values for settings: a value out of bounds cannot be built and is refused while it is read, so that the
+//! error points at its line. The JSON Schema of each type states its bounds.
 
 use crate::text::Text;
 use crate::{Bytes, Duration, Frequency, Length, Rate, Speed};
@@ -17,14 +17,14 @@ pub struct Positive<T>(T);
 #[serde(transparent)]
 pub struct Share(f64);
 
-/// A value from `LEAST` to `MOST`, both included and counted in its smallest unit: nanoseconds, bytes, or ones.
+/// A value from `LEAST` to `MOST`, both included and counted in the type's smallest unit: nanoseconds, bytes, or ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Within<T, const LEAST: u64, const MOST: u64 = { u64::MAX }>(T);
 
 /// Types of quantity that can be required to be above zero.
 pub trait AboveZero: Sized {
-    /// Tells whether the value is above zero; a number must also be finite.
+    /// True if the value is above zero; a number must also be finite.
     fn is_above_zero(&self) -> bool;
 
     /// Error text for a value that is not above zero: `"0 s" is zero; expected a duration above zero`.
@@ -199,7 +199,7 @@ impl<'de, T: Counted + Deserialize<'de>, const LEAST: u64, const MOST: u64> Dese
 /// For `#[serde(deserialize_with = "units::positive")]`: reads a quantity, or an optional one, and refuses zero.
 ///
 /// # Errors
-/// Those of reading the quantity; and `"0 s" is zero; expected a duration above zero`.
+/// The errors of reading the quantity, and `"0 s" is zero; expected a duration above zero`.
 pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + AboveZero>(deserializer: D) -> Result<T, D::Error> {
     Positive::deserialize(deserializer).map(|Positive(value)| value)
 }

@@ -1,11 +1,11 @@
-//! Parses numbers from text: reads decimals exactly, and says in errors what to write instead.
+//! Parses numbers from text: reads decimals exactly, and errors say what to write instead.
 
 use core::fmt;
 
 /// Description of a kind of quantity: its name in sentences, its units, its largest value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// Name with its article: `a duration`.
+    /// Name of the kind with its article: `a duration`.
     pub(crate) name: &'static str,
     /// Units as messages name them.
     pub(crate) examples: &'static [&'static str],
@@ -100,7 +100,7 @@ impl fmt::Display for ParseError {
             Fault::Negative => write!(f, "{text} is negative; {name} is zero or more"),
             Fault::TooLarge if largest.is_empty() => write!(f, "{text} is too large"),
             Fault::TooLarge => write!(f, "{text} is too large; {name} is at most {largest}"),
-            Fault::TooFine => write!(f, "{text} is too fine; {name} is a whole number of {smallest}"),
+            Fault::TooFine => write!(f, "{text} is too precise; {name} is a whole number of {smallest}"),
             Fault::NotAboveZero => {
                 write!(f, "{text} is not above zero, as {name} in watts must be")
             }
@@ -110,7 +110,7 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// A text split in the parts of `-1.5 ms`.
+/// A text split into the parts of `-1.5 ms`.
 pub(crate) struct Written<'a> {
     kind: &'static Kind,
     text: &'a str,

@@ -1,4 +1,4 @@
-//! Lengths, speeds, frequencies and radio powers. These are floats: they enter the model where links are computed.
+//! Lengths, speeds, frequencies and radio powers. They are floats: the model uses them to compute links.
 
 /// A length in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]

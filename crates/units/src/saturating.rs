@@ -1,4 +1,4 @@
-//! Arithmetic of quantities in whole units: it ends at the largest value and at zero, and never wraps.
+//! Arithmetic of quantities in whole units: results are bounded by zero and the largest value, and never wrap.
 
 macro_rules! saturating {
     ($type:ident) => {

@@ -26,7 +26,7 @@ fn read(text: &str, kind: &'static Kind, units: &[(&str, u64)]) -> Result<u64, P
     }
 }
 
-/// Prints all digits of `n` in the first of `units` (name, scale, from which value on) that it reaches.
+/// Prints all digits of `n` in the first of `units` (name, scale, smallest value for this unit) that `n` reaches.
 fn print(f: &mut fmt::Formatter<'_>, n: u64, kind: &Kind, units: &[(&str, u64, u64)]) -> fmt::Result {
     if n == 0 {
         return f.write_str(kind.zero);
@@ -59,7 +59,7 @@ fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Res
 
 type Convert = fn(f64) -> Result<f64, Fault>;
 
-/// No power at all has no decibels.
+/// Zero power, which has no value in decibels.
 fn dbm(watts: f64) -> Result<f64, Fault> {
     if watts > 0.0 { Ok(Power::watts(watts).as_dbm()) } else { Err(Fault::NotAboveZero) }
 }

@@ -1,4 +1,4 @@
-//! Time as whole nanoseconds, up to 584 years: the same on every machine.
+//! Time as whole nanoseconds, up to 584 years, with the same results on every machine.
 
 use crate::saturating::saturating;
 use core::ops::{Add, AddAssign, Div};
@@ -33,8 +33,7 @@ impl Duration {
         Self(n.saturating_mul(1_000_000_000))
     }
 
-    /// A span of `seconds`, rounded to the nearest nanosecond; zero for negative values and NaN, [`Self::MAX`] above
-    /// the range.
+    /// A span of `seconds`, to the nearest nanosecond; zero for negative values and NaN, [`Self::MAX`] above the range.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     #[inline]
     pub fn from_secs_f64(seconds: f64) -> Self {
@@ -58,7 +57,7 @@ impl Duration {
         self.0 == 0
     }
 
-    /// `self - other`, or zero where `other` is longer.
+    /// `self - other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -89,8 +88,8 @@ impl core::iter::Sum for Duration {
     }
 }
 
-/// Returns year, month and day in the Gregorian calendar, `days` after 1 January 1970. Days are counted in years that begin
-/// in March, so that the leap day is the last of its year; 400 years have 146,097 days.
+/// Returns year, month and day in the Gregorian calendar, `days` after 1 January 1970. Days are counted in years that
+/// begin in March, so that the leap day is the last day of its year; 400 years have 146,097 days.
 pub const fn date(days: u64) -> [u64; 3] {
     // From 1 March of the year 0 to 1970.
     let days = days + 719_468;

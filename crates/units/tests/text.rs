@@ -77,7 +77,7 @@ fn messages_say_what_to_write() {
         complaint::<Duration>("6000000 h"),
         r#""6000000 h" is too large; a duration is at most 18446744073.709551615 s"#
     );
-    assert_eq!(complaint::<Duration>("0.5 ns"), r#""0.5 ns" is too fine; a duration is a whole number of ns"#);
+    assert_eq!(complaint::<Duration>("0.5 ns"), r#""0.5 ns" is too precise; a duration is a whole number of ns"#);
     assert_eq!(complaint::<Power>("0 mW"), r#""0 mW" is not above zero, as a power in watts must be"#);
     assert_eq!(complaint::<Speed>("-5 m/s"), r#""-5 m/s" is negative; a speed is zero or more"#);
     let long = format!("{} s", "9".repeat(60));

@@ -19,7 +19,7 @@ pub(crate) struct Admit {
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = destination)]
     pub(crate) to: (Ipv4Addr, u16),
     /// The action if the flow is refused, at the start or later. stop: the command does not start, or gets SIGTERM.
-    /// best-effort: it runs without real-time service.
+    /// best-effort: the command runs without real-time service.
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub(crate) refused: Refused,
     /// The longest wait for an answer.

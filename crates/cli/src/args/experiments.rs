@@ -6,7 +6,7 @@ use clap::{Args as Group, Subcommand};
 use experiment::homes::{ARMS, Home};
 use std::path::PathBuf;
 
-/// As [`HELP`](super::HELP), on the commands here.
+/// The texts of [`HELP`](super::HELP) on the commands that simulate.
 const EXAMPLES: &str = include_str!("experiments.txt");
 
 #[derive(Debug, Subcommand)]
@@ -58,7 +58,7 @@ pub(crate) struct Check {
     /// Scenario files, folders of them, or ids of experiments.
     #[arg(value_name = "FILE|DIR|ID", required = true)]
     pub(crate) targets: Vec<PathBuf>,
-    /// Print the scenario with all that it inherits from its `base`, as one file.
+    /// Print the scenario with all keys that it inherits from its `base`, as one file.
     #[arg(long)]
     pub(crate) expand: bool,
 }
@@ -97,14 +97,14 @@ pub(crate) struct Run {
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
-    /// Write the intervals of one queue to this file, as `sluice record` does on a live interface: for `sluice replay` and
-    /// `sluice scenario-from`.
+    /// Write the intervals of one queue to this file, as `sluice record` does for a live interface; `sluice replay` and
+    /// `sluice scenario-from` read the file.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub(crate) record_intervals: Option<PathBuf>,
     /// The queue, if --node has several: its name in the results, such as be or wired-to-ap.
     #[arg(long, value_name = "NAME", requires = "record_intervals")]
     pub(crate) queue: Option<String>,
-    /// Only this node in --pcap, --trace and --record-intervals. May be given several times.
+    /// Limit --pcap, --trace and --record-intervals to this node. May be given several times.
     #[arg(long, value_name = "NAME")]
     pub(crate) node: Vec<String>,
     /// Run the case of `[vary]` that has this label, instead of the network as the file describes it. May be given
@@ -120,7 +120,7 @@ pub(crate) struct Run {
 pub(crate) struct Emulate {
     #[command(flatten)]
     pub(crate) of: Once,
-    /// A packet that is delivered later than this, real minus simulated time, is late.
+    /// The delay of delivery (real minus simulated time) from which a packet counts as late.
     #[arg(long, value_name = "TIME", default_value = "1 ms")]
     pub(crate) late: units::Duration,
     /// Fail if more than this share of the packets is late, in percent.
@@ -132,14 +132,14 @@ pub(crate) struct Emulate {
     /// Keep the results in this folder, as `sluice run --out` does.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write a capture of each node into this folder, in which real packets are whole.
+    /// Write a capture of each node into this folder, with the whole content of real packets.
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Only this node in --pcap. May be given several times.
+    /// Limit --pcap to this node. May be given several times.
     #[arg(long, value_name = "NODE", requires = "pcap")]
     pub(crate) node: Vec<String>,
-    /// Connect this real node to this machine by a device `sluice0`, for programs on both sides: routes, no NAT. Needs
-    /// root, or a device that root has made for this user.
+    /// Connect this real node to this machine by a device `sluice0` and routes, without NAT, for programs on both
+    /// sides. Needs root, or a device that root has made for this user.
     #[arg(long, value_name = "NODE")]
     pub(crate) gateway: Option<String>,
     /// Print the results as one JSON object.
@@ -156,7 +156,7 @@ fn percent(text: &str) -> Result<f64, String> {
     number.ok().filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| "expected 0 to 100".to_owned())
 }
 
-/// Run a command in a real node of an emulation that runs.
+/// Run a command in a real node of a running emulation.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "enter"))]
@@ -172,12 +172,12 @@ pub(crate) struct Enter {
 /// The events that go into a trace.
 #[derive(Debug, Default, Group)]
 pub(crate) struct Chosen {
-    /// Only this flow's packets, and the frames that carry them, in --trace: its name, or `up*` for all names that
-    /// begin with `up`. May be given several times.
+    /// Limit --trace to this flow's packets and the frames that carry them: the flow's name, or `up*` for all names
+    /// that begin with `up`. May be given several times.
     #[arg(long, value_name = "NAME", requires = "trace")]
     pub(crate) flow: Vec<String>,
-    /// Only these events in --trace: sends, hears, spoilt, queued, dropped, acknowledged, delivered, limit. May be given
-    /// several times.
+    /// Limit --trace to these events: sends, hears, spoilt, queued, dropped, acknowledged, delivered, limit. May be
+    /// given several times.
     #[arg(long, value_name = "EVENT", requires = "trace")]
     pub(crate) event: Vec<String>,
 }
@@ -195,16 +195,16 @@ pub(crate) struct Reproduce {
     /// Ids of experiments, scenario files, or folders of them [default: all there are].
     #[arg(value_name = "ID|FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
-    /// Run three seeds per case, with the settings of the scenario's table `quick`.
+    /// Run three seeds per case, with the short settings of the scenario's table `quick`.
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
-    /// Run this number of seeds per case, instead of the scenario's.
+    /// Run this number of seeds per case, instead of the scenario's number.
     #[arg(long, value_name = "N", value_parser = up_to_10_000, allow_negative_numbers = true)]
     pub(crate) seeds: Option<usize>,
     /// Set a key of every network: its dotted path and its value. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     pub(crate) set: Vec<String>,
-    /// The number of threads [default: one for each core]. Results do not depend on it.
+    /// The number of threads [default: one for each core]. Results do not depend on the number.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// Print every claim, not only those that do not hold.
@@ -216,19 +216,19 @@ pub(crate) struct Reproduce {
     /// Keep the results in this folder [default: results/ID].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Put the simulator into the report: a reader sets keys and sees the charts drawn anew. FILE is the page that `make
-    /// page` builds [default: target/page/sluice.html].
+    /// Put the simulator into the report, so that a reader can set keys and see the charts drawn anew. FILE is the page
+    /// that `make page` builds [default: target/page/sluice.html].
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "target/page/sluice.html")]
     pub(crate) interactive: Option<PathBuf>,
-    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object per line. All runs are simulated again.
+    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object a line. All runs are then simulated again.
     #[arg(long, value_name = "DIR")]
     pub(crate) trace: Option<PathBuf>,
-    /// Only this node in --trace. May be given several times.
+    /// Limit --trace to this node. May be given several times.
     #[arg(long, value_name = "NAME", requires = "trace")]
     pub(crate) node: Vec<String>,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
-    /// Random homes and the arms to run in them, instead of targets: `sluice arena --homes`.
+    /// Random homes and the queues (arms) to run in them, instead of targets: for `sluice arena --homes`.
     #[arg(skip)]
     pub(crate) homes: Option<(Vec<Home>, Vec<String>)>,
 }
@@ -258,16 +258,16 @@ pub(crate) struct Arena {
     /// Print one JSON object, with every ratio and verdict.
     #[arg(long, requires = "homes")]
     pub(crate) json: bool,
-    /// The number of threads [default: one for each core]. Results do not depend on it.
+    /// The number of threads [default: one for each core]. Results do not depend on the number.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
-    /// Keep the results in DIR/ID [default: results/ID]; of homes in DIR itself.
+    /// Keep the results in DIR/ID [default: results/ID]; for random homes in DIR itself.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
 impl Arena {
-    /// Draws the homes, if homes are meant.
+    /// Draws the random homes; `None` if the command asks for the hazards.
     pub(crate) fn drawn(&self) -> Option<Vec<Home>> {
         Some((self.first..=u64::MAX).take(self.homes?).map(Home::draw).collect())
     }
@@ -282,7 +282,7 @@ impl From<Arena> for Reproduce {
     }
 }
 
-/// Show what was measured for the statements of documents, from the record of full runs; nothing is simulated.
+/// Show the measured results for the statements of documents, from the record of full runs, without simulating.
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[cfg(feature = "evidence")]
 #[derive(Debug, Group)]
@@ -297,7 +297,7 @@ pub(crate) struct Claims {
     /// Print the rows of the record as one JSON list.
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,
-    /// Print the rows of the record as they are kept.
+    /// Print the rows of the record as its file stores them.
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) csv: bool,
     /// Print the tables of documents in Markdown.
@@ -306,13 +306,13 @@ pub(crate) struct Claims {
     /// Print authors, title, year and place of the documents as BibTeX.
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "all"])]
     pub(crate) bibtex: bool,
-    /// Print the values that the documents do not state: what was chosen, what else was tried, and by what rule.
+    /// Print the values that the documents do not state: chosen value, other values tried, and rule of the choice.
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "all", "bibtex"])]
     pub(crate) unstated: bool,
     /// Check the record against the scenarios, the pages in ./docs and the results in these folders.
     #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "record", "pages"])]
     pub(crate) check: Option<Vec<PathBuf>>,
-    /// Update the record from the full runs in these folders, and all of its texts from the scenarios.
+    /// Update the record from the full runs in these folders, and all texts of the record from the scenarios.
     #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "pages"])]
     pub(crate) record: Option<Vec<PathBuf>>,
     /// Write the tables of the record into the pages of this folder.
@@ -333,7 +333,7 @@ pub(crate) struct List {
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "report"))]
 pub(crate) struct Report {
-    /// The folder of an experiment's results, or one with several of them.
+    /// The folder of an experiment's results, or a folder that contains several such folders.
     pub(crate) folder: PathBuf,
     /// The file to write [default: report.html in the folder].
     #[arg(long, value_name = "FILE")]
@@ -349,7 +349,7 @@ pub(crate) struct Replay {
     /// A controller. May be given several times, for a comparison side by side.
     #[arg(long, value_name = "NAME", value_parser = controllers())]
     pub(crate) controller: Vec<control::Name>,
-    /// Their target delay: "50 ms".
+    /// Target delay of these controllers: "50 ms".
     #[arg(long, value_name = "TIME")]
     pub(crate) target_delay: Option<units::Duration>,
     /// Set a key of the queue. May be given several times.
@@ -398,7 +398,7 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// Options that users often give as keys of `--set`, each with a command that has it.
+/// Options that users often give as keys of `--set`, each with a command that has the option.
 const OPTIONS: [(&str, &str); 5] =
     [("seed", "run"), ("seeds", "reproduce"), ("case", "run"), ("out", "run"), ("threads", "reproduce")];
 
@@ -415,7 +415,7 @@ fn up_to_10_000(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 
-/// All arms except the first, with which the others are compared.
+/// Returns all arms (queues) except the first, with which the others are compared.
 fn arms() -> impl Iterator<Item = &'static str> {
     ARMS.into_iter().skip(1)
 }
@@ -437,7 +437,7 @@ fn controllers() -> impl TypedValueParser<Value = control::Name> {
     let names = control::Name::ALL.iter().map(|name| PossibleValue::new(name.as_str()));
     PossibleValuesParser::new(names.chain([PossibleValue::new(TURNS).hide(true)])).try_map(|name| match name.as_str() {
         TURNS => {
-            Err("it decides for each packet, but recordings have only intervals; `queues = \"turns\"` simulates it"
+            Err("turns decides for each packet, but recordings have only intervals; simulate `queues = \"turns\"`"
                 .to_owned())
         }
         name => name.parse::<control::Name>().map_err(|error| error.to_string()),

@@ -12,13 +12,13 @@ pub(crate) struct QueueArgs {
     /// The place on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
     #[arg(long, value_name = "CLASS", default_value = "root", value_parser = linux::class)]
     pub(crate) parent: u32,
-    /// The folder in which running agents write down what to restore.
+    /// The folder in which running agents write down what to restore at their end.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
 }
 
-/// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue. Without options packets take
-/// turns, in the best way that kernel and interface allow.
+/// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue. Without options packets
+/// take turns, in the highest grade that kernel and interface allow.
 #[derive(Debug, Group)]
 #[command(after_help = section(HELP, "attach"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -27,10 +27,10 @@ pub(crate) struct Attach {
     pub(crate) queue: QueueArgs,
     #[command(flatten)]
     pub(crate) policy: Policy,
-    /// The queue that holds the packets: knobs (mac80211's, by the settings of its scheduler, without a controller), bpf
-    /// (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto: bpf if build
-    /// and kernel have it; otherwise, where mac80211 holds them, knobs if nothing else is asked for and else txq; otherwise
-    /// fifo.
+    /// The queue that holds the packets: knobs (mac80211's, by the settings of its scheduler, without a controller),
+    /// bpf (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto: bpf
+    /// if build and kernel have it; otherwise, where mac80211 holds packets, knobs if no other option is set and else
+    /// txq; otherwise fifo.
     #[arg(long, default_value = "auto")]
     pub(crate) backend: linux::Backend,
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.
@@ -39,19 +39,19 @@ pub(crate) struct Attach {
     /// Continue even where packets never wait, so that a limit has no effect: at the root of veth, loopback, a bridge.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Replace a queue that a user made, even if it limits the link's rate, or cannot be restored: then the kernel's
-    /// default comes back.
+    /// Replace a queue that a user made, even if it limits the link's rate, or if it cannot be restored and the
+    /// kernel's default follows.
     #[arg(long)]
     pub(crate) replace: bool,
-    /// The largest number of segments (GSO) in a packet of the interface while it is governed: with 1 a limit in packets
-    /// counts the link's packets.
+    /// The largest number of segments (GSO) in a packet of the governed interface: with 1 a limit in packets counts the
+    /// link's packets.
     #[arg(long, value_name = "N")]
     pub(crate) gso_segments: Option<std::num::NonZeroU32>,
-    /// Give real-time packets (DSCP 46 and 47) a queue of their own, which is served before all others. Always done for
-    /// a controller that governs one of the two classes, such as `swan_rate`.
+    /// Give real-time packets (DSCP 46 and 47) a queue of their own, which is served before all others. Implied by a
+    /// controller that governs one of the two classes, such as `swan_rate`.
     #[arg(long)]
     pub(crate) classes: bool,
-    /// Where Wi-Fi stations take turns, without a controller: longest round of their turns. A short one costs goodput.
+    /// Longest round of turns where Wi-Fi stations take turns without a controller. A short round costs goodput.
     #[arg(long, value_name = "TIME")]
     pub(crate) bulk_delay: Option<units::Duration>,
     /// Exchange the controller's notes with the agents of neighbours on the interface, by UDP multicast: for `dnb`.
@@ -72,7 +72,7 @@ pub(crate) struct Agent {
     /// The configuration file: the interfaces, with the settings of each.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
-    /// The folder in which running agents write down what to restore.
+    /// The folder in which running agents write down what to restore at their end.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
     /// Write the event log, on standard error, as one JSON object per line.
@@ -104,7 +104,7 @@ pub(crate) struct Record {
     pub(crate) bundle: bool,
 }
 
-/// Show what is possible on this machine or on an interface, why not more, and what would change that.
+/// Show which queues are possible on this machine or interface, what prevents better ones, and how to change that.
 #[derive(Debug, Group)]
 #[command(after_help = section(HELP, "doctor"))]
 pub(crate) struct Doctor {
@@ -121,7 +121,7 @@ pub(crate) struct Doctor {
     pub(crate) bundle: Option<PathBuf>,
 }
 
-/// Try on live traffic which queue is better: arms alternate in blocks of random order, and their differences are
+/// Compare queues on live traffic: the queues (arms) alternate in blocks of random order, and their differences are
 /// judged. Ctrl-C restores the former queue at once.
 #[derive(Debug, Group)]
 #[command(after_help = section(HELP, "trial"))]
@@ -132,20 +132,20 @@ pub(crate) struct Trial {
     /// The place on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
     #[arg(long, value_name = "CLASS", default_value = "root", value_parser = linux::class)]
     pub(crate) parent: u32,
-    /// The folder in which running agents write down what to restore.
+    /// The folder in which running agents write down what to restore at their end.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
-    /// The arms: default (what is there), turns, knobs, `fq_codel`, cake, fq, pfifo, or a key of a queue as of --set:
-    /// controller=ebdp. The others are compared with the first.
+    /// The queues: default (the present one), turns, knobs, `fq_codel`, cake, fq, pfifo, or a key of a queue as in
+    /// --set: controller=ebdp. The first is the reference of the others.
     #[arg(long, value_delimiter = ',', default_value = "default,turns")]
     pub(crate) arms: Vec<String>,
-    /// Length of a block. Its first sixth is left out.
+    /// Length of a block. The first sixth of each block is left out.
     #[arg(long, value_name = "TIME", default_value = "60 s")]
     pub(crate) block: units::Duration,
     /// Length of the trial.
     #[arg(long = "for", value_name = "TIME", default_value = "3600 s")]
     pub(crate) length: units::Duration,
-    /// Draws the order of the arms.
+    /// The seed that draws the order of the arms.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// End as soon as the verdict is known. The verdict's confidence takes these repeated looks into account.
@@ -163,7 +163,7 @@ pub(crate) struct Trial {
     /// Write a report with a picture to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Say whether this forecast was right: a file that `sluice forecast --json` has written.
+    /// Compare the trial with this forecast: a file that `sluice forecast --json` has written.
     #[arg(long, value_name = "FILE")]
     pub(crate) forecast: Option<PathBuf>,
     /// Combine the files of several trials of the same arms, instead of running one.
@@ -174,7 +174,7 @@ pub(crate) struct Trial {
     pub(crate) json: bool,
 }
 
-/// Where to look for running agents, and which of their queues to show.
+/// The folder of running agents, and the queues of theirs to show.
 #[derive(Debug, Group)]
 pub(crate) struct Agents {
     /// The folder with the sockets of running agents.

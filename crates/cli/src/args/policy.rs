@@ -7,11 +7,12 @@ use control::Name;
 /// The controller of a queue and its settings.
 #[derive(Debug, Group)]
 pub(crate) struct Policy {
-    /// The controller that sets the limit. `ebdp` and `astar` suit TCP; `adth` suits streams that do not back off, and
-    /// starves TCP. `turns` needs no controller.
+    /// The controller that sets the limit. `ebdp` and `astar` suit TCP; `adth` suits streams without congestion
+    /// control, and starves TCP. `turns` needs no controller.
     #[arg(long, value_name = "NAME", value_parser = schemes())]
     pub(crate) controller: Option<Scheme>,
-    /// Its target delay: "50 ms". Without a controller, the target of `turns` or of mac80211's knobs [default: 100 ms].
+    /// The controller's target delay: "50 ms". Without a controller, the target of `turns` or of mac80211's knobs
+    /// [default: 100 ms].
     #[arg(long, value_name = "TIME")]
     pub(crate) target_delay: Option<units::Duration>,
     /// Set a key of the queue. May be given several times.

@@ -1,5 +1,3 @@
-//! `sluice admit`.
-
 use crate::args;
 use crate::failure::{Failure, NO_ANSWER, REFUSED};
 use crate::outlet::Outlet;
@@ -82,7 +80,7 @@ fn words_of(news: News, args: &args::Admit) -> Option<String> {
             Some(format!("refused: the path to {to} can carry {bottleneck}, and the flow asks for {rate}"))
         }
         News::Refuse(Why::NoAnswer { has_agent: true }) => Some(format!(
-            "no answer from {to}: there is no route to it, or a node on the way runs no agent with [admission]"
+            "no answer from {to}: no route leads to {to}, or a node on the path runs no agent with [admission]"
         )),
         News::Refuse(Why::NoAnswer { has_agent: false }) => Some(format!(
             "no answer: no agent of this machine listens in {}; does its configuration have [admission]?",

@@ -1,5 +1,3 @@
-//! `sluice agent`.
-
 use super::live::{listening, restore_on_panic};
 use super::recordings::Recordings;
 use crate::args;
@@ -55,7 +53,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     Ok(governed?)
 }
 
-/// Reads the configuration. Returns the queues that are wanted, and why some interfaces are left out.
+/// Reads the configuration. Returns the wanted queues, and why some interfaces are left out.
 fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>, Vec<String>), String> {
     let name = file.display().to_string();
     let bytes = plain(file).map_err(|error| match error.kind() {
@@ -93,16 +91,16 @@ fn metrics(config: &Config) -> Option<Address> {
 
 struct Serving<'a> {
     args: &'a args::Agent,
-    /// The address that serves metrics; it is fixed at the start.
+    /// The address at which metrics are served, fixed at the start.
     listen: Option<Address>,
     admission: Option<Admission>,
     recordings: Recordings,
     log: Outlet,
     /// Places that a panic restores.
     places: Vec<Place>,
-    /// Places that were taken up by settings of several interfaces, which a panic restores, too.
+    /// Places on interfaces that belong to settings of several interfaces, which a panic restores, too.
     taken: Vec<Place>,
-    /// Settings that were read again and do not apply yet.
+    /// Settings that were read again, but are not applied yet.
     next: Option<Next>,
 }
 
@@ -118,13 +116,13 @@ impl Serving<'_> {
         let _ = self.log.line(text);
     }
 
-    /// Reports which tables are wrong; the others apply.
+    /// Reports which tables of the configuration are wrong; the other tables apply.
     fn leave_out(&mut self, wrong: &[String]) {
         let words = wrong.iter().map(|why| format!("{why}; the agent ignores this table"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));
     }
 
-    /// Writes the rest, and reports which recordings are incomplete.
+    /// Writes the queued rest, and reports which recordings are incomplete.
     fn finish(&mut self) {
         for lacking in self.recordings.finish() {
             self.complain(lacking);
@@ -162,7 +160,7 @@ impl Host for Serving<'_> {
 
     fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()> {
         if let Err(failure) = self.recordings.write(&status.device, decision) {
-            self.complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
+            self.complain(format_args!("{}: {failure}; the recording of this interface ends", status.device));
         }
         ControlFlow::Continue(())
     }

@@ -1,5 +1,3 @@
-//! `sluice doctor`.
-
 use super::decisions::line;
 use super::stations;
 use crate::args;

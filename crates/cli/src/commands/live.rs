@@ -23,12 +23,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use units::{Duration, Positive};
 
-/// Settings of an access point's turns in a scenario that `[queue]` lacks, and what to do instead.
+/// Settings of an access point's turns that a scenario has and `[queue]` lacks, each with its replacement.
 const OF_ACCESS_POINTS: [(&str, &str); 2] = [
     ("turns.bulk_delay", "give it as --bulk-delay TIME"),
     (
         "turns.ecn",
-        "it is simulated only: no BPF queueing discipline may write marks into packets; the queues of mac80211 (--backend \
+        "only simulation has it: a BPF queueing discipline may not write ECN marks; the queues of mac80211 (--backend \
          knobs) mark by CoDel",
     ),
 ];
@@ -129,14 +129,14 @@ impl Attaching {
         let _ = self.log.line(text);
     }
 
-    /// Writes the rest, and reports lines that nobody read in time. An incomplete recording is a failure.
+    /// Writes the queued rest, and reports lines that no reader took in time. An incomplete recording is a failure.
     fn finish(&mut self) {
         if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
-            self.complain(format_args!("{dropped} lines were dropped: their reader was too slow"));
+            self.complain(format_args!("{dropped} lines were dropped: the program that reads them is too slow"));
         }
         match self.file.as_mut().map(Outlet::finish) {
             Some(Ok(dropped @ 1..)) => {
-                let words = format!("the recording lacks {dropped} intervals, which were not read in time");
+                let words = format!("the recording lacks {dropped} intervals: they could not be written in time");
                 self.broken.get_or_insert(Failure::failed(words));
             }
             Some(Err(error)) => drop(self.broken.get_or_insert(Failure::unwritten(&error, "the recording"))),
@@ -145,7 +145,7 @@ impl Attaching {
         let _ = self.log.finish();
     }
 
-    /// Shows and records a decision. After a failed write it makes no further attempt.
+    /// Shows and records a decision. After a failed write there is no further attempt.
     fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
         let json = self.json;
         let shown = self.rows.as_mut().map_or(Ok(()), |rows| tell(rows, decision, json));
@@ -191,8 +191,8 @@ fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> 
     settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
 
-/// Builds the settings of a queue from the command line, and the target delay of a device that has a control law of its
-/// own, which is used without a controller.
+/// Builds the settings of a queue from the command line, and the target delay of a device with its own control law
+/// (without a controller).
 fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
     let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
     let Some(target) =

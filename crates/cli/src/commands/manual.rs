@@ -21,7 +21,7 @@ pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
 /// The commands that take ids of scenarios.
 const WITH_IDS: [&str; 4] = ["run", "emulate", "reproduce", "check"];
 
-/// Adds completion of the ids of built-in scenarios, which the generator does not know, to that of files.
+/// Adds completion of the ids of built-in scenarios, which the generator does not know, to the completion of files.
 fn with_ids(shell: Shell, text: &str) -> String {
     let ids = home::ids().join(" ");
     let commands = WITH_IDS.join("|");
@@ -81,8 +81,8 @@ fn page(command: &Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&text).into_owned() + &sections(&after))
 }
 
-/// Formats the text after a command's options as sections: a line that ends in a colon becomes a heading, and indented lines
-/// stay as they are. `clap_mangen` would fill the examples as if they were prose.
+/// Formats the text after a command's options as sections: lines that end in a colon become headings, and indented
+/// lines stay unchanged. `clap_mangen` would wrap the examples like prose.
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for line in text.lines() {

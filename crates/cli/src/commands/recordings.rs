@@ -1,4 +1,4 @@
-//! Recordings of an agent: a file's former content is never lost, if the agent restarts or its settings are refused.
+//! Recordings of an agent: a restart or refused settings never lose the former content of a file.
 
 use super::decisions::line;
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub(super) struct Recordings(BTreeMap<String, Recording>);
 struct Recording {
     path: PathBuf,
     file: Outlet,
-    /// Whether the file was created for this recording.
+    /// True if the file was created for this recording.
     is_made: bool,
 }
 
@@ -30,7 +30,8 @@ impl Drop for Recording {
 }
 
 impl Recordings {
-    /// Opens the files that `config` newly names. Their content stays until the recordings [begin](Self::begin).
+    /// Opens the files that `config` newly names. The files keep their content until the recordings
+    /// [begin](Self::begin).
     ///
     /// # Errors
     /// A file cannot be written, or two interfaces name it.
@@ -58,8 +59,8 @@ impl Recordings {
         self.0.get(device).is_some_and(|open| open.path == path)
     }
 
-    /// Starts the recordings that `config` adds, ends those that it no longer names, and continues the others. The
-    /// file's former contents get a name with a number. Returns what failed.
+    /// Starts the recordings that `config` adds, ends those that `config` no longer names, and continues the others. A
+    /// file's former content moves to a file with a number in its name. Returns the failures as texts.
     pub(super) fn begin(&mut self, config: &Config, new: Self) -> Vec<String> {
         self.0.retain(|device, open| named(config).any(|wanted| wanted == (device.as_str(), open.path.as_path())));
         let mut failed = Vec::new();
@@ -72,7 +73,7 @@ impl Recordings {
         failed
     }
 
-    /// Records a decision; after a failed write there are no further ones.
+    /// Records a decision; after a failed write, nothing more is written.
     pub(super) fn write(&mut self, device: &str, decision: &Decision) -> Result<(), Failure> {
         let Some(recording) = self.0.get_mut(device) else { return Ok(()) };
         let written = line(decision)

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::{Duration, Rate};
 
-/// Formats a table of all stations, and below it the readings that are not available, with the reason. Empty without Wi-Fi.
+/// Formats a table of all stations, and below it each unavailable reading, with the reason. Empty without Wi-Fi.
 pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> String {
     let (mut rows, mut lines) = (Vec::new(), String::new());
     for (device, air) in wireless {
@@ -58,7 +58,7 @@ pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> Strin
     table(&head, &rows, &Columns { right: &[2, 3, 4, 5, 6], prose: &[] }, width) + &lines
 }
 
-/// Formats a table of how the last frames of all stations were sent. Empty without stations.
+/// Formats a table of the rates and formats of the last frames of all stations. Empty without stations.
 pub(super) fn modes(wireless: &BTreeMap<String, Stations>, width: usize) -> String {
     let row = |device: &String, station: &Station| {
         let mode = |mode| cell(mode, ToString::to_string);

@@ -1,5 +1,3 @@
-//! `sluice status`.
-
 use super::decisions::line;
 use super::stations::{self, milliseconds, plain};
 use crate::args;
@@ -66,7 +64,7 @@ pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failu
     }
     let meant = plain(&or_meant(&device, known.iter().copied()));
     let known = plain(&known.join(", "));
-    Err(Failure::wrong(format!("no agent governs \"{device}\"; governed are {known}{meant}")))
+    Err(Failure::wrong(format!("no agent governs \"{device}\", but agents govern {known}{meant}")))
 }
 
 /// A status as JSON, with the stations of a Wi-Fi interface.
@@ -78,14 +76,14 @@ struct WithStations<'a> {
     wireless: Option<&'a Stations>,
 }
 
-/// Reads the stations of the governed Wi-Fi interfaces. The command reads them, because the agent may lack the right. An
-/// interface that is gone or in another network namespace has none.
+/// Reads the stations of the governed Wi-Fi interfaces. The command reads them because the agent may lack the
+/// privilege. An interface that does not exist or is in another network namespace has no stations.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
     let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
     statuses.iter().filter_map(look).collect()
 }
 
-/// Creates the failure that no agent runs.
+/// Creates the failure for the case that no agent runs.
 pub(super) fn none(folder: &Path) -> Failure {
     let folder = folder.display();
     Failure::failed(format!(
@@ -93,7 +91,7 @@ pub(super) fn none(folder: &Path) -> Failure {
     ))
 }
 
-/// Formats a table, and below it why queues wait and the last event of each.
+/// Formats a table, and below it why queues wait and the last event of each queue.
 fn text(statuses: &[Status], width: usize) -> String {
     if statuses.is_empty() {
         return "the agent governs no queue\n".into();

@@ -1,5 +1,3 @@
-//! `sluice trial`.
-
 use super::decisions::line;
 use super::live::restore_on_panic;
 use crate::args;
@@ -64,14 +62,14 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
 
 const REPORT: &str = include_str!("trial.html");
 
-/// Joins trials, which must be of the same arms.
+/// Pools trials, which must compare the same arms.
 fn pool(args: &args::Trial) -> Result<(), Failure> {
     let mut trials: Vec<Trial> = Vec::new();
     for path in &args.pool {
         let trial: Trial = read(path, "trial")?;
         let arms = &trials.first().unwrap_or(&trial).plan.arms;
         if trial.plan.arms != *arms || trial.blocks.iter().any(|block| block.arm >= arms.len()) {
-            return Err(wrong(path, &format!("compares other arms than the first file ({})", arms.join(", "))));
+            return Err(wrong(path, &format!("compares other queues than the first file ({})", arms.join(", "))));
         }
         trials.push(trial);
     }
@@ -87,18 +85,18 @@ fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, Failure> {
     serde_json::from_slice(&text).map_err(|error| wrong(path, &format!("is no {what}: {error}")))
 }
 
-/// Returns the arms of a forecast; none without one.
+/// Returns the arms of a forecast; empty without a forecast.
 fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     let Some(path) = &args.forecast else { return Ok(Vec::new()) };
     let file: Value = read(path, "forecast")?;
     match file["forecast"]["arms"].as_array() {
         None => Err(wrong(path, "is not a forecast: expected the output of `sluice forecast --json`")),
-        Some(arms) if arms.is_empty() => Err(wrong(path, "forecasts nothing: it could not tell")),
+        Some(arms) if arms.is_empty() => Err(wrong(path, "contains no forecast: its measurements did not suffice")),
         Some(arms) => Ok(arms.clone()),
     }
 }
 
-/// Reports for each arm that was forecast and judged whether the forecast was right.
+/// Compares, for each arm that was both forecast and measured, the forecast with the measurement.
 fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     let mut text = String::new();
     for Effect { arm, measure, ratio, low, high, .. } in &verdict.effects {
@@ -109,16 +107,16 @@ fn compared(forecast: &[Value], verdict: &Verdict) -> String {
             let judged = match ((from..=to).contains(ratio), *high < from || *low > to) {
                 (true, _) => "inside",
                 (_, true) => "outside",
-                _ => "outside, but the trial's interval reaches it",
+                _ => "outside the forecast, but the trial's confidence interval overlaps it",
             };
             let times = format!("{from:.2} to {to:.2} times");
-            let _ = writeln!(text, "{measure} with {arm}: forecast {times}, found {ratio:.2}, {judged}.");
+            let _ = writeln!(text, "{measure} with {arm}: forecast {times}, measured {ratio:.2}, {judged}.");
         }
     }
-    if text.is_empty() && !forecast.is_empty() { "The forecast says nothing of these arms.\n".to_owned() } else { text }
+    if text.is_empty() && !forecast.is_empty() { "No queue of the trial has a forecast.\n".to_owned() } else { text }
 }
 
-/// Returns a verdict as text, with the forecast if there is one, and as a line of JSON.
+/// Returns a verdict, with the forecast if one is given, as text and as a line of JSON.
 fn told(trials: &[&Trial], level: f64, forecast: &[Value]) -> Result<(String, String), Failure> {
     let verdict = judge(trials, level);
     let (says, table) = (verdict.says() + &compared(forecast, &verdict), table(trials, &verdict));

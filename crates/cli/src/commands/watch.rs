@@ -1,5 +1,3 @@
-//! `sluice watch`.
-
 mod view;
 
 use super::decisions::row;
@@ -21,7 +19,7 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 use view::View;
 
-/// Keys that end it: q and Escape.
+/// Keys that end the command: q and Escape.
 const ENDING: [u8; 2] = [b'q', 0x1b];
 
 pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
@@ -84,7 +82,7 @@ fn take(agents: &mut Vec<Watching>, view: &mut View, device: Option<&str>) -> Re
     Ok(moved)
 }
 
-/// Waits until an agent reports something, at most one second; false when a signal or a key asks to end.
+/// Waits at most one second until an agent reports something; false when a signal or a key asks to end.
 fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Failure> {
     let stdin = io::stdin();
     let mut waited = vec![PollFd::new(signals, PollFlags::IN)];

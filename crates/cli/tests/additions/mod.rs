@@ -223,7 +223,7 @@ fn measures(command: &Path, folder: &Path) {
     // Neither an agent that hears no others nor a recording without a radio can serve this controller.
     for (words, why) in [
         ("attach lo --controller probe --dry-run", "probe needs the notes of neighbours' agents"),
-        ("replay a.jsonl --controller probe", "holds nothing of a radio, which probe needs"),
+        ("replay a.jsonl --controller probe", "holds no readings of a radio, but probe needs"),
     ] {
         let output = Command::new(command).args(words.split(' ')).current_dir(folder).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

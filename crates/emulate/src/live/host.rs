@@ -1,4 +1,4 @@
-//! The device that connects a real node to this machine, outside our namespaces.
+//! The device that connects a real node to this machine, outside of Sluice's namespaces.
 
 use super::tun::{self, Site};
 use super::unavailable::Unavailable;
@@ -10,8 +10,8 @@ use std::{fs, io};
 
 const NAME: &str = "sluice0";
 
-/// The device: packets for nodes come from it, packets for this machine and beyond go to it. It ends with the process,
-/// unless it existed before.
+/// The device: packets for nodes come from it, packets for this machine and beyond go to it. The device ends with the
+/// process, unless it existed before.
 #[derive(Debug)]
 pub struct Host(pub(super) OwnedFd);
 
@@ -24,11 +24,11 @@ pub struct Hidden {
     pub device: String,
 }
 
-/// Makes the device, with routes to the real nodes of `medium`, or takes the one that exists for this user, with its
-/// routes. The nodes' addresses that hide others are returned if it was made.
+/// Makes the device, with routes to the real nodes of `medium`, or takes this user's existing one, with its routes. The
+/// nodes' addresses that hide others are returned if the device was made.
 ///
 /// # Errors
-/// The kernel refuses, as it does without `CAP_NET_ADMIN`.
+/// The kernel refuses the device, as it does without `CAP_NET_ADMIN`.
 pub fn host(medium: &Medium) -> Result<(Host, Option<Vec<Hidden>>), Unavailable> {
     let gateway = medium.gateway();
     let behind: Vec<[IpAddr; 2]> =

@@ -1,10 +1,9 @@
-//! Real programs over a [`Medium`](crate::Medium), in real time: every real node has a network namespace with a TUN
-//! device.
+//! Real programs over a [`Medium`](crate::Medium), in real time: real nodes have network namespaces with TUN devices.
 //!
 //! It leaves no files. The namespaces belong to the first process of a PID namespace: when it ends, for any reason, all
 //! processes in them end, and with them the namespaces and devices.
 //!
-//! Or the medium is that of a kernel's own radios: [`radios`].
+//! Alternatively the medium is that of a kernel's own radios: [`radios`].
 
 mod host;
 mod hwsim;

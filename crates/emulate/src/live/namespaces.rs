@@ -1,4 +1,4 @@
-//! Namespaces of its own for this program, which need no privilege where the kernel allows them.
+//! Namespaces for this program, which need no privilege where the kernel allows them.
 
 use super::host::Host;
 use super::priority;
@@ -25,8 +25,8 @@ pub(super) const INSIDE: &str = "SLUICE_EMULATE";
 #[derive(Debug)]
 pub struct Inside(pub(super) Option<Host>);
 
-/// Tells whether this process was started by [`again`], and prepares it: it ends with its parent, and sees its own
-/// processes in `/proc` where the kernel lets it.
+/// Checks if this process was started by [`again`], and prepares it: the process ends with its parent, and sees its own
+/// processes in `/proc` where the kernel allows it.
 ///
 /// # Errors
 /// The system refuses.
@@ -51,7 +51,7 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     Ok(Some(Inside(host)))
 }
 
-/// Takes over the open device that [`again`] has left to this process. Commands do not inherit it.
+/// Takes over the open device that [`again`] has left to this process. Commands do not inherit the device.
 fn taken(number: i32) -> Result<Host, Unavailable> {
     // SAFETY: the process before this one has left the number open, and nothing else here uses it.
     #[expect(unsafe_code, reason = "an open file comes from another process by its number")]
@@ -60,7 +60,7 @@ fn taken(number: i32) -> Result<Host, Unavailable> {
     Ok(Host(device))
 }
 
-/// Tells whether a process with this line in `/proc/PID/stat` has ended. Its name, in parentheses, may hold anything.
+/// True if a process with this line in `/proc/PID/stat` has ended. Its name, in parentheses, may hold anything.
 fn has_ended(stat: &str) -> bool {
     let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
     state.is_empty() || state.starts_with(['Z', 'X'])
@@ -115,7 +115,7 @@ pub(super) fn watch(child: &Child) -> Result<OwnedFd, Unavailable> {
     pidfd_open(Pid::from_child(child), PidfdFlags::empty()).map_err(failed("watch a process"))
 }
 
-/// The exit status that a shell gives a process that ended so.
+/// The exit status that a shell gives a process with this end.
 pub(super) fn status(ended: ExitStatus) -> i32 {
     ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

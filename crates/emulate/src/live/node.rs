@@ -11,8 +11,8 @@ use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{fs, io, thread};
 
-/// Beginning of the names of these threads; the node's place among the real nodes follows. By them
-/// [`visit`](super::visit) finds the namespaces.
+/// Beginning of the names of these threads; the node's place among the real nodes follows. [`visit`](super::visit)
+/// finds the namespaces by these names.
 pub(super) const THREAD: &str = "node-";
 
 /// A real node with its device.
@@ -25,7 +25,7 @@ pub(super) struct Node {
 enum NoDevice {
     /// `/dev/net/tun` cannot be used.
     Tun(io::Error),
-    /// It cannot be set up.
+    /// The node cannot be set up.
     SetUp(io::Error),
 }
 
@@ -36,7 +36,7 @@ enum Ask {
 
 impl Node {
     /// Makes the namespaces and the device of the `place`-th of all real nodes. `leads`: all other addresses are behind
-    /// the device, too; `named`: names are looked up there.
+    /// the device, too; `named`: names are resolved there.
     pub(super) fn new(place: usize, all: &[Ready], site: Site, leads: bool, named: bool) -> Result<Self, Unavailable> {
         let (name, nodes) = (all[place].name.clone(), all.to_vec());
         let (tell, told) = channel();

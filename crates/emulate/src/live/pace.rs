@@ -1,4 +1,4 @@
-//! A medium in real time: packets of TUN devices go in as they come, and come out when their time has come.
+//! A medium in real time: packets of TUN devices enter when they are sent, and leave when they are due.
 
 use super::host::Host;
 use super::namespaces::{INSIDE, Inside, status, watch};
@@ -28,7 +28,7 @@ use thiserror::Error;
 
 /// Events within this time are handled together: a busy network has one every few microseconds.
 const TICK: Duration = Duration::from_micros(200);
-/// Packets that are read from a device before the network goes on.
+/// Packets that are read from a device before the network continues.
 const BATCH: usize = 64;
 /// Time that a command has to end by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(1);
@@ -50,7 +50,7 @@ pub struct Rules {
 pub struct Report {
     /// Lateness of deliveries, and packets that were not carried.
     pub emulation: Emulation,
-    /// Lateness over time, if that was wanted.
+    /// Lateness over time, if it was requested.
     pub series: Option<EmulationSeries>,
     /// Real time of the emulation.
     pub wall: Duration,
@@ -91,7 +91,7 @@ pub enum Ended {
     Interrupted,
 }
 
-/// Why a medium does not run.
+/// Reasons why a medium does not run.
 #[derive(Debug, Error)]
 pub enum NotRun {
     /// The system refuses.
@@ -105,7 +105,7 @@ pub enum NotRun {
 struct Loop<'m> {
     medium: &'m mut Medium,
     nodes: Vec<Node>,
-    /// The device out of the namespaces, and the node that leads there with its addresses.
+    /// The device that leads out of the namespaces, and the node that leads there with its addresses.
     host: Option<(&'m OwnedFd, Ready)>,
     /// Time of the clock at which the network's time began.
     start: Duration,
@@ -115,11 +115,10 @@ struct Loop<'m> {
 }
 
 /// Runs `medium` in real time: until its end, until `command`, which runs in the first real node, has ended, or until a
-/// signal. `begin` is called when the nodes are ready; `late` once, at the first late
-/// delivery.
+/// signal. `begin` is called when the nodes are ready; `late` once, at the first late delivery.
 ///
 /// # Errors
-/// The system refuses, or the command cannot be started.
+/// The system refuses a call, or the command cannot be started.
 pub fn run(
     inside: &Inside,
     medium: &mut Medium,
@@ -209,7 +208,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Pushes packets that programs have sent: a batch per device, so that a flooded one does not delay the others.
+    /// Pushes packets that programs have sent: a batch per device, so that a flooded device does not delay the others.
     fn take_in(&mut self) {
         for number in 0..=self.nodes.len() {
             for _ in 0..BATCH {
@@ -239,7 +238,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Delivers the packets whose time has come.
+    /// Delivers the packets that are due.
     fn give_out(&mut self) {
         while let Some(mut delivery) = self.medium.poll(self.elapsed()) {
             let at = delivery.at;
@@ -274,7 +273,7 @@ impl Loop<'_> {
     }
 }
 
-/// Tells whether the emulation is over, by a signal (the first of `fds`) or by its command, if there is one (the last).
+/// True if the emulation is over, by a signal (the first of `fds`) or by its command, if there is one (the last).
 pub(super) fn ended(
     fds: &[PollFd],
     signals: &Signals,
@@ -288,7 +287,7 @@ pub(super) fn ended(
     Ok(is_told.then_some(Ended::Interrupted))
 }
 
-/// Asks a command to end, and ends it if it does not within [`GRACE`].
+/// Asks a command to end, and kills it if it does not within [`GRACE`].
 pub(super) fn end(child: &mut Child) -> Result<(), Unavailable> {
     let ended = watch(child)?;
     for signal in [Signal::TERM, Signal::KILL] {

@@ -9,7 +9,7 @@ const PRIORITY: libc::c_int = 10;
 /// Gives this process real-time priority (`SCHED_FIFO`), which its children inherit.
 ///
 /// # Errors
-/// The kernel refuses, as it does without `CAP_SYS_NICE` or a limit for it (`ulimit -r`).
+/// The kernel refuses the priority, as it does without `CAP_SYS_NICE` or a limit for it (`ulimit -r`).
 pub fn raise() -> io::Result<()> {
     set(libc::SCHED_FIFO)
 }

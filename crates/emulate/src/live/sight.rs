@@ -10,15 +10,15 @@ use std::{fs, io};
 pub struct Ready {
     /// Name of the node.
     pub name: String,
-    /// Its IPv4 and IPv6 address.
+    /// IPv4 and IPv6 address of the node.
     pub addresses: [IpAddr; 2],
 }
 
 /// Gives this thread, in its own namespaces, a `/sys` with the node's devices and an `/etc/hosts` with the names of all
-/// nodes. Unless a gateway leads to name servers, none is asked, since it would be asked over the air in vain.
+/// nodes. Unless a gateway leads to name servers, none is queried, since it would be queried over the air in vain.
 ///
 /// # Errors
-/// A container refuses mounts that would show more than it shows itself. Most programs do not need them.
+/// A container refuses mounts that would show more than its own. Most programs do not need these mounts.
 pub(super) fn narrow(nodes: &[Ready], leads: bool) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();

@@ -18,8 +18,7 @@ pub(super) struct Site {
     pub(super) v6: (Ipv6Addr, u8),
 }
 
-/// Makes a device in this thread's namespace, or takes the one that is there for this user. Reading and writing never
-/// waits.
+/// Makes a device in this thread's namespace, or takes this user's existing one. Reading and writing never waits.
 pub(super) fn make(name: &str) -> io::Result<OwnedFd> {
     let device = open("/dev/net/tun", OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
     let mut wanted = request(name);
@@ -91,7 +90,7 @@ fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
     libc::sockaddr { sa_family: libc::AF_INET.try_into().expect("a small number"), sa_data: data }
 }
 
-/// Asks the kernel by `ioctl`.
+/// Requests an action of the kernel by `ioctl`.
 fn ask<T>(of: &OwnedFd, what: libc::c_ulong, with: &mut T) -> io::Result<()> {
     // SAFETY: the callers pair each request with the structure that it reads and writes, which outlives the call.
     #[expect(unsafe_code, reason = "no crate of ours has safe calls for these requests")]

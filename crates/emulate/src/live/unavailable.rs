@@ -1,4 +1,4 @@
-//! Why a network cannot run in real time here.
+//! Reasons why a network cannot run in real time here.
 
 use std::io;
 use thiserror::Error;

@@ -1,8 +1,8 @@
 //! Commands in the nodes of a running emulation.
 //!
-//! A namespace decides which files stand behind the names of programs. Root sees the processes of all users. If root
-//! entered a namespace that another user made, that user's programs would run as root. So this module looks only at
-//! processes of the caller, and enters only namespaces that the caller made.
+//! A namespace decides which files the names of programs denote. Root sees the processes of all users. If root entered
+//! a namespace that another user made, that user's programs would run as root. So this module looks only at processes
+//! of the caller, and enters only namespaces that the caller made.
 
 use super::namespaces::INSIDE;
 use super::node::THREAD;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::{env, io};
 use thiserror::Error;
 
-/// Why a node cannot be entered.
+/// Reasons why a node cannot be entered.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NoVisit {
@@ -33,11 +33,11 @@ pub enum NoVisit {
     System { name: String, error: io::Error },
 }
 
-/// Moves this process into the namespaces of the node `name` of a running emulation; its children start there. It must
-/// have one thread.
+/// Moves this process into the namespaces of the node `name` of a running emulation; its children start there. This
+/// process must have one thread.
 ///
 /// # Errors
-/// There is no such node, or the system refuses.
+/// There is no such node, or the system refuses a call.
 pub fn visit(name: &str) -> Result<(), NoVisit> {
     let emulations: Vec<Emulation> =
         fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| Emulation::of(&entry.ok()?.path())).collect();
@@ -117,7 +117,7 @@ fn thread(process: &File, has_name: impl Fn(&str) -> bool) -> Option<PathBuf> {
         .find(|thread| fs::read_to_string(thread.join("comm")).is_ok_and(|name| has_name(name.trim_end())))
 }
 
-/// Whether the process with this text in `/proc/PID/status` is this user's by all of its user ids: a program that has
+/// True if the process with this text in `/proc/PID/status` is this user's by all of its user ids: a program that has
 /// changed one of them acts for two users.
 fn is_own(status: &str) -> bool {
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
@@ -125,9 +125,9 @@ fn is_own(status: &str) -> bool {
     ids.split_whitespace().count() == 4 && ids.split_whitespace().all(|id| id == own)
 }
 
-/// Whether this user made the user namespace `space`, out of the one in which this process is. One made within another
-/// is not his, though its maker may have his number: users of a container are other users. Programs in a node are in the
-/// emulation's own, which has one user.
+/// True if this user made the user namespace `space`, out of the namespace of this process. A namespace made within
+/// another is not his, though its maker may have his number: users of a container are other users. Programs in a node
+/// are in the emulation's own namespace, which has one user.
 fn is_made_here(space: &File) -> io::Result<bool> {
     let here = File::open("/proc/self/ns/user")?;
     if is_same(space, &here)? {

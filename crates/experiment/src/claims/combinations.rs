@@ -1,5 +1,5 @@
-//! Combinations of the keys of a claim. A key that would be ignored is refused, because the claim would then not mean
-//! what it says.
+//! Combinations of the keys of a claim. A key without effect is refused, since the claim would not mean what its text
+//! says.
 
 use super::Condition;
 use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};
@@ -14,11 +14,11 @@ pub(crate) struct Rule {
 
 /// All rules, in the order in which a claim's value is computed.
 const RULES: &[Rule] = &[
-    rule("series.take", "`reaches`, `stays` and `share`, and nothing else, need a condition `when`", |claim| {
+    rule("series.take", "set `when` (a condition) exactly where `take` is `reaches`, `stays` or `share`", |claim| {
         let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Share);
         claim.series.as_ref().is_some_and(|window| waits(window) != window.when.is_some())
     }),
-    rule("series.take", "`settling`, and nothing else, needs `covered`", |claim| {
+    rule("series.take", "set `covered` exactly where `take` is `settling`", |claim| {
         claim.series.as_ref().is_some_and(|window| (window.take == Take::Settling) != window.covered.is_some())
     }),
     rule("series.over", "`over` belongs to `fall`", |claim| {
@@ -26,7 +26,7 @@ const RULES: &[Rule] = &[
     }),
     rule(
         "series.counting",
-        "`counting` replaces the seconds until an event: it belongs to `reaches`, `stays` and `settling`",
+        "`counting` needs `take = \"reaches\"`, `\"stays\"` or `\"settling\"`: it replaces seconds",
         |claim| {
             let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Settling);
             claim.series.as_ref().is_some_and(|window| window.counting.is_some() && !waits(window))
@@ -34,13 +34,13 @@ const RULES: &[Rule] = &[
     ),
     rule(
         "series.relative_to",
-        "`relative_to` takes a value that needs no further keys, not `settling`, `reaches`, `stays` or `share`",
+        "`relative_to` cannot take `settling`, `reaches`, `stays` or `share`, which need further keys",
         |claim| {
             let base = claim.series.as_ref().and_then(|window| window.relative_to.as_ref());
             base.is_some_and(|base| matches!(base.take, Take::Settling | Take::Reaches | Take::Stays | Take::Share))
         },
     ),
-    rule("compare", "a correlation compares two series: it needs `series`, and `against` or `than`", |claim| {
+    rule("compare", "a correlation needs two series to compare: set `series`, and `against` or `than`", |claim| {
         claim.compare == Compare::Correlation && (claim.series.is_none() || !has_other(claim))
     }),
     rule(
@@ -54,25 +54,25 @@ const RULES: &[Rule] = &[
     ),
     rule(
         "compare",
-        "a rank correlation compares two results over all cases: it needs `than`, and `against`, `series`, `first` and `steps` do not apply",
+        "a rank correlation compares two results over all cases: set `than`, and leave out `against`, `series`, `first` and `steps`",
         |claim| {
             let other =
                 !claim.against.is_empty() || claim.series.is_some() || claim.first.is_some() || claim.steps.is_some();
             claim.compare == Compare::RankCorrelation && (claim.than.is_none() || other)
         },
     ),
-    rule("compare", "`compare` needs something to compare with: `against`, `than` or `steps`", |claim| {
+    rule("compare", "a claim with `compare` also needs `against`, `than` or `steps`", |claim| {
         claim.compare != Compare::Difference && claim.steps.is_none() && !has_other(claim)
     }),
-    rule("choose", "`choose` picks one of the cases of `against`, which is missing", |claim| {
+    rule("choose", "`choose` picks one of the cases of `against`: set `against` too", |claim| {
         claim.choose != Choose::Largest && claim.against.is_empty()
     }),
-    rule("reaching", "`reaching` picks one of the cases of `against`, which is missing", |claim| {
+    rule("reaching", "`reaching` picks one of the cases of `against`: set `against` too", |claim| {
         claim.reaching.is_some() && claim.against.is_empty()
     }),
     rule(
         "choose",
-        "`choose` and `reaching` are two ways to pick one of the cases of `against`: leave one of them out",
+        "`choose` and `reaching` both pick one of the cases of `against`: leave out `choose` or `reaching`",
         |claim| claim.choose != Choose::Largest && claim.reaching.is_some(),
     ),
     rule("first", "`first` needs either `share` or `when`", |claim| {
@@ -80,29 +80,23 @@ const RULES: &[Rule] = &[
     }),
     rule(
         "against",
-        "`first` makes one value of all cases along its axis: `against` compares along other axes",
+        "`first` reduces the cases along its axis to one value: in `against`, name other axes only",
         |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis)),
     ),
-    rule("formula", "`groups` and `formula` belong together", |claim| {
-        claim.groups.is_empty() == claim.formula.is_some()
+    rule("formula", "set `groups` and `formula` together", |claim| claim.groups.is_empty() == claim.formula.is_some()),
+    rule("formula", "a claim with `formula` cannot also have `against`, `than`, `compare` or `first`", |claim| {
+        let compares = has_other(claim) || claim.first.is_some() || claim.compare != Compare::Difference;
+        claim.formula.is_some() && compares
     }),
-    rule(
-        "formula",
-        "a formula is itself a comparison: `against`, `than`, `compare` and `first` do not go with it",
-        |claim| {
-            let compares = has_other(claim) || claim.first.is_some() || claim.compare != Compare::Difference;
-            claim.formula.is_some() && compares
-        },
-    ),
-    rule("statistic", "`holds = \"zero\"` is ruled on value by value: `statistic` does not apply", |claim| {
+    rule("statistic", "with `holds = \"zero\"` each value must be zero: leave `statistic` out", |claim| {
         is_zero(claim) && claim.statistic != Statistic::default()
     }),
     rule(
         "seeds",
-        "`holds = \"zero\"` is ruled on by the median seed and the mean: `seeds` and `share_of_runs` do not apply",
+        "`holds = \"zero\"` compares the median seed and the mean: leave out `seeds` and `share_of_runs`",
         |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some()),
     ),
-    rule("better", "`better` names a side on which the window of `holds` has a border", |claim| {
+    rule("better", "`better` names a side on which the range of `holds` is bounded", |claim| {
         let outside = claim.better.map(|side| match side {
             Side::Below => f64::MIN,
             Side::Above => f64::MAX,
@@ -110,9 +104,7 @@ const RULES: &[Rule] = &[
         let condition = claim.holds.parse::<Condition>().ok();
         outside.zip(condition).is_some_and(|(value, condition)| condition.beyond(value) != claim.better)
     }),
-    rule("cause", "`why` and `cause` belong together; a claim that holds may have `why` alone", |claim| {
-        claim.cause.is_some() && claim.why.is_none()
-    }),
+    rule("cause", "a claim with `cause` also needs `why`", |claim| claim.cause.is_some() && claim.why.is_none()),
 ];
 
 const fn rule(key: &'static str, sentence: &'static str, is_broken: fn(&Claim) -> bool) -> Rule {

@@ -6,18 +6,18 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
-    /// A range. One of its ends may be infinite. With `open` the window excludes its bounds.
+    /// A range. One end of the window may be infinite. With `open` the window excludes its bounds.
     Between { low: f64, high: f64, open: bool },
     /// Any other value.
     Not(f64),
-    /// Zero. A claim over seeds has the exception that [`ZERO_AT_MOST`] grants.
+    /// Zero. A claim over seeds allows the exception of [`ZERO_AT_MOST`].
     Zero,
 }
 
 /// Makes a condition of its only number.
 type Make = fn(f64) -> Condition;
 
-/// The signs before a single number. Longer ones come first, because `<=` begins with `<`.
+/// The signs before a single number. Longer signs come first, because `<=` begins with `<`.
 const SIGNS: [(&str, Make); 5] = [
     ("<=", |high| Condition::Between { low: f64::NEG_INFINITY, high, open: false }),
     (">=", |low| Condition::Between { low, high: f64::INFINITY, open: false }),
@@ -26,12 +26,12 @@ const SIGNS: [(&str, Make); 5] = [
     (">", |low| Condition::Between { low, high: f64::INFINITY, open: true }),
 ];
 
-/// Largest share over all seeds together that still counts as zero if the median seed has zero: below the least share
+/// Largest share over all seeds that still counts as zero if the median seed has zero: less than the smallest share
 /// that the ADTH document counts as not zero (1 packet of 25 507).
 pub(super) const ZERO_AT_MOST: f64 = 3e-5;
 
 impl Condition {
-    /// Reads the condition and the unit in which its numbers are written.
+    /// Reads the condition, and the unit in which the condition's numbers are written.
     pub(crate) fn read(text: &str) -> Result<(Self, Unit), String> {
         let wrong = || {
             format!(
@@ -100,7 +100,7 @@ impl Condition {
         }
     }
 
-    /// Rules on an interval: all values between `low` and `high` fulfil the condition, some do, or none does.
+    /// Rules on an interval: all, some or no values between `low` and `high` fulfil the condition.
     pub(super) fn rule(self, low: f64, high: f64) -> Ruling {
         let between = matches!(self, Self::Not(other) if low <= other && other <= high);
         if self.holds(low) && self.holds(high) && !between {
@@ -112,7 +112,7 @@ impl Condition {
         }
     }
 
-    /// Returns the distance of a value from the window, negative inside, and infinite for NaN.
+    /// Returns the distance of a value from the window: negative inside the window, infinite for NaN.
     pub(super) fn excess(self, value: f64) -> f64 {
         let excess = match self {
             Self::Between { low, high, .. } => (low - value).max(value - high),
@@ -123,8 +123,8 @@ impl Condition {
     }
 }
 
-/// Writes a claim's window in the unit in which `value` writes the numbers beside it. A window that was written with a
-/// unit stays as it is.
+/// Writes a claim's window in the unit of the numbers next to it, which is the unit for `value`. A window that was
+/// written with a unit stays as it is.
 pub(crate) fn in_unit(holds: &str, unit: Unit, value: impl Fn(f64) -> String) -> String {
     let sign = |sign: &str, open: bool, limit: f64| format!("{sign}{} {}", if open { "" } else { "=" }, value(limit));
     match Condition::read(holds) {

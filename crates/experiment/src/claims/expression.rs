@@ -4,7 +4,8 @@ use crate::study::Unit;
 use std::collections::BTreeSet;
 use std::iter;
 
-/// The steps of one flow or node; a result that is no series has one step. `None` where nothing was measured in a step.
+/// The values of one flow or node by step; a result that is not a series has one step. `None` for a step without
+/// measurements.
 pub(crate) type Column = Vec<Option<f64>>;
 
 /// A result, or a value computed from several.
@@ -32,7 +33,7 @@ pub(crate) enum Function {
     Min,
     Jain,
     Abs,
-    /// A series one step earlier; no value for a result that is no series.
+    /// A series one step earlier; no value for a result that is not a series.
     Before,
 }
 
@@ -71,8 +72,9 @@ impl Expression {
         }
     }
 
-    /// Returns its values, one per flow or node; `of` gives those at a path. Lists of equal length are combined element
-    /// by element, and a single value with each element; lists of different lengths cannot be combined.
+    /// Returns the expression's values, one per flow or node; `of` gives the values at a path. Equally long lists are
+    /// combined element by element, and a single value with each element; lists of different lengths cannot be
+    /// combined.
     pub(crate) fn values(&self, of: &dyn Fn(&str) -> Vec<Column>) -> Vec<Column> {
         match self {
             Self::Number(value) => vec![vec![Some(*value)]],
@@ -88,7 +90,7 @@ impl Expression {
         }
     }
 
-    /// Returns the names of the flows or nodes of its values; `of` gives the names at a path.
+    /// Returns the names of the flows or nodes of the expression's values; `of` gives the names at a path.
     pub(crate) fn names(&self, of: &dyn Fn(&str) -> Vec<String>) -> Vec<String> {
         let longer = |a: Vec<String>, b: Vec<String>| if b.len() > a.len() || a == [""] { b } else { a };
         match self {
@@ -103,12 +105,12 @@ impl Expression {
         }
     }
 
-    /// Returns the unit of its values, as far as the keys tell.
+    /// Returns the unit of the expression's values, as far as the keys determine it.
     pub(crate) fn unit(&self) -> Unit {
         self.unit_of(&Unit::of)
     }
 
-    /// Returns the unit of its values; `of` gives that of a path.
+    /// Returns the unit of the expression's values; `of` gives the unit of a path.
     pub(crate) fn unit_of(&self, of: &dyn Fn(&str) -> Unit) -> Unit {
         match self {
             Self::Number(_) => Unit::Number,
@@ -138,7 +140,7 @@ impl Operator {
 }
 
 impl Function {
-    /// Applies the function over the flows or nodes, step by step, using only those with a value in the step.
+    /// Applies the function over the flows or nodes step by step, using only those with a value in the step.
     fn of_one(self, columns: &[Column]) -> Vec<Column> {
         match self {
             Self::Abs => {

@@ -1,7 +1,7 @@
 //! Claims: from runs to verdicts.
 //!
-//! A claim's value is computed separately for each seed (all cases and flows of one seed become one number) and only
-//! then averaged, so that the interval over the seeds is one of independent values.
+//! A claim's value is first computed for each seed (all cases and flows of one seed become one number) and then
+//! averaged, so that the confidence interval over the seeds is one of independent values.
 
 mod combinations;
 mod condition;
@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 pub type Case = BTreeMap<String, String>;
 
 impl Labels {
-    /// True for the label, or one of the labels.
+    /// True for the label itself, or for one of the listed labels.
     pub fn contains(&self, label: &str) -> bool {
         match self {
             Self::One(one) => one == label,
@@ -50,7 +50,7 @@ impl Labels {
     }
 }
 
-/// True for a case that a claim or chart is about.
+/// True for a case to which a claim or chart refers.
 pub fn matches(wanted: &BTreeMap<String, Labels>, case: &Case) -> bool {
     wanted.iter().all(|(axis, labels)| case.get(axis).is_some_and(|label| labels.contains(label)))
 }
@@ -62,13 +62,13 @@ pub struct Sweep<'s> {
     pub seeds: &'s [u64],
     /// All runs, by case and then by seed.
     pub runs: &'s [Run],
-    /// Extent of these runs: all of the scenario's, or fewer or shorter ones.
+    /// Extent of these runs: all runs of the scenario, or fewer or shorter ones.
     pub extent: Extent,
     /// The cases that `--quick` left out.
     pub left_out: &'s [Case],
 }
 
-/// Returns the verdicts on `claims`, in their order, each within every setting of `rulings`.
+/// Returns the verdicts on `claims`, in the order of `claims`, each within every setting of `rulings`.
 pub fn judge(claims: &[Claim], rulings: &Rulings, sweep: &Sweep) -> Vec<Verdict> {
     let results = Results::new(sweep.seeds.len(), sweep.runs);
     let all: Vec<&Case> = results.cases().iter().copied().chain(sweep.left_out).collect();
@@ -79,7 +79,7 @@ pub fn judge(claims: &[Claim], rulings: &Rulings, sweep: &Sweep) -> Vec<Verdict>
     claims.iter().flat_map(of_claim).collect()
 }
 
-/// Returns the largest or smallest value; NaN if any value is NaN (`f64::max` would ignore it), and for no values.
+/// Returns the largest or smallest value; NaN without values or if any value is NaN (`f64::max` would ignore NaN).
 fn extreme(values: impl Iterator<Item = f64>, pick: fn(f64, f64) -> f64) -> f64 {
     values.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) }).unwrap_or(f64::NAN)
 }

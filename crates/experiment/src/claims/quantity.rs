@@ -5,7 +5,7 @@ use crate::quantity::in_si;
 use crate::study::Unit;
 
 impl Unit {
-    /// Returns the unit of the result at `path`, which its key names: `delay_s.max` is in seconds.
+    /// Returns the unit of the result at `path`, as its key implies: `delay_s.max` is in seconds.
     pub(crate) fn of(path: &str) -> Self {
         let statistic =
             |word: &str| matches!(word, "mean" | "min" | "max" | "last") || measure::percentage(word).is_some();

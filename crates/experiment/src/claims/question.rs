@@ -1,4 +1,4 @@
-//! The question of a claim, chart or table to every case: a result, alone or compared with that of another case.
+//! What a claim, chart or table asks of each case: a result, alone or compared with the result of another case.
 
 use super::expression::Expression;
 use super::{Case, matches};
@@ -6,7 +6,7 @@ use crate::study::{Choose, Claim, Compare, First, Labels, Together, Window};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A result of each case, and the result with which it is compared.
+/// A result of each case, perhaps with a result for comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Question<'q> {
     pub(crate) measure: Expression,
@@ -25,7 +25,8 @@ pub(crate) struct Question<'q> {
     pub(crate) groups: Cow<'q, BTreeMap<String, BTreeMap<String, Labels>>>,
 }
 
-/// Parses an expression. One that cannot be read was refused with the scenario; here it becomes a path without results.
+/// Parses an expression. An expression that cannot be read was refused with the scenario; here it becomes a path
+/// without results.
 fn expression(text: &str) -> Expression {
     Expression::parse(text).unwrap_or_else(|_| Expression::Path(text.to_owned()))
 }
@@ -51,7 +52,7 @@ impl<'q> From<&'q Claim> for Question<'q> {
 }
 
 impl<'q> Question<'q> {
-    /// Creates a question for a plain result of each case, or for one compared with the largest among those of
+    /// Creates a question for a plain result of each case, or for a result compared with the largest among the cases of
     /// `against`.
     pub(crate) fn plain(
         measure: &'q str,
@@ -78,7 +79,7 @@ impl<'q> Question<'q> {
     }
 
     /// Returns the neighbours along the axis of `steps`, as positions among `pairs`: the subtrahend and the minuend.
-    /// `None` without steps, or if `first` uses them already.
+    /// `None` without steps, or if `first` already uses the steps.
     pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
         let axis = self.steps.filter(|axis| self.first.is_none_or(|first| first.axis != *axis))?;
         let label = |position: usize| cases[pairs[position].0].get(axis);
@@ -99,9 +100,9 @@ impl<'q> Question<'q> {
         Some((0..pairs.len()).filter_map(|position| Some((before(position)?, position))).collect())
     }
 
-    /// Returns the cases of the question, each with those with which it may be compared, by index. With `first`, one
-    /// case represents all along the axis. With groups, the first case represents those of one value; with rank
-    /// correlation, it represents all.
+    /// Returns the cases of the question by index, each with the cases with which it may be compared. With `first`, one
+    /// case represents all cases along the axis. With groups, the first case represents all cases of one value; with
+    /// rank correlation, the first represents all cases.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         if !self.groups.is_empty() {
             return self.together(cases);
@@ -125,8 +126,8 @@ impl<'q> Question<'q> {
         pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
     }
 
-    /// Returns the sets of cases that are combined into one value, each with its first case: they differ only in the
-    /// axes that groups name, and every group has one.
+    /// Returns the sets of cases that are combined into one value, each with its first case: the cases of a set differ
+    /// only in the axes that groups name, and every group occurs in the set.
     fn together(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         let folded: BTreeSet<&String> = self.groups.values().flat_map(BTreeMap::keys).collect();
         let alike = |a: usize, b: usize| {
@@ -144,7 +145,7 @@ impl<'q> Question<'q> {
         sets.into_iter().filter(whole).map(|set| (set[0], set)).collect()
     }
 
-    /// Returns the labels of a group: its own, laid over those of `where`.
+    /// Returns the labels of a group: its own labels, which override those of `where`.
     fn labels(&self, group: &BTreeMap<String, Labels>) -> BTreeMap<String, Labels> {
         self.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
     }
@@ -163,8 +164,7 @@ impl<'q> Question<'q> {
         named.iter().flat_map(|&case| self.along(first, case, cases)).collect()
     }
 
-    /// Returns the cases that `first` goes through for this one: those along its axis, with the labels that are asked
-    /// for.
+    /// Returns the cases through which `first` goes for this case: the cases along its axis with the requested labels.
     pub(super) fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
         let allowed = self.cases.get(&first.axis);
         let fits = |other: &usize| {

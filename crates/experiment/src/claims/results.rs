@@ -10,8 +10,8 @@ use std::rc::Rc;
 /// Reads the numbers of a run, by its index, at a path.
 type Read<'r> = Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>;
 
-/// The results of all runs of a sweep, by case and then by seed. Values are kept once read, because a run's whole tree
-/// is large.
+/// The results of all runs of a sweep, by case and then by seed. Results are cached once read, because a run's whole
+/// tree is large.
 pub(crate) struct Results<'r> {
     cases: Vec<&'r Case>,
     pub(super) seeds: usize,
@@ -20,12 +20,12 @@ pub(crate) struct Results<'r> {
     known: Vec<RefCell<BTreeMap<String, Rc<[f64]>>>>,
 }
 
-/// The values of a question for every case that it is about.
+/// The values of a question for every case of the question.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
-    /// The cases, by index; for steps, the cases to which the steps lead.
+    /// The cases, by index; for steps, the cases at which the steps end.
     pub(crate) cases: Vec<usize>,
-    /// For steps, the cases from which they come.
+    /// For steps, the cases at which the steps begin.
     pub(super) before: Vec<usize>,
     /// Values by seed: one row per case or step, with one value per flow or node.
     pub(crate) by_seed: Vec<Vec<Vec<f64>>>,

@@ -4,8 +4,8 @@ use super::results::Results;
 use super::{Case, Question, Sweep, verdict};
 use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
 
-/// Splits a claim by its labels of the axis `each`, in the order of the cases: each label, and the claim restricted to
-/// its cases. Without `each`, the claim stays whole.
+/// Splits a claim by its labels of the axis `each`, in the order of the cases: each label, with the claim restricted to
+/// the label's cases. Without `each`, the claim stays whole.
 pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<(Option<String>, Claim)> {
     let Some(axis) = &rulings.each else { return vec![(None, claim.clone())] };
     let mut labels: Vec<&String> = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec
     labels.into_iter().map(within).collect()
 }
 
-/// Returns the verdict on a claim within one setting, and the verdicts with each of the neighbouring choices.
+/// Returns the verdict on a claim within one setting, and the verdicts with each neighbouring choice.
 pub(super) fn ruled(
     setting: Option<String>,
     claim: &Claim,
@@ -59,7 +59,7 @@ pub(super) fn ruled(
     whole
 }
 
-/// Returns the claim with `label` in the place of the neighbour's label; `None` if the claim does not name that.
+/// Returns the claim with `label` replacing the neighbour's label; `None` if the claim does not name that label.
 fn with_choice(claim: &Claim, neighbour: &Neighbour, label: &str) -> Option<Claim> {
     let mut other = claim.clone();
     let mut named = false;
@@ -71,7 +71,7 @@ fn with_choice(claim: &Claim, neighbour: &Neighbour, label: &str) -> Option<Clai
     named.then_some(other)
 }
 
-/// True if every case that a claim needs was run, with `label` in the place of the neighbour's.
+/// True if every case that a claim needs was run, with `label` replacing the neighbour's label.
 fn has_cases(needed: &[&Case], neighbour: &Neighbour, label: &str, cases: &[&Case]) -> bool {
     needed.iter().all(|case| {
         let mut wanted = (*case).clone();

@@ -51,7 +51,7 @@ impl Question<'_> {
         ours.into_iter().zip(theirs).map(|(ours, theirs)| compare(ours, theirs)).collect()
     }
 
-    /// Evaluates a formula over cases in groups; NaN if it divides by zero, or gets a list where it needs a value.
+    /// Evaluates a formula over cases in groups; NaN for a division by zero, or for a list where a value is needed.
     fn computed(&self, seed: &Seed, formula: &Expression, cases: &[usize]) -> f64 {
         let value = |case: usize| match self.of_case(seed, case, &self.measure)[..] {
             [one] => Some(one),
@@ -67,8 +67,8 @@ impl Question<'_> {
         }
     }
 
-    /// Returns Spearman's coefficient of two results over cases; NaN if a case has not one value of each, or all have
-    /// the same.
+    /// Returns Spearman's coefficient of two results over cases; NaN if a case lacks a single value of a result, or if
+    /// all values are equal.
     fn rank_correlation(&self, seed: &Seed, than: &Expression, cases: &[usize]) -> f64 {
         let of = |what: &Expression| {
             let values = cases.iter().map(|&case| match self.of_case(seed, case, what)[..] {
@@ -81,7 +81,7 @@ impl Question<'_> {
         window::coefficient(ours.into_iter().zip(theirs))
     }
 
-    /// Returns the case among several with which ours is compared.
+    /// Returns the case, among several, with which our case is compared.
     fn chosen(&self, seed: &Seed, case: usize, others: &[usize]) -> Option<usize> {
         if let Some(result) = &self.reaching {
             let reached = |case: usize| self.values(seed, case, result).iter().sum::<f64>();
@@ -145,7 +145,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(|&value| place(value)).collect()
 }
 
-/// Returns ours minus theirs, or ours over theirs; NaN for a correlation, which single values do not have.
+/// Returns the difference or ratio of our value to the other; NaN for a correlation, which single values do not have.
 fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
     match compare {
         Compare::Difference => ours - theirs,

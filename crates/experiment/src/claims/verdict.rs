@@ -42,8 +42,8 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
     }
 }
 
-/// Rules by another window on the value and the interval that were measured for a claim. `None` if one case of several
-/// decides, or one seed, which may be another one with another window.
+/// Rules with another window on the value and the interval that were measured for a claim. `None` if one case or one
+/// seed decides, because another window might make another one decide.
 pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling> {
     let condition = claim.condition().filter(|condition| *condition != Condition::Zero)?;
     if claim.statistic == Statistic::Each || claim.share_of_runs.is_some() {
@@ -60,8 +60,8 @@ pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling
     Some(if is_better { Ruling::Better } else { ruling })
 }
 
-/// True for a claim of a single printed number whose window has only one end, so that any value beyond counts as that
-/// number. Zero is the end of a share, but not of an order: `> 0`.
+/// True for a claim on a single printed number whose window has only one end, so that any value beyond the end would
+/// pass for the number. Zero as the end counts as a number for a share, but not for an order: `> 0`.
 pub fn is_open(claim: &Claim) -> bool {
     let printed = match &claim.reported {
         Some(Reported::Number(value)) => Some(*value),
@@ -99,12 +99,12 @@ impl Judgement {
 }
 
 impl Claim {
-    /// Returns the condition of the claim; `None` if it cannot be read, which is refused with the scenario.
+    /// Returns the condition of the claim; `None` for an unreadable condition, which is refused with the scenario.
     fn condition(&self) -> Option<Condition> {
         self.holds.parse().ok()
     }
 
-    /// True for a value outside the window on the side that is better than the document says.
+    /// True for a value outside the window, on the side that is better than the document's statement.
     fn is_better(&self, condition: Condition, value: f64) -> bool {
         self.better.is_some() && condition.beyond(value) == self.better
     }
@@ -143,8 +143,8 @@ fn judge(claim: &Claim, extent: Extent, values: &[f64]) -> Judgement {
     judged
 }
 
-/// Rules on zero: the median seed has zero, and all seeds together next to nothing. Seeds that were not run could have
-/// more.
+/// Rules on zero: the median seed has zero, and all seeds together at most a share that counts as zero. Seeds that were
+/// not run could have more.
 fn zero(extent: Extent, values: &[f64]) -> Judgement {
     let median = median(values.to_vec());
     let mean = interval(values).mean;
@@ -153,7 +153,7 @@ fn zero(extent: Extent, values: &[f64]) -> Judgement {
     Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
 }
 
-/// Lets the seed farthest outside, or farthest inside, decide; `before` orders two excesses.
+/// Lets the seed farthest outside, or farthest inside, the window decide; `before` orders two excesses.
 fn by_seed(
     claim: &Claim,
     condition: Condition,
@@ -190,7 +190,7 @@ fn settled(extent: Extent, holds: bool) -> Ruling {
     }
 }
 
-/// Rules on every value separately, and returns the judgement that decides, with its row and its index in it.
+/// Rules on every value separately, and returns the decisive judgement, with the decisive row and index within the row.
 fn worst(claim: &Claim, answer: &Answer, extent: Extent) -> (Judgement, Option<(usize, usize)>) {
     let mut decides: Option<(Judgement, (usize, usize))> = None;
     let Some(first) = answer.by_seed.first() else { return (Judgement::none(), None) };
@@ -236,7 +236,7 @@ fn deviation(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
 }
 
-/// Returns the unit of what a claim measures: that of its keys, else the one that it names, else the one of its window.
+/// Returns the unit of a claim's values: that of its keys, else the unit that the claim names, else that of its window.
 pub fn unit(claim: &Claim) -> Unit {
     let written = || Condition::read(&claim.holds).map_or(Unit::Number, |(_, unit)| unit);
     match unit_of_keys(claim) {
@@ -245,7 +245,7 @@ pub fn unit(claim: &Claim) -> Unit {
     }
 }
 
-/// Returns the unit as far as the keys of the results tell it: a product and a quotient have none.
+/// Returns the unit as far as the keys of the results determine it; products and quotients have none.
 pub(crate) fn unit_of_keys(claim: &Claim) -> Unit {
     let question = Question::from(claim);
     let compared = claim.than.is_some() || !claim.against.is_empty() || claim.steps.is_some();
@@ -268,8 +268,7 @@ pub(crate) fn unit_of_keys(claim: &Claim) -> Unit {
     }
 }
 
-/// Describes the value that decided: the labels of its case as far as the claim's cases differ, its flow or node, and
-/// the seed.
+/// Describes the value that decided: the labels in which the claim's cases differ, its flow or node, and the seed.
 fn at(
     question: &Question,
     answer: &Answer,

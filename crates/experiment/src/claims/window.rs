@@ -10,7 +10,7 @@ use units::Duration;
 /// A step that counts: the time of its end and its value.
 type Step = (f64, f64);
 
-/// Returns the value of every series that `what` yields; none if the run recorded none.
+/// Returns the value of every series that `what` yields; empty if the run recorded no series.
 pub(super) fn values(run: &Run, what: &Expression, window: &Window) -> Vec<f64> {
     let Some(clock) = Clock::new(run, window) else { return Vec::new() };
     clock.columns(run, what).iter().map(|series| clock.value(series)).collect()
@@ -31,10 +31,10 @@ pub(super) fn correlations(ours: &Side, theirs: &Side, window: &Window) -> Vec<f
     iter::zip(seen(ours), seen(theirs)).map(|(a, b)| correlation(&a, &b)).collect()
 }
 
-/// A window of one run, with the series that choose its steps and that are counted instead of time.
+/// A window of one run, with the series that select its steps, and the series that are summed instead of time.
 struct Clock<'w> {
     window: &'w Window,
-    /// Length of a step, or of a bin of several.
+    /// Length of a step, or of a bin of several steps.
     step: f64,
     /// Number of steps of the run in a bin.
     bin: usize,
@@ -54,7 +54,7 @@ impl<'w> Clock<'w> {
         Some(clock)
     }
 
-    /// Returns the values of an expression, over series whose steps are first averaged over the bins.
+    /// Returns the values of an expression over series whose steps are averaged over the bins first.
     fn columns(&self, run: &Run, what: &Expression) -> Vec<Column> {
         let Some(series) = &run.outcome.series else { return Vec::new() };
         what.values(&|path| {
@@ -78,7 +78,7 @@ impl<'w> Clock<'w> {
         counts.filter_map(|(index, value)| Some(((index + 1) as f64 * step, (*value)?))).collect()
     }
 
-    /// Returns the value that the window asks for; NaN if no step has one, or if the condition is never fulfilled.
+    /// Returns the value that the window asks for; NaN if no step has a value, or if the condition is never fulfilled.
     fn value(&self, series: &[Option<f64>]) -> f64 {
         let window = self.window;
         let base = |base: &Base| simple(base.take, &self.steps(series, base.from, base.to));
@@ -104,7 +104,7 @@ impl<'w> Clock<'w> {
         }
     }
 
-    /// Returns what has passed since the window's start: seconds, or the sum of the counted series.
+    /// Returns what has accumulated since the window's start: seconds, or the sum of the counted series.
     fn passed(&self, until: Option<f64>) -> f64 {
         let (Some(until), from) = (until, self.window.from.as_secs_f64()) else { return f64::NAN };
         let Some(counting) = &self.counting else {
@@ -119,7 +119,7 @@ impl<'w> Clock<'w> {
     }
 }
 
-/// Returns the means of `steps` steps each, over the steps that have a value.
+/// Returns the mean of each `steps` steps, over the steps with a value.
 fn binned(series: &[Option<f64>], steps: usize) -> Column {
     let mean = |bin: &[Option<f64>]| {
         let values: Vec<f64> = bin.iter().copied().flatten().collect();
@@ -128,7 +128,7 @@ fn binned(series: &[Option<f64>], steps: usize) -> Column {
     series.chunks(steps).map(mean).collect()
 }
 
-/// Returns a value that needs only the steps; NaN without steps, and if no such value exists.
+/// Returns a value that needs only the steps; NaN without steps, or if the value does not exist.
 fn simple(take: Take, seen: &[Step]) -> f64 {
     let all = || seen.iter().map(|(_, value)| *value);
     let mean = || all().sum::<f64>() / seen.len() as f64;
@@ -174,8 +174,8 @@ fn settling(seen: &[Step], window: &Window) -> Option<f64> {
     seen.iter().find(|(_, value)| (value - last).abs() <= near).map(|(time, _)| *time)
 }
 
-/// Returns the end of the last step that does not fulfil the condition, or the window's start; `None` if the last step
-/// does not fulfil it.
+/// Returns the end of the last step that violates the condition, or the window's start; `None` if the last step of all
+/// violates it.
 fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     match seen.iter().rposition(|(_, value)| !when.holds(*value)) {
         None => (!seen.is_empty()).then_some(from),
@@ -197,7 +197,7 @@ fn slope(seen: &[Step]) -> f64 {
     both / seen.iter().map(|(t, _)| (t - time).powi(2)).sum::<f64>()
 }
 
-/// Returns the coefficient over the steps that both have; NaN if one does not change.
+/// Returns the coefficient over the steps with both values; NaN if one side is constant.
 fn correlation(ours: &[Step], theirs: &[Step]) -> f64 {
     let other = |time: f64| theirs.iter().find(|(at, _)| (at - time).abs() < 1e-6).map(|(_, value)| *value);
     coefficient(ours.iter().filter_map(|(time, value)| Some((*value, other(*time)?))))

@@ -1,4 +1,4 @@
-//! Judges schemes by measures that users in random homes notice, as ratios to today's default.
+//! Judges schemes in random homes by measures that users notice, as ratios to today's default.
 
 use super::{ARMS, AXIS, Home, ID};
 use crate::study::{Finding, Origin, Ruling, Run, Spread, Study, Verdict};
@@ -18,15 +18,15 @@ const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("ping busy", "ping busy", false, 1.0, 0.55),
     ("ping idle", "ping idle", false, 1.0, 1.0),
 ];
-/// Groups of homes with a common trait, each judged separately; the first has all homes.
+/// Groups of homes with a common trait, each judged separately; the first group has all homes.
 const GROUPS: [&str; 6] = ["all", "heavy neighbour", "no neighbour", "walker", "few stations", "many stations"];
 const ALL: &str = GROUPS[0];
 const OURS: &str = ARMS[1];
 const CHANCE: &str = ARMS[3];
-/// Above this share lost packets count as late: 10 s times the rest are added to the 99th percentile.
+/// Share of lost packets above which they count as late: 10 s times the excess are added to the 99th percentile.
 const LOST: f64 = 0.02;
 
-/// A home's ratios to today's default, by arm and measure; only for the activities in the home.
+/// A home's ratios to today's default, by arm (scheme) and measure, only for activities that the home has.
 struct Row<'h> {
     home: &'h Home,
     arms: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
@@ -38,7 +38,7 @@ impl Row<'_> {
     }
 }
 
-/// Returns the ratios of all homes.
+/// Returns the ratios of each home.
 fn rows<'h>(homes: &'h [Home], runs: &[Run]) -> Vec<Row<'h>> {
     let row = |home: &'h Home| {
         let number = home.number.to_string();
@@ -55,8 +55,8 @@ fn rows<'h>(homes: &'h [Home], runs: &[Run]) -> Vec<Row<'h>> {
     homes.iter().map(row).collect()
 }
 
-/// Returns a measure of a run: bit/s, seconds of the mean page or film segment, or the largest 99th percentile of a
-/// user's delays.
+/// Returns a measure of a run: a rate in bit/s, the mean time of pages or film segments, or the largest 99th percentile
+/// of a user's delays.
 fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
     let (_, kind, ..) = FELT.iter().find(|(felt, ..)| *felt == what)?;
     let flows: Vec<&Flow> = outcome.flows.iter().filter(|flow| flow.name.starts_with(kind)).collect();
@@ -92,7 +92,7 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
 
 /// An arm in a group of homes.
 struct Found<'r> {
-    /// Homes with their ratios, from the smallest.
+    /// Homes with their ratios, in ascending order.
     ratios: Vec<(&'r Row<'r>, f64)>,
     /// Rounded to hundredths, as shown.
     median: f64,
@@ -100,7 +100,7 @@ struct Found<'r> {
     worse: Vec<&'r Row<'r>>,
 }
 
-/// Returns the results of an arm; `None` if no home of the group has such a ratio.
+/// Returns the results of an arm (scheme); `None` if no home of the group has a ratio for the measure.
 fn found<'r>(rows: &'r [Row], arm: &str, what: &str, group: &str) -> Option<Found<'r>> {
     let of_group = rows.iter().filter(|row| row.is_in(group));
     let mut ratios: Vec<(&Row, f64)> = of_group.filter_map(|row| Some((row, *row.arms.get(arm)?.get(what)?))).collect();
@@ -145,7 +145,7 @@ pub(crate) fn judge(study: &mut Study) {
     study.findings = ARMS[1..].iter().filter_map(|arm| medians(rows, arm)).chain(losers(rows)).collect();
 }
 
-/// Returns the verdict on a value, which has to be at least (`bound.0`) or at most a bound.
+/// Returns the verdict on a value, which must be at least a bound (if `bound.0`) or at most a bound.
 fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f64)) -> Verdict {
     let (sign, holds) = if bound.0 { (">=", measured >= bound.1) } else { ("<=", measured <= bound.1) };
     Verdict {
@@ -164,7 +164,7 @@ fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f
     }
 }
 
-/// Returns the medians of an arm by group, with the numbers of homes worse by a tenth; `None` for an arm that was not run.
+/// Returns an arm's medians by group, with the numbers of homes worse by a tenth; `None` if the arm was not run.
 fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     rows.iter().find(|row| row.arms.contains_key(arm))?;
     let count = |group: &&str| format!("{group} {}", rows.iter().filter(|row| row.is_in(group)).count());
@@ -180,8 +180,8 @@ fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     })
 }
 
-/// Returns the homes in which `turns` is worse by a tenth and the null control is not, and the trait by which they differ
-/// most from all homes.
+/// Returns the homes in which `turns` is worse by a tenth but the null control is not, and the trait in which these
+/// differ most from all homes.
 fn losers(rows: &[Row]) -> Option<Finding> {
     let row = |what: &str| {
         let ours = found(rows, OURS, what, ALL)?;

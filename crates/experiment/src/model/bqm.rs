@@ -1,4 +1,4 @@
-//! BQM's expected throughput (4.1) for a run: that of a single connection over as many hops as the packets took.
+//! BQM's expected throughput (4.1) for a run: that of a single connection over the hops that packets took.
 
 use super::Fault;
 use crate::study::{Bqm, Expectation};
@@ -9,7 +9,7 @@ use sim::results::Outcome;
 /// the shortest path as in 4.3.1 (E15).
 ///
 /// # Errors
-/// A table without throughputs, and runs without the hops of their packets.
+/// A table without throughputs, or runs without the hops of their packets.
 pub(super) fn of(settings: &Bqm, network: &Network, outcome: &Outcome) -> Result<Expectation, Fault> {
     let refuse = |key, message: &str| Err(Fault { key, message: message.to_owned() });
     let Some(last) = settings.throughput.last() else {

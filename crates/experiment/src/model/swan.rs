@@ -21,8 +21,8 @@ const TIMESTAMPS: Bytes = Bytes::new(12);
 /// Computes the models for a run of `network`.
 ///
 /// # Errors
-/// Classes without nodes or with the same ones, and networks that the models do not cover: other access than the DCF,
-/// rates that change, packets of one node to another that differ in length.
+/// Classes without nodes or with common nodes, and networks that the models do not cover: other access than the DCF,
+/// variable rates, packets of different lengths from one node to another.
 pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Result<Equilibrium, Fault> {
     let [first, second] = classes(settings, outcome)?;
     let nodes: Vec<&Node> = first.iter().chain(&second).copied().collect();
@@ -53,7 +53,7 @@ pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Resul
     })
 }
 
-/// Returns the nodes of both classes.
+/// Returns the nodes of each of the two classes.
 fn classes<'o>(settings: &Swan, outcome: &'o Outcome) -> Result<[Vec<&'o Node>; 2], Fault> {
     let of = |key, pattern: &str| {
         let nodes: Vec<&Node> = outcome.nodes.iter().filter(|node| means(pattern, &node.name)).collect();
@@ -67,7 +67,7 @@ fn classes<'o>(settings: &Swan, outcome: &'o Outcome) -> Result<[Vec<&'o Node>; 
     match both[1].iter().find(|node| both[0].iter().any(|other| other.name == node.name)) {
         None => Ok(both),
         Some(node) => {
-            let message = format!("`{}` is of both classes", node.name);
+            let message = format!("`{}` is in class_1 and in class_2", node.name);
             Err(Fault { key: "swan.class_2", message })
         }
     }
@@ -85,7 +85,7 @@ fn exchanges<'o>(
     let refuse = |message: String| Err(Fault { key: "swan", message });
     if network.access() != Access::Dcf || network.mac.rate_control.algorithm != RateAlgorithm::default() {
         return refuse(
-            "the models need the DCF with a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
+            "SWAN's models need the DCF and a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
         );
     }
     let mut found: BTreeMap<Way, Exchange> = BTreeMap::new();
@@ -117,7 +117,7 @@ fn exchanges<'o>(
     Ok(found)
 }
 
-/// Returns the lengths of a flow's packets below the MAC's header, and of those in the reverse direction.
+/// Returns the lengths of a flow's packets without the MAC header, and the lengths in the reverse direction.
 fn lengths(network: &Network, flow: &Flow) -> Option<(Bytes, Option<Bytes>)> {
     match flow.transport {
         Transport::Udp => match flow.traffic.packet {
@@ -152,15 +152,15 @@ fn devices(nodes: &[&Node], seconds: f64) -> Devices {
     }
 }
 
-/// Returns the mean over the packets of these nodes.
+/// Returns the mean MAC delay over the packets of these nodes.
 fn delay(nodes: &[&Node]) -> Option<f64> {
     let sent: f64 = nodes.iter().map(|node| packets(node)).sum();
     let total: f64 = nodes.iter().map(|node| packets(node) * node.mac.service_s.mean).sum();
     (sent > 0.0).then(|| total / sent)
 }
 
-/// Returns `T_s` averaged over the packets that the nodes sent, and `T_c` over all pairs of them, of which the longer
-/// counts. `None` if no packet was sent, or one to a neighbour that has no flow.
+/// Returns `T_s` averaged over the packets that the nodes sent, and `T_c` over all pairs of them, with the longer
+/// packet of each pair. `None` if no packet was sent, or if a packet went to a neighbour that has no flow.
 fn channel(exchanges: &BTreeMap<Way, Exchange>, nodes: &[&Node]) -> Option<Channel> {
     let mut sent: Vec<(Exchange, f64)> = Vec::new();
     for (node, hop) in nodes.iter().flat_map(|node| node.hops.iter().map(move |hop| (node, hop))) {
@@ -335,7 +335,7 @@ traffic = { kind = "greedy" }
         };
         let plain = network("");
         assert_eq!(refused("audio*", "ftp*", &plain), "swan.class_1: no node is called `audio*`");
-        assert_eq!(refused("video*", "*", &plain), "swan.class_2: `video1` is of both classes");
+        assert_eq!(refused("video*", "*", &plain), "swan.class_2: `video1` is in class_1 and in class_2");
         assert!(refused("video*", "ftp*", &network("[mac]\naccess = \"edca\"\n")).contains("DCF"));
         assert!(
             refused("video*", "ftp*", &network("[mac.rate_control]\nalgorithm = \"arf\"\n")).contains("fixed rate")

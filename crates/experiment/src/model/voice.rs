@@ -8,13 +8,13 @@ use sim::results::{Flow, FlowDistribution, Outcome, shares};
 use theory::emodel::{G711_CONCEALED, rating};
 use units::Duration;
 
-/// The length of speech in a packet if a flow does not set it.
+/// Length of speech in a packet, for flows that do not set it.
 const PACKETISATION: Duration = Duration::from_millis(20);
 
 /// Returns the ratings of the calls of a run of `network`.
 ///
 /// # Errors
-/// A name of a flow that is no call, and runs without distributions of delays.
+/// A name that no call has, or runs without distributions of delays.
 pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Result<Vec<Call>, Fault> {
     let Some(distributions) = &outcome.distributions else {
         let message = "ratings need the distribution of delays: write `distributions = true` in `[record]`".to_owned();
@@ -41,9 +41,9 @@ fn packetisation(network: &Network, flow: &Flow) -> Option<Duration> {
     Some(described.traffic.packetisation.unwrap_or(PACKETISATION))
 }
 
-/// Rates a call whose receiver plays every packet at the same time after it was sent. The time is the one with the best
-/// rating: a longer one lets more packets arrive in time, a shorter one plays speech sooner. Packets that are still
-/// under way are not counted.
+/// Rates a call whose receiver plays every packet at a fixed time after its sending. This time is the one with the best
+/// rating: a longer time lets more packets arrive in time, a shorter one plays speech sooner. Packets still in flight
+/// are not counted.
 fn call(packetisation: Duration, flow: &Flow, delays: &FlowDistribution) -> Call {
     let judged = flow.sent_packets.saturating_sub(flow.in_flight_packets).max(flow.received_packets);
     let arrived = flow.received_packets as f64 / judged as f64;

@@ -10,7 +10,7 @@ use sim::results::shares;
 
 /// Number of points on the axis of values: more than a panel has columns of pixels.
 pub(super) const PLACES: u32 = 500;
-/// Share of the slowest line at which a linear axis ends; the last few packets would take most of its width.
+/// Share of the line with the largest values at which a linear axis ends; the last few packets would fill the axis.
 const ALMOST_ALL: f64 = 0.999;
 
 /// The x axis of a chart of distributions.
@@ -25,8 +25,8 @@ pub(super) struct Values {
     pub(super) at: Vec<f64>,
 }
 
-/// Returns the name and the quantiles of each element of `key`. A quantile is the mean over the seeds; there are none if
-/// nothing was measured.
+/// Returns the name and the quantiles of each element of `key`. A quantile is the mean over the seeds; there are no
+/// quantiles without measurements.
 pub(super) fn quantiles(runs: &[Run], key: &str) -> Vec<(String, Vec<f64>)> {
     let mut elements: Vec<(String, Vec<Vec<f64>>)> = Vec::new();
     for run in runs {
@@ -40,7 +40,7 @@ pub(super) fn quantiles(runs: &[Run], key: &str) -> Vec<(String, Vec<f64>)> {
     elements.into_iter().map(|(name, seeds)| (name, mean(&seeds))).collect()
 }
 
-/// Averages the quantiles of the seeds that have any.
+/// Averages the quantiles over the seeds that have any.
 fn mean(seeds: &[Vec<f64>]) -> Vec<f64> {
     let measured: Vec<&Vec<f64>> = seeds.iter().filter(|values| !values.is_empty()).collect();
     let places = measured.first().map_or(0, |values| values.len());
@@ -68,7 +68,7 @@ impl Values {
         Some(Self { title, unit, factor, log, at: (0..PLACES).map(|place| at(place) * factor).collect() })
     }
 
-    /// Returns the share of samples up to each point of the axis; with `above` the share beyond it.
+    /// Returns the share of samples up to each point of the axis, or beyond it if `above`.
     pub(super) fn shares(&self, quantiles: &[f64], above: bool) -> Vec<Option<f64>> {
         if quantiles.is_empty() {
             return Vec::new();

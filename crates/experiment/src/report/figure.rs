@@ -1,4 +1,4 @@
-//! A chart on the page: its title, the places where the script draws its panels, its legend, and its values as a table.
+//! A chart on the page: its title, its panels' places for the script, its legend, and its values as a table.
 
 use super::picture::{Data, Panel, Picture, Point, Style};
 use super::still;
@@ -32,7 +32,7 @@ pub(super) fn figure(
     Ok(())
 }
 
-/// Writes legend, panels and notes; over an axis also the values as a table.
+/// Writes legend, panels and notes; for a chart over an axis, also the values as a table.
 fn frames(out: &mut String, picture: &Picture, title: &str, data: &Data) -> fmt::Result {
     if picture.legend.len() > 1 || picture.panels.len() > 1 {
         legend(out, &picture.legend)?;

@@ -1,4 +1,4 @@
-//! Turns a chart of a scenario into a picture: its runs, its lines with names and colours, and its rules.
+//! Turns a chart of a scenario into a picture: its runs, lines with names and colours, and horizontal rules.
 
 mod scatter;
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 /// Number of colours of the page's palette (`--line-0` and so on in `page.css`).
 pub(super) const COLOURS: usize = 7;
 
-/// The runs of one case by seed, and the index of the first among the study's runs.
+/// The runs of one case by seed, and the index of the first of them among the study's runs.
 struct Case<'a> {
     first: usize,
     runs: &'a [Run],
@@ -28,18 +28,18 @@ impl Case<'_> {
     }
 }
 
-/// The parts that distinguish a line from the others of its picture.
+/// The properties that distinguish a line from the others of its picture.
 #[derive(Clone, Debug, PartialEq)]
 struct Identity {
     /// Flow or node; empty for totals.
     element: String,
     /// The quantity that is drawn.
     measure: String,
-    /// Label of every axis but those of x and of the panels, in the scenario's order.
+    /// Label of every axis except the axes of x and of the panels, in the scenario's order.
     labels: Vec<(String, String)>,
 }
 
-/// A panel whose lines have no names yet: its title, its lines with their identities, and its rules.
+/// A panel with unnamed lines: its title, its lines with their identities, and its rules (horizontal lines).
 type Frame = (Option<String>, Vec<(Identity, Line)>, Vec<Rule>);
 
 /// Makes the picture of `chart`, or a sentence with the reason why there is none. `number` is the index of the study.
@@ -118,7 +118,7 @@ impl Maker<'_> {
         panels.filter(|(_, cases): &(_, Vec<_>)| !cases.is_empty()).collect()
     }
 
-    /// Returns the labels of a case that the name of a line may need.
+    /// Returns the labels of a case that may be needed to name a line.
     fn labels(&self, case: &Case) -> Vec<(String, String)> {
         let told = |name: &String| *name != self.chart.x && Some(name) != self.chart.panels.as_ref();
         let axes = self.study.axes.iter().map(|axis| &axis.name).filter(|name| told(name));
@@ -234,14 +234,15 @@ impl Maker<'_> {
         rules
     }
 
-    /// True if the chart draws this flow or node, or names none of its kind.
+    /// True if the chart draws this flow or node, or if it names no flow or node.
     fn shows(&self, kind: &str, name: &str) -> bool {
         let mut named = self.chart.y.iter().filter_map(|key| key.strip_prefix(kind)?.strip_prefix('.')).peekable();
         named.peek().is_none()
             || named.any(|rest| rest.starts_with("*.") || rest.strip_prefix(name).is_some_and(|r| r.starts_with('.')))
     }
 
-    /// Returns one horizontal rule per value if all cases agree on the values, else one along the x axis per value of a case.
+    /// Returns one horizontal rule per value if all cases agree on the values, else rules along the x axis, one per
+    /// value of a case.
     fn rules_of(&self, kind: &'static str, cases: &[&Case], values: impl Fn(&Run) -> Vec<f64>) -> Vec<Rule> {
         let with_values: Vec<(&Case, Vec<f64>)> =
             cases.iter().map(|case| (*case, sorted(values(&case.runs[0])))).filter(|(_, v)| !v.is_empty()).collect();
@@ -431,7 +432,7 @@ fn element(found: &measure::Found) -> String {
     }
 }
 
-/// Names the lines by the parts that tell them apart: "forward, ADTH-DF".
+/// Names the lines by the properties in which they differ: "forward, ADTH-DF".
 fn names(identities: &[Identity]) -> Vec<String> {
     let varies = |part: &dyn Fn(&Identity) -> String| identities.iter().any(|i| part(i) != part(&identities[0]));
     let element = varies(&|i| i.element.clone());

@@ -1,8 +1,8 @@
 //! The report of studies: one HTML file that works offline, in light and dark, on a phone and on paper.
 //!
 //! `page` writes the document, `verdicts` its claims, `figure` its charts. `lines` turns the charts of a scenario into
-//! `picture`s, which the page's script (`page.js`) draws with a library that is handed in, and `still` without it. All text from scenarios is
-//! escaped.
+//! `picture`s, which the page's script (`page.js`) draws with the library that the caller gives, and `still` draws
+//! without a script. All text from scenarios is escaped.
 
 mod distribution;
 mod figure;

@@ -50,14 +50,14 @@ pub fn html(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> 
     page
 }
 
-/// A study's charts after new runs, each as its figure, and the data that the page's script reads.
+/// A study's charts after new runs, each as a figure, and the data that the page's script reads.
 #[derive(Debug, Serialize)]
 pub struct Redrawn {
     figures: Vec<String>,
     data: Data,
 }
 
-/// Draws the charts of a study for the place of the study `number` in a report of its experiment.
+/// Draws the charts of a study, to replace those of study `number` in a report of the experiment.
 pub fn charts(number: usize, study: &Study) -> Redrawn {
     let (mut data, mut tracks) = (Data::default(), Tracks::default());
     let draw = |k| {
@@ -126,7 +126,7 @@ pub fn chart(title: &str, spec: &str, library: &str) -> String {
     )
 }
 
-/// Writes the list of experiments: the counts of verdicts over all, then of each a link and its answer.
+/// Writes the list of experiments: the counts of verdicts over all, then a link to each experiment and its answer.
 fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     out.push_str("<nav aria-label=\"Experiments\">\n");
     let all: Vec<&Verdict> = studies.iter().flat_map(|study| &study.claims).collect();
@@ -286,7 +286,7 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     Ok(())
 }
 
-/// Writes some cells of each row of a table, counted over all its columns.
+/// Writes some cells of each row of a table; cell numbers count all columns.
 fn block(
     out: &mut String,
     table: &Table,

@@ -14,7 +14,7 @@ pub(super) struct Data {
     pub(super) pictures: Vec<Picture>,
 }
 
-/// A series over time; value `k` is drawn at `(k + 1) * step`, the end of the step that it covers.
+/// A series over time; value `k` covers the step that ends at `(k + 1) * step`, and is drawn at that end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Track {
     pub(super) step: f64,
@@ -26,7 +26,7 @@ pub(super) struct Track {
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(super) struct Picture {
-    /// Unique in the page; the place of panel `k` has the id `{id}-{k}`.
+    /// Id, unique in the page; the place of panel `k` has the id `{id}-{k}`.
     pub(super) id: String,
     /// Positions on the x axis; absent if the axis is time.
     pub(super) x: Option<Scale>,
@@ -41,7 +41,7 @@ pub(super) struct Picture {
     pub(super) legend: Vec<Style>,
 }
 
-/// The y axis, the same for all panels, or an axis of a panel with points.
+/// The y axis, common to all panels, or the axis of one panel with points.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Y {
     pub(super) title: String,
@@ -60,7 +60,7 @@ pub(super) struct Panel {
     pub(super) title: Option<String>,
     pub(super) lines: Vec<Line>,
     pub(super) rules: Vec<Rule>,
-    /// Instead of lines: points, with the scales of this panel.
+    /// Points, drawn instead of lines, with the scales of this panel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scatter: Option<Scatter>,
 }
@@ -84,7 +84,7 @@ pub(super) struct Point {
     /// Mean, and the ends of the 95 % interval, in SI units.
     pub(super) x: [f64; 3],
     pub(super) y: [f64; 3],
-    /// True if it can be on the front.
+    /// True if the point may be on the front.
     pub(super) full: bool,
 }
 
@@ -105,7 +105,7 @@ pub(super) struct Line {
     /// For an axis of time: index into the page's series.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) series: Option<usize>,
-    /// For other axes: index of the position on it, mean, and the ends of the 95 % interval.
+    /// For other axes: index of the position on the axis, mean, and the ends of the 95 % interval.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "short_points")]
     pub(super) points: Vec<(usize, [f64; 3])>,
 }
@@ -114,12 +114,12 @@ pub(super) struct Line {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Rule {
     pub(super) name: String,
-    /// `deadline` or `target`: they have different dashes.
+    /// `deadline` or `target`, which have different dashes.
     pub(super) kind: &'static str,
-    /// One value for the whole width, or ...
+    /// The value for the whole width; `None` if the value varies along the x axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<f64>,
-    /// ... one value per place on the x axis: index of the place and value.
+    /// Otherwise one value per position on the x axis: index of the position, and value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) along: Vec<(usize, f64)>,
 }

@@ -4,7 +4,7 @@ use super::distribution::{PLACES, Values};
 use super::picture::{Data, Line, Panel, Picture, Style, Track, Y};
 use crate::study::Spread;
 
-/// Ends of the axis of values, beyond which they are rare.
+/// Ends of the axis of values, beyond which values are rare.
 const ENDS: [f64; 2] = [0.1, 10.0];
 
 /// Makes the picture of spreads, each in a panel with the same lines: the share of cases up to each value.

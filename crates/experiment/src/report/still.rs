@@ -1,6 +1,6 @@
-//! Charts as SVG without a script: the page shows them until its script replaces them, which strict policies forbid.
+//! Charts as SVG without a script: the page shows them until its script, which strict policies forbid, replaces them.
 //!
-//! Such policies also forbid styles, so that colours are attributes, which styles override where they are allowed.
+//! Such policies forbid styles too: colours are therefore attributes, which styles override where allowed.
 
 use super::lines::COLOURS;
 use super::picture::{Data, Line, Panel, Picture, Rule, Scatter, Style, Y};
@@ -18,7 +18,7 @@ const FOOT: f64 = 40.0;
 const SLANTED: f64 = 64.0;
 /// Width of a character of a label.
 const CHARACTER: f64 = 6.5;
-/// Columns of a chart. A series with more than twice as many values is drawn by the extremes in each column.
+/// Columns of a chart. A series with more than twice this number of values is drawn by the extremes in each column.
 const COLUMNS: usize = 286;
 
 /// Colours that stand out from a white and from a dark page.
@@ -67,7 +67,7 @@ pub(super) fn svg(out: &mut String, picture: &Picture, panel: &Panel, data: &Dat
     end(out, &x.title, slanted)
 }
 
-/// The x axis of a picture with lines, and its labels by their places.
+/// The x axis of a picture with lines, and the axis' labels by position.
 fn across(picture: &Picture, panel: &Panel, data: &Data) -> (Axis, Vec<(f64, String)>) {
     let Some(scale) = &picture.x else {
         let (title, log, ends) = if let Some(values) = &picture.values {
@@ -102,7 +102,7 @@ struct Axis {
     low: f64,
     high: f64,
     vertical: bool,
-    /// True if it ends at round values.
+    /// True if the axis ends at round values.
     nice: bool,
 }
 
@@ -123,7 +123,7 @@ impl Axis {
         if self.nice { Self { low, high, ..self } } else { self }
     }
 
-    /// The position of a value, if it can be drawn.
+    /// The position of a value, if the axis can show the value.
     fn place(&self, value: f64) -> Option<f64> {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -134,7 +134,7 @@ impl Axis {
         share.is_finite().then(|| from + (to - from) * share.clamp(0.0, 1.0))
     }
 
-    /// Round values on it, with their texts.
+    /// Round values on the axis, with their texts.
     fn labels(&self) -> Vec<(f64, String)> {
         let within = |value: &f64| (self.low..=self.high).contains(value);
         let powers = |factors: &[f64]| {
@@ -217,7 +217,7 @@ fn end(out: &mut String, title: &str, slanted: bool) -> fmt::Result {
     write!(out, "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{}</text>\n</svg>", Escaped(title))
 }
 
-/// Writes a line whose points stand at places of an axis, with their intervals.
+/// Writes a line whose points stand at positions of an axis, with their intervals.
 fn places(
     out: &mut String,
     picture: &Picture,
@@ -243,7 +243,7 @@ fn places(
     Ok(())
 }
 
-/// Writes a point with its intervals: of each direction the middle and the ends.
+/// Writes a point with its intervals: in each direction the mean and the ends.
 fn dot(out: &mut String, style: &Style, x: [f64; 3], y: [f64; 3], full: bool) -> fmt::Result {
     let ([left, from, to], [top, low, high]) = (x.map(short), y.map(short));
     let colour = PALETTE[style.colour % COLOURS];
@@ -313,7 +313,7 @@ fn scattered(out: &mut String, picture: &Picture, scatter: &Scatter) -> fmt::Res
     end(out, &x.title, slanted)
 }
 
-/// Formats a path through points, with gaps where there is none; of many points the extremes of each column.
+/// Formats a path through points, with gaps where values are missing; many points become the extremes of each column.
 fn path(points: &[Option<(f64, f64)>]) -> String {
     let chunk = points.len().div_ceil(COLUMNS);
     let mut path = String::new();

@@ -42,7 +42,7 @@ pub(super) fn marked(text: &str) -> String {
     out
 }
 
-/// Escapes JSON so that it cannot end the `<script>` around it.
+/// Escapes JSON so that the JSON cannot end the `<script>` around it.
 pub(super) fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

@@ -31,7 +31,7 @@ pub struct Chart {
     pub y_title: String,
     /// The lines, each with its name.
     pub lines: Vec<(String, Vec<Point>)>,
-    /// Values aimed at, with a name.
+    /// Target values, each with a name.
     pub targets: Vec<(String, f64)>,
 }
 
@@ -93,7 +93,7 @@ impl Grid {
         Self { span, step, steps }
     }
 
-    /// Returns for each step the mean of the values whose middle lies in it, if there are any.
+    /// Returns for each step the mean of the values whose middle lies in the step, if there are such values.
     fn values(&self, points: &[Point]) -> Vec<Option<f64>> {
         let mut sums = vec![(0.0, 0_u32); self.steps];
         for point in points {
@@ -109,7 +109,7 @@ impl Grid {
     }
 }
 
-/// Makes the picture of a chart, or says why there is none.
+/// Makes the picture of a chart, or returns the reason why that is impossible.
 fn picture(chart: &Chart, number: usize, grid: Grid, data: &mut Data) -> Result<Picture, String> {
     let (mut lines, mut legend, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for (name, points) in &chart.lines {

@@ -18,7 +18,7 @@ impl Simulator {
     /// Takes the built page (`make page`), and the settings and `--quick` of the report's runs.
     ///
     /// # Errors
-    /// The reason why this text is not the page of this version.
+    /// The reason why this text is not the simulator's page of this version.
     pub fn new(page: String, set: Vec<String>, quick: bool) -> Result<Self, String> {
         let made = page.split_once("name=\"generator\" content=\"Sluice ").and_then(|(_, rest)| rest.split_once('"'));
         match made {
@@ -30,7 +30,7 @@ impl Simulator {
         }
     }
 
-    /// Returns the page as data, and the script that runs experiments with it.
+    /// Returns the simulator's page as data, and the script that runs experiments with it.
     pub(super) fn scripts(&self) -> String {
         let json = serde_json::to_string(self).expect("texts always have a JSON form");
         format!(

@@ -1,4 +1,5 @@
-//! Claims on the page: counts of verdicts that filter them, the claims that do not hold with their reasons, and the rest folded.
+//! Claims on the page: counts of verdicts that filter the claims, the claims that do not hold with their reasons, and
+//! the other claims, folded.
 
 use super::text::{Escaped, count, marked, quantity};
 use crate::claims::in_unit;
@@ -28,7 +29,7 @@ pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the claims of a study: those that do not hold, and the others folded.
+/// Writes the claims of a study: those that do not hold, and the other claims, folded.
 pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     let all: Vec<&[Verdict]> = study.claims.chunk_by(|a, b| a.id == b.id).collect();
     let fails = |claim: &&[Verdict]| claim.iter().any(|verdict| verdict.verdict.fails());
@@ -60,8 +61,8 @@ pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a table with one body per claim. On a phone the bodies are cards: the style takes the roles of a table away, and the
-/// attributes restore them.
+/// Writes a table with one body per claim. On a phone the bodies are cards: that style removes the table's roles for
+/// screen readers, and the attributes restore them.
 fn table(out: &mut String, claims: &[&[Verdict]], caption: &str) -> fmt::Result {
     write!(
         out,
@@ -135,7 +136,7 @@ fn key(ruling: Ruling) -> String {
     ruling.word().replace(' ', "-")
 }
 
-/// Returns the class that colours a verdict, and the sign that tells it from the others without colour.
+/// Returns the class that colours a verdict, and the sign that distinguishes the verdict without colour.
 fn look(ruling: Ruling) -> (&'static str, char) {
     match ruling {
         Ruling::Holds => ("holds", '✓'),
@@ -148,7 +149,7 @@ fn look(ruling: Ruling) -> (&'static str, char) {
     }
 }
 
-/// Returns the name of a statement's origin in attributes, and the text shown if it is not the document's.
+/// Returns the name of a statement's origin in attributes, and the text shown if the origin is not the document.
 fn origin(origin: Option<Origin>) -> (&'static str, &'static str) {
     match origin {
         None => ("document", ""),
@@ -203,7 +204,7 @@ fn reported(claim: &Verdict) -> String {
     }
 }
 
-/// Formats our value with its setting, its interval, and which of several values decided.
+/// Formats our value with its setting, its interval, and the case or seed that decided.
 fn measured(claim: &Verdict) -> String {
     let mut text = String::new();
     if let Some(setting) = &claim.setting {

@@ -1,4 +1,4 @@
-//! The files that a scenario names: they are read once, and attached to every network that names them.
+//! The files that a scenario names: each is read once, and attached to every network that names it.
 
 use super::draft::Draft;
 use super::file::Files;
@@ -47,8 +47,8 @@ pub(super) fn attach<'n>(
     Ok(())
 }
 
-/// Returns the contents of a file: decompressed if it is gzip, as captures and movement files often are; at most one
-/// byte more than the largest allowed file.
+/// Returns the contents of a file, decompressed if it is gzip, as captures and movement files often are; at most one
+/// byte more than the largest allowed size.
 fn opened(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1F, 0x8B]) {
         return Ok(bytes);

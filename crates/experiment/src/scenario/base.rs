@@ -13,17 +13,17 @@ use toml::de::{DeTable, DeValue};
 /// The key that names the base.
 const KEY: &str = "base";
 
-/// The key that is not inherited: two experiments cannot have one id.
+/// The key that is not inherited, because two experiments cannot have the same id.
 const ID: &str = "id";
 
 /// The file that a scenario inherits from.
 pub(super) struct Base {
-    /// Its name in refusals.
+    /// Name of the file in refusals.
     name: String,
     text: String,
 }
 
-/// Reads a file with the base that it names, if it names one, and the `--set` arguments over both.
+/// Reads a file, the base that it may name, and the `--set` arguments, which override both.
 ///
 /// # Errors
 /// When the base cannot be read.
@@ -32,7 +32,7 @@ pub(super) fn source(name: &str, text: &str, sets: &[String], files: &dyn Files)
     Ok(Source::new(name, base.as_ref().map(|base| (base.name.as_str(), base.text.as_str())), text, sets))
 }
 
-/// Parses a file, laid over its base where it has one.
+/// Parses a file, which overrides its base if it has one.
 pub(super) fn parse(source: &Source) -> Result<DeTable<'_>, Refusal> {
     let mut root = source.parse(source.own())?;
     if let Some(base) = source.of_base() {
@@ -51,7 +51,7 @@ fn read(source: &Source, files: &dyn Files) -> Result<Option<Base>, Refusal> {
     Ok(Some(Base { name, text }))
 }
 
-/// Returns the base that a text names. A text that cannot be read is refused with the other keys.
+/// Returns the base that a text names. A text that cannot be parsed is refused together with the other keys.
 fn named(text: &str) -> Option<Spanned<String>> {
     if !text.contains(KEY) {
         return None;
@@ -61,7 +61,7 @@ fn named(text: &str) -> Option<Spanned<String>> {
     Some(Spanned::new(value.span(), value.get_ref().as_str()?.to_owned()))
 }
 
-/// Gives a file the keys of its base that it does not have: tables key by key, everything else whole.
+/// Adds to a file the keys that only its base has: tables key by key, other values as a whole.
 ///
 /// # Errors
 /// When the base has a base itself.
@@ -84,12 +84,12 @@ pub(super) fn expanded(source: &Source, root: &DeTable, without: &BTreeSet<usize
 
 struct Writer<'w> {
     source: &'w Source,
-    /// Places of keys, of values in a sweep, and of tables of lists that are left out.
+    /// Places of the keys, values of a sweep, and list tables that are left out.
     without: &'w BTreeSet<usize>,
 }
 
 impl Writer<'_> {
-    /// Writes a table: first the keys that fit on a line, then the tables in it under their own headers.
+    /// Writes a table: first the keys that fit on a line, then its inner tables under their own headers.
     fn table(&self, text: &mut String, table: &DeTable, path: &str) {
         let of_sweep = ["vary", "quick"].iter().any(|of| path.starts_with(of));
         let is_kept = |key: &Spanned<_>, value: &document::Value| {
@@ -122,8 +122,8 @@ impl Writer<'_> {
         }
     }
 
-    /// True for a table or a list of tables that is not written as a value after `=`, or cannot be because it has keys
-    /// of both files or some that are left out.
+    /// True for a table or list of tables that is not written as a value after `=`, or cannot be, because its keys come
+    /// from both files or are left out in part.
     fn has_header(&self, value: &document::Value) -> bool {
         let span = value.span();
         let written = self.source.text.get(span.clone()).unwrap_or_default();
@@ -150,12 +150,12 @@ fn written(key: &str) -> String {
     if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{key:?}") }
 }
 
-/// The parts of a scenario file that can be known without reading it as a whole.
+/// The parts of a scenario file that can be read on their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The file's `id`, where it has one.
+    /// The file's `id`, if it has one.
     pub id: Option<String>,
-    /// The file that it inherits from.
+    /// The file from which the scenario inherits.
     pub base: Option<String>,
 }
 

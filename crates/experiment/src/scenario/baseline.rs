@@ -9,12 +9,12 @@ use sim::{Governed, World};
 use std::sync::Arc;
 
 impl Scenario {
-    /// Adds a label to one of the axes, with the same networks as the label `like` but with `outside` at every queue
-    /// that has a controller there. `like` is written `axis=label`; the default is the first label with a controller,
-    /// in the order of the axes. The new cases come after all others; the scenario's claims are not about them.
+    /// Adds a label to one of the axes, with the networks of the label `like` but with `outside` at every queue that
+    /// has a controller there. `like` is written `axis=label`; the default is the first label with a controller, in the
+    /// order of the axes. The new cases come after all others; the scenario's claims do not apply to them.
     ///
     /// # Errors
-    /// When the label is not new, no label matches `like`, or none of its queues has a controller.
+    /// When the label is not new, no label matches `like`, or no queue under the matching label has a controller.
     pub fn with_baseline(
         mut self,
         label: &str,

@@ -1,4 +1,4 @@
-//! A scenario as read: its axes, its cases and its claims.
+//! A scenario after reading: its axes, its cases and its claims.
 
 use super::digest::Hashes;
 use super::hints;
@@ -12,22 +12,22 @@ use std::sync::Arc;
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its id: `adth-s1a`. Without one in the file, the file's name.
+    /// Id of the scenario: `adth-s1a`. Without an id in the file, the file's name.
     pub id: String,
-    /// Its title, in a line.
+    /// Title of the scenario, in a line.
     pub title: String,
     /// The experiment's purpose, in a paragraph or two of plain text; may be empty.
     pub about: String,
     /// The file's name, as it was given.
     pub file: String,
-    /// The contents of the file: word for word, or with its base as one file.
+    /// The contents of the file: word for word, or merged with its base into one file.
     pub text: String,
-    /// The same with the id and, once checked, without the base's settings that have no effect: a file that is valid on
-    /// its own, with the same results in any folder.
+    /// The contents with the id and, once checked, without the base's settings that have no effect: a file that is
+    /// valid on its own, with the same results in any folder.
     pub alone: String,
     /// The network as the file has it, without the variations.
     pub base: Network,
-    /// The keys of the base that were set from outside, with their values.
+    /// The keys that were set from outside on the base network, with their values.
     pub set: BTreeMap<String, String>,
     /// The axes of the sweep, in the file's order.
     pub axes: Vec<Axis>,
@@ -37,11 +37,11 @@ pub struct Scenario {
     pub hashes: Hashes,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
-    /// The share of the file's runs that will be made.
+    /// The extent of the runs that will be made, compared with the file's.
     pub extent: Extent,
     /// The combinations of the axes' values that are run, the last axis changing fastest.
     pub cases: Vec<Case>,
-    /// The labels of the cases that are not run: by `--quick`, or because only the network of the file is.
+    /// The labels of the cases that are not run, because of `--quick` or because only the network of the file is run.
     pub left_out: Vec<BTreeMap<String, String>>,
     /// The statements that are ruled on, in the file's order.
     pub claims: Vec<Claim>,
@@ -49,7 +49,7 @@ pub struct Scenario {
     pub rulings: Rulings,
     /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it.
     pub chosen_by: BTreeMap<String, Vec<String>>,
-    /// Analytic models that are computed beside every run.
+    /// Analytic models that are computed for every run.
     pub models: Models,
     /// The charts of the report, in the file's order.
     pub charts: Vec<Chart>,
@@ -64,11 +64,12 @@ pub struct Scenario {
 pub struct Case {
     /// The label of the value of every axis.
     pub labels: BTreeMap<String, String>,
-    /// Every key that differs from the file, and its value as it was written.
+    /// Every key whose value differs from the file, and the value as it was written.
     pub set: BTreeMap<String, String>,
     /// The network with these values.
     pub network: Network,
-    /// The controllers outside Sluice; only in the cases of a [baseline](Scenario::with_baseline).
+    /// The controllers outside Sluice that replace Sluice's; only in the cases of a
+    /// [baseline](Scenario::with_baseline).
     pub baseline: Option<Baseline>,
 }
 
@@ -77,7 +78,7 @@ pub struct Case {
 pub struct Baseline {
     /// The code that decides.
     pub outside: Arc<dyn Outside>,
-    /// The queues whose controllers it replaces.
+    /// The queues whose controllers the baseline replaces.
     pub places: Vec<Governed>,
 }
 
@@ -86,17 +87,17 @@ pub struct Baseline {
 pub struct Wishes {
     /// Keys set from outside: `queue.limit=50`.
     pub set: Vec<String>,
-    /// Number of seeds in place of the file's: 1, 2, ...; if the file lists its seeds, the first ones are taken.
+    /// Number of seeds in place of the file's: 1, 2, ...; if the file lists its seeds, the first ones of the list.
     pub seeds: Option<usize>,
-    /// With the keys of the table `quick`, for a shorter run.
+    /// Applies the keys of the table `quick`, for a shorter run.
     pub quick: bool,
-    /// Only the network as the file describes it is run and checked, so that keys of `[vary]` may be set from outside.
+    /// Runs and checks only the network as the file describes it, so that keys of `[vary]` may be set from outside.
     pub base_only: bool,
-    /// A sweep in place of the file's `[vary]`. The file's claims, charts and tables are dropped.
+    /// A sweep that replaces the file's `[vary]`. The file's claims, charts and tables are dropped.
     pub over: Option<Over>,
 }
 
-/// A sweep that is asked for from outside: every combination of the axes' values, with every seed.
+/// A sweep that is requested from outside: every combination of the axes' values, with every seed.
 #[derive(Clone, Debug, Default)]
 pub struct Over {
     /// The axes, the last one changing fastest.
@@ -105,17 +106,17 @@ pub struct Over {
     pub seeds: Vec<u64>,
 }
 
-/// An axis that is asked for from outside.
+/// An axis that is requested from outside.
 #[derive(Clone, Debug)]
 pub struct Varied {
-    /// Its name.
+    /// Name of the axis.
     pub name: String,
     /// The case's values: the label of each, and its settings (`queue.limit=50`).
     pub values: Vec<(String, Vec<String>)>,
 }
 
 impl Wishes {
-    /// Returns every `key=value` among them: first those that hold in all cases, then those of the axes in their order.
+    /// Returns every `key=value` of the wishes: first the keys for all cases, then those of the axes in their order.
     pub(super) fn changes(&self) -> Vec<String> {
         let over = self.over.iter().flat_map(|over| &over.axes).flat_map(|axis| &axis.values);
         self.set.iter().chain(over.flat_map(|(_, changes)| changes)).cloned().collect()
@@ -156,11 +157,11 @@ impl Scenario {
         self
     }
 
-    /// Returns the one case with these labels, each `axis=label`, with one seed. Claims, charts and tables are dropped,
-    /// because they are about all cases. An axis that is not named keeps its only label.
+    /// Returns the one case with these labels, each `axis=label`, with one seed. The claims, charts and tables are
+    /// dropped, because they refer to all cases. An axis that is not named keeps its only label.
     ///
     /// # Errors
-    /// A label that does not exist, or labels that several cases have.
+    /// A label that does not exist, or labels that several cases share.
     pub fn only(mut self, wanted: &[String], seed: u64) -> Result<Self, String> {
         for choice in wanted {
             let Some((name, label)) = choice.split_once('=') else {

@@ -8,15 +8,15 @@ use units::{Bytes, Duration};
 
 /// Largest number of nodes. A network is built and checked before it runs.
 const MOST_NODES: u32 = 10_000;
-/// Largest number of flows in the file. The simulator limits those that `*` stands for.
+/// Largest number of flows in the file. The simulator limits the number of flows for which `*` stands.
 const MOST_FLOWS: usize = 10_000;
-/// Largest size of a series: steps, and steps times the flows and nodes that have one.
+/// Largest size of a series: number of steps, and steps times the flows and nodes with a series.
 const MOST_STEPS: u64 = 1_000_000;
 const MOST_VALUES: u64 = 20_000_000;
 const MOST_TRANSFERS: u64 = 1_000_000;
-/// Largest number of packets per second of one flow. A link of 10 Gb/s carries 15 million of the smallest.
+/// Largest number of packets per second of one flow. A link of 10 Gb/s carries 15 million of the smallest packets.
 const MOST_PACKETS: f64 = 2e7;
-/// Largest burst without a pace, whose packets are made in one instant.
+/// Largest burst without pacing, whose packets are made at one instant.
 const MOST_IN_A_BURST: u64 = 1_000_000;
 /// Packet size of web traffic in the simulator.
 const WEB_PACKET: Bytes = Bytes::new(1_000);
@@ -58,7 +58,7 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
         let each = u64::from(placed) + described + flows;
         if steps.saturating_mul(each) > MOST_VALUES {
             let message = format!(
-                "{steps} steps with {each} nodes and flows each: more than {MOST_VALUES} values would fill the memory"
+                "{steps} steps of {each} nodes and flows are more values than the {MOST_VALUES} that memory can hold"
             );
             return refuse("record.series", message);
         }
@@ -106,7 +106,7 @@ fn packets(flow: &Flow) -> Result<(), Fault> {
         if each_second > MOST_PACKETS {
             let times = if key.ends_with("scale") { format!(" times {scale:e}") } else { String::new() };
             let message = format!(
-                "packets of {packet} at {rate}{times} are more than {} million per second; a link of 10 Gb/s carries \
+                "packets of {packet} at {rate}{times} are more than the limit of {} million per second; 10 Gb/s carry \
                  15 million",
                 MOST_PACKETS / 1e6
             );

@@ -13,7 +13,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 /// One key that is set differently from the file.
 #[derive(Clone, Debug)]
 pub(super) struct Change<'s> {
-    /// The dotted path of the key; tables of an array are addressed by name, all of them by `*`.
+    /// The dotted path of the key; tables of an array are addressed by name, or all of them by `*`.
     pub(super) path: String,
     /// The place of the path in the text.
     pub(super) span: Range<usize>,
@@ -42,7 +42,7 @@ impl<'s> Change<'s> {
         Ok(Self { path: path.trim_matches('"').to_owned(), span, value, text: text.to_owned() })
     }
 
-    /// Lays the change over `root`: tables key by key, everything else whole.
+    /// Applies the change to `root`: tables key by key, other values as a whole.
     pub(super) fn apply(&self, source: &Source, root: &mut DeTable<'s>) -> Result<(), Refusal> {
         self.applied(root).map_err(|miss| {
             let known: Vec<&str> = miss.known.iter().map(String::as_str).collect();
@@ -66,7 +66,7 @@ impl<'s> Change<'s> {
         set_in_table(root, &path, self)
     }
 
-    /// True if this change replaces `earlier` completely: it has the same path, or `*` in its place.
+    /// True if this change replaces `earlier` completely: it has the same path, or `*` in place of a name.
     pub(super) fn covers(&self, earlier: &Self) -> bool {
         let (mut ours, mut theirs) = (self.path.split('.'), earlier.path.split('.'));
         loop {
@@ -83,7 +83,7 @@ impl<'s> Change<'s> {
 #[derive(Debug, PartialEq, Eq)]
 struct Miss {
     message: String,
-    /// The name that was not found and those that exist.
+    /// The name that was not found, and the existing names.
     name: String,
     known: Vec<String>,
 }
@@ -106,10 +106,10 @@ fn placed_name(number: u64) -> String {
 /// Largest number of names that a refusal lists.
 const MOST_SHOWN: u64 = 24;
 
-/// Lists of tables, which are addressed by their names or numbers.
+/// Lists of tables, whose entries are addressed by name or number.
 const LISTS: [&str; 6] = ["node", "flow", "wired", "route", "waypoints", "at"];
 
-/// Gives the node `name` that `[nodes]` places a table `[[node]]` of its own; `*` means all of them that have none.
+/// Gives the node `name` that `[nodes]` places its own table `[[node]]`; `*` means all such nodes without a table.
 fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     let count = placed(root);
     let placed: Vec<String> = match (count, name.strip_prefix('n').and_then(|digits| digits.parse().ok())) {
@@ -218,7 +218,7 @@ fn set_in_array<'s>(key: &str, array: &mut Value<'s>, path: &[&str], change: &Ch
     Err(Miss { message, name: name.to_owned(), known })
 }
 
-/// Lays `value` over `node`: tables key by key, arrays of tables by name, everything else whole.
+/// Merges `value` into `node`: tables key by key, arrays of tables by name, other values as a whole.
 fn merge<'s>(key: &str, node: &mut Value<'s>, value: Value<'s>, change: &Change<'s>) -> Result<(), Miss> {
     let span = value.span();
     match (node.get_mut(), value.into_inner()) {

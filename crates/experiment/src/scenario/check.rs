@@ -1,5 +1,5 @@
-//! Faults that can be known before anything runs: networks that cannot be built, parameters without a use, claims and
-//! charts about results that will not exist.
+//! Faults that can be detected before a run: networks that cannot be built, parameters without a use, claims and charts
+//! about results that will not exist.
 
 mod charts;
 
@@ -73,8 +73,8 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
 /// Largest length of a name. Names occur in tables, in paths of results, and (those of nodes) in names of files.
 const LONGEST_NAME: usize = 200;
 
-/// Checks names. The simulator refuses repeated names too, but only here the place of the second one is known, and that
-/// names are parts of dotted paths.
+/// Checks names. The simulator refuses repeated names too, but only here the second one's place is known, and the rule
+/// that names are parts of dotted paths.
 fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {
         let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());
@@ -84,7 +84,7 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
             let text = name.get_ref().as_str().unwrap_or_default();
             if text.is_empty() || text == "*" || text.contains('.') {
                 let refusal = draft.source.refuse(name.span(), format!("`{text}` cannot be a name"));
-                return Err(refusal.note("names are parts of dotted paths, where `*` stands for all of them"));
+                return Err(refusal.note("a name is part of dotted paths, where `*` stands for every name"));
             }
             if text.len() > LONGEST_NAME {
                 let message = format!("a name has {LONGEST_NAME} bytes at most");
@@ -98,17 +98,17 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The results that cases will have, without values.
+/// The results that cases will have, with blank values.
 struct Blank {
     outcome: Outcome,
     model: Option<Modelled>,
     roles: Vec<(String, Role)>,
-    /// Their tree, made when first used: a file without claims, charts and tables needs none.
+    /// The results' tree, made when first used: a file without claims, charts and tables needs none.
     tree: OnceCell<Value>,
 }
 
 impl Blank {
-    /// True if the trees of both are the same.
+    /// True if the result trees of both blanks are the same.
     fn is_like(&self, other: &Self) -> bool {
         let is_modelled = self.model.is_some() || other.model.is_some();
         !is_modelled && self.roles == other.roles && self.outcome == other.outcome
@@ -125,7 +125,7 @@ impl Blank {
     }
 }
 
-/// Returns the future results of a network. An error points at the key at fault: in the file or on the command line.
+/// Returns the future results of a network. An error points at the key at fault, in the file or in an argument.
 fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Refusal> {
     let refuse = |path: Option<&str>, message: String| {
         let table = draft.network_with(chosen).ok();
@@ -159,7 +159,7 @@ impl Future<'_, '_> {
     fn check_claim(&self, index: usize, claim: &Claim) -> Result<(), Refusal> {
         let at = |key: &str| format!("claim.{index}.{key}");
         let is_new = self.scenario.claims[..index].iter().all(|other| other.id != claim.id);
-        self.require(is_new, &at("id"), format!("a claim before this one has the id `{}`", claim.id))?;
+        self.require(is_new, &at("id"), format!("an earlier claim has the id `{}` too", claim.id))?;
         let is_told = !matches!(claim.reported, Some(Reported::Number(value)) if !value.is_finite());
         self.require(is_told, &at("reported"), "expected a number, or words in quotes")?;
         self.check_conditions(&at, claim)?;
@@ -183,7 +183,7 @@ impl Future<'_, '_> {
         let first = ("first", claim.first.as_ref().is_some_and(|first| first.axis == self.each()));
         if let Some((key, _)) = axes.into_iter().chain([first]).find(|(_, along)| *along) {
             let message =
-                format!("claims are judged for each label of `{0}` separately, so none may compare them", self.each());
+                format!("each label of `{0}` is judged separately, so no claim may compare its labels", self.each());
             return Err(self.draft.refuse_at(&at(key), message));
         }
         let cases: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
@@ -226,7 +226,7 @@ impl Future<'_, '_> {
             } else if some {
                 ("against", "the claim compares each case with itself: give other labels in `where`")
             } else {
-                ("where", "no case has these labels: `only` in `[vary]` leaves them out")
+                ("where", "`only` in `[vary]` leaves out every case with these labels")
             };
             return Err(self.draft.refuse_at(&at(key), message));
         }
@@ -277,17 +277,17 @@ impl Future<'_, '_> {
                     return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
                 }
             }
-            let message = "the parameter's name is shown next to verdicts: it cannot be empty";
+            let message = "`parameter` is shown next to verdicts, so it cannot be empty";
             self.require(!neighbour.parameter.trim().is_empty(), &at("parameter"), message)?;
-            let message = "claims are ruled on within each label of this axis: it has no neighbours";
+            let message = "`rulings.each` names this axis, so it cannot have neighbours";
             self.require(rulings.each.as_ref() != Some(&neighbour.axis), &at("axis"), message)?;
             let is_other = !neighbour.instead.is_empty() && !neighbour.instead.contains(&neighbour.label);
-            self.require(is_other, &at("instead"), "expected other labels of the axis than `label`, at least one")?;
+            self.require(is_other, &at("instead"), "expected at least one label of the axis other than `label`")?;
         }
         Ok(())
     }
 
-    /// Checks that the conditions can be read, and that their numbers are in the unit of what is measured.
+    /// Checks that the conditions can be read, and that their numbers have the unit of the measured values.
     fn check_conditions(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
         for (key, text) in
             [("measure", Some(&claim.measure)), ("than", claim.than.as_ref()), ("reaching", claim.reaching.as_ref())]
@@ -298,7 +298,7 @@ impl Future<'_, '_> {
             |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
         let (_, written) = read("holds", &claim.holds)?;
         let of_keys = claims::unit_of_keys(claim);
-        let message = format!("the keys of `measure` say that the unit is {}: leave `unit` out", of_keys.words());
+        let message = format!("the keys of `measure` imply the unit {}: leave `unit` out", of_keys.words());
         self.require(of_keys == Unit::Number || claim.unit.is_none(), &at("unit"), message)?;
         self.check_units(&at("holds"), claim.unit.unwrap_or(of_keys), written)?;
         for (key, text) in [
@@ -313,7 +313,7 @@ impl Future<'_, '_> {
 
     /// Checks that a measured unit can be compared with a number in its written unit.
     fn check_units(&self, at: &str, measured: Unit, written: Unit) -> Result<(), Refusal> {
-        let message = format!("{} is held against {}", measured.words(), written.words());
+        let message = format!("cannot compare {} with {}", measured.words(), written.words());
         self.require(measured.takes(written), at, message)
     }
 
@@ -326,7 +326,7 @@ impl Future<'_, '_> {
         Expression::parse(text).map_err(|message| self.draft.refuse_at(at, message))
     }
 
-    /// Checks that every result of an expression exists, and that lists that are combined have equal lengths.
+    /// Checks that every result of an expression exists, and that lists in an operation have equal lengths.
     fn check_expression(&self, at: &str, text: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
         let expression = self.parsed(at, text)?;
         for path in expression.paths() {
@@ -377,7 +377,7 @@ impl Future<'_, '_> {
             .bin
             .zip(step)
             .is_none_or(|(bin, step)| bin >= step && bin.as_nanos().is_multiple_of(step.as_nanos()));
-        self.require(is_multiple, &format!("{at}.bin"), "a bin is a multiple of the series' steps")?;
+        self.require(is_multiple, &format!("{at}.bin"), "`bin` must be a multiple of the series' step")?;
         // A run shortened from outside has values only for some windows.
         let duration = self.scenario.base.duration.max(self.draft.duration());
         let mut spans = vec![("from", window.from, window.to)];
@@ -394,14 +394,14 @@ impl Future<'_, '_> {
         self.require(is_share, &format!("{at}.covered"), "a share between 0 and 1 is expected")
     }
 
-    /// Checks a path of `series` or of `distributions`, which only a scenario that asks for them has.
+    /// Checks a path of `series` or of `distributions`, which exist only if the scenario asks for them.
     fn check_recorded(&self, at: &str, path: &str, blank: &Value, of: &str) -> Result<(), Refusal> {
         if blank[of].is_null() {
             let (what, key) = match of {
                 "series" => ("a time series is needed", "series = \"100 ms\""),
                 _ => ("a distribution is needed", "distributions = true"),
             };
-            let refusal = self.draft.refuse_at(at, format!("{what}, and none are recorded"));
+            let refusal = self.draft.refuse_at(at, format!("{what}, but the scenario records none"));
             return Err(refusal.note(format!("add a table `[record]` with `{key}`")));
         }
         self.check_measure(at, path, &blank[of], Leaf::Series)
@@ -423,7 +423,7 @@ impl Future<'_, '_> {
         }
         let mut first = self.scenario.charts.iter().enumerate().filter(|(_, chart)| chart.first);
         let second = first.nth(1).map(|(index, _)| format!("chart.{index}.first"));
-        let message = "another chart before this one has `first = true`";
+        let message = "an earlier chart has `first = true` too";
         self.require(second.is_none(), &second.unwrap_or_default(), message)
     }
 
@@ -463,7 +463,7 @@ impl Future<'_, '_> {
                 return Err(match (label, same) {
                     ("*", _) => refusal
                         .note(format!("leave `{name}` out here: without this key the claim covers all of its labels")),
-                    (_, Some(same)) => refusal.note(format!("write it as in `[vary]`: `{same}`")),
+                    (_, Some(same)) => refusal.note(format!("write the label as in `[vary]`: `{same}`")),
                     _ => hints::with_names(refusal, label, &known),
                 });
             }
@@ -486,7 +486,7 @@ impl Future<'_, '_> {
             hints::with_names(self.draft.refuse_at(at, message), &name, &known)
         };
         let found = measure::find(blank, path).map_err(|missing| {
-            let message = format!("there is no result `{path}`: nothing is called `{}` there", missing.name);
+            let message = format!("there is no result `{path}`: no part of it is called `{}`", missing.name);
             let percentile = measure::percentage(&missing.name).is_some() && blank["distributions"].is_null();
             let refusal = refuse(missing, message);
             if percentile {
@@ -518,7 +518,7 @@ enum Leaf {
 }
 
 impl Leaf {
-    /// True if `value` is of this kind. Null stands for a number for which nothing was measured.
+    /// True if `value` has this kind. Null stands for a number without measurements.
     fn is(self, value: &Value) -> bool {
         match self {
             Self::Number => value.is_number() || value.is_boolean() || value.is_null(),

@@ -1,4 +1,4 @@
-//! The tables that name labels of axes (`where`, `against`), put in the form in which they are read.
+//! The tables that name labels of axes (`where`, `against`), converted to the form in which they are read.
 
 use super::document::{NAMING, Value, table_mut, tables_mut};
 use super::source::Source;
@@ -42,7 +42,7 @@ fn flatten<'s>(source: &Source, table: DeTable<'s>, above: &str, flat: &mut DeTa
     }
 }
 
-/// Turns a number or a truth value into its text in the file, like the labels of plain values.
+/// Turns a number or a truth value into its text in the file, the form of plain values' labels.
 fn as_written(source: &Source, value: &mut Value) {
     if let (DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_), Some(text)) =
         (value.get_ref(), source.text.get(value.span()))

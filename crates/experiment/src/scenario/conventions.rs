@@ -1,4 +1,4 @@
-//! One key for all conventions: the rules on which simulators differ, as defaults for keys of the scenario.
+//! The key `conventions`: the rules on which simulators differ, as defaults for keys of the scenario.
 
 use super::document;
 use crate::statistics::entry_of;
@@ -28,7 +28,7 @@ pub(crate) struct Choice {
 /// A simulator whose rules can be followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(super) enum Conventions {
-    /// The standards, or Linux where they leave a choice: every key's own default.
+    /// The standards, or Linux where the standards leave a choice: every key's own default.
     #[default]
     #[serde(rename = "standard")]
     Standard,
@@ -61,8 +61,8 @@ impl Conventions {
     }
 }
 
-/// Sets the keys of the network that it leaves out. `span` is the place of `conventions`, so that a refusal of one of
-/// them points there.
+/// Adds to the network the keys that it leaves out, with the values of the conventions. `span` is the place of
+/// `conventions`, so that a refusal of an added key points there.
 pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &Range<usize>) {
     if conventions == Conventions::Standard {
         return;
@@ -84,7 +84,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// The rules of DSR, which only its networks get: in other networks they would have no effect.
+/// The rules of DSR, which are set only for networks with DSR: in other networks they would have no effect.
 const OF_DSR: &str = "routing.dsr.";
 
 fn routes_by_dsr(network: &DeTable<'_>) -> bool {
@@ -111,7 +111,7 @@ pub(crate) fn markdown() -> String {
     list
 }
 
-/// A key, with its value by each of [`Conventions::ALL`].
+/// A key, with its value under each of [`Conventions::ALL`].
 struct Rule {
     path: String,
     values: [document::Value<'static>; 5],

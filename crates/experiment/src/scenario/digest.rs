@@ -1,6 +1,6 @@
-//! Hashes of everything that determines the ruling on claims, by which stale rows of a record are found.
+//! Hashes of everything that determines the ruling on claims, by which stale rows of a record are detected.
 //!
-//! The hashes are taken over the text of the file and its base, not over the structs that read it: a new key of this
+//! The hashes are taken over the text of the file and its base, not over the structs that read them: a new key in this
 //! version that no scenario sets changes no hash. Texts are left out.
 
 use super::document::Value;
@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 /// The keys of a claim that do not change its ruling by full runs.
 const WORDS: [&str; 10] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full", "unit"];
 
-/// What determines the ruling on each claim of a scenario.
+/// Everything that determines the ruling on each claim of a scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hashes {
     /// The hash of network, sweep and conventions.
@@ -44,7 +44,7 @@ impl Hashes {
         Some(self.with(self.rules.get(claim)?.clone()))
     }
 
-    /// Returns the hash that the claim had with another window, and with another side that is better, or none.
+    /// Returns the hash that the claim had with another window, and with another better side or none.
     pub fn with_window(&self, claim: &str, holds: &str, better: Option<Side>) -> Option<String> {
         let mut rule = self.rules.get(claim)?.clone();
         rule.insert("holds".to_owned(), json!(holds));

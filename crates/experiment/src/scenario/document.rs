@@ -1,4 +1,4 @@
-//! A scenario as a tree of values that remember their place: finding keys, laying changes over it.
+//! A scenario as a tree of values that remember their place: finds keys, and merges changes into the tree.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,11 +10,12 @@ pub(super) type Value<'s> = Spanned<DeValue<'s>>;
 /// Tables with a queue per kind of packet: per access category, per service class.
 pub(super) const QUEUE_TABLES: [&str; 2] = ["category_queue", "class_queue"];
 
-/// Tables of claims, charts and tables, which name labels.
+/// The tables of claims, charts and tables, which name labels.
 pub(super) const NAMING: [&str; 3] = ["claim", "chart", "table"];
 
-/// Gives every queue the keys that it does not set itself. A node's queue inherits from the network's queue; a node's
-/// category or class inherits first from the network's, then from the node's queue; and the network's from its queue.
+/// Adds to every queue the keys that it inherits. A node's queue inherits from the network's queue; a node's category
+/// or class inherits first from the network's category or class, then from the node's queue; and the network's category
+/// or class inherits from the network's queue.
 pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     let shared = table(root, "queue").cloned().unwrap_or_default();
     let of_all = QUEUE_TABLES.map(|name| root.get_key_value(name).map(|(key, value)| (key.clone(), value.clone())));
@@ -38,7 +39,7 @@ pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
 /// have this queue.
 ///
 /// # Errors
-/// The place of the value, where no access point has the queue.
+/// The place of the value, if no access point has the queue.
 pub(super) fn name_turns<'s>(root: &mut DeTable<'s>) -> Result<(), Range<usize>> {
     let taken = |table: &mut DeTable<'s>| {
         let queue = table_mut(table, "queue")?;
@@ -105,7 +106,7 @@ fn fill_queues<'s>(parent: &mut DeTable<'s>, below: &DeTable<'s>) {
     }
 }
 
-/// Gives a table the keys of another that it does not have.
+/// Adds to a table the keys that only another table has.
 pub(super) fn fill<'s>(above: &mut DeTable<'s>, below: DeTable<'s>) {
     for (key, value) in below {
         match above.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut) {
@@ -125,7 +126,7 @@ pub(super) fn name_of<'d>(element: &'d Value<'_>) -> Option<&'d str> {
     element.get_ref().as_table()?.get("name")?.get_ref().as_str()
 }
 
-/// Returns the place of the key at `path`, or of the nearest table around it; for a plain value, that of the value.
+/// Returns the place of the key at `path`, or of the nearest table around it; for a plain value, the value's place.
 pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     let (mut key, mut node, mut rest) = below(root, path)?;
     while let Some(path) = rest {
@@ -200,7 +201,7 @@ fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d s
     }
 }
 
-/// Searches a list. All its elements, and those of nested lists, belong to the list's key.
+/// Searches a list. All elements of the list, and those of nested lists, belong to the list's key.
 fn search_list<'d>(list: &'d Value<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>, found: &mut Vec<Vec<&'d str>>) {
     for element in list.get_ref().as_array().into_iter().flat_map(|array| array.iter()) {
         if element.span() == *span && list.span() != *span {

@@ -30,9 +30,9 @@ const LONGEST_ID: usize = 100;
 /// A scenario with the place of every word.
 pub(super) struct Draft<'s> {
     pub(super) source: &'s Source,
-    /// The whole file as it is written, with its base.
+    /// The whole file as written, merged with its base.
     written: DeTable<'s>,
-    /// The file without what belongs to other conventions, with the place of each key and value.
+    /// The file without the parts for other conventions, with the place of each key and value.
     pub(super) root: DeTable<'s>,
     /// The network's part of the file, with the keys set from outside.
     pub(super) network: DeTable<'s>,
@@ -40,7 +40,7 @@ pub(super) struct Draft<'s> {
     pub(super) extent: Extent,
     pub(super) head: Head,
     pub(super) vary: Vary<'s>,
-    /// Only the network as it stands in the file is run.
+    /// True if only the network as it stands in the file is run.
     base_only: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Refuses to set from outside, or by an earlier axis, a key that another axis sets in every case: the change would
+    /// Refuses to set, from outside or by an earlier axis, a key that another axis sets in every case: the change would
     /// be lost silently, and the case's label would be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {
@@ -113,7 +113,7 @@ impl<'s> Draft<'s> {
                 });
                 let earlier = self.set.iter().chain(met.flat_map(|(_, choice)| &choice.changes));
                 if let Some(lost) = earlier.into_iter().find(|lost| later.changes.iter().any(|c| c.covers(lost))) {
-                    let message = format!("`{}` is varied by `{}` in this scenario", lost.path, axis.name);
+                    let message = format!("`{}` cannot be set here: `{}` in `[vary]` sets it", lost.path, axis.name);
                     return Err(self.source.refuse(lost.span.clone(), message));
                 }
             }
@@ -132,13 +132,13 @@ impl<'s> Draft<'s> {
                 let choice = &axis.choices[index];
                 let message = format!("`{}` has two values called `{}`", axis.name, choice.label);
                 let refusal = self.source.refuse(choice.span.clone(), message);
-                return Err(refusal.note("a label may be written again with `only` for other cases"));
+                return Err(refusal.note("two values may have the same label if `only` gives them different cases"));
             }
         }
         for (rank, axis) in self.vary.axes.iter().enumerate() {
             let occurs = |index: usize| combinations.iter().any(|chosen| chosen[rank] == index);
             if let Some((_, choice)) = axis.choices.iter().enumerate().find(|(index, _)| !occurs(*index)) {
-                let message = format!("no case has `{}`: `only` excludes each of them", choice.label);
+                let message = format!("no case has `{}`: `only` excludes every one", choice.label);
                 return Err(self.source.refuse(choice.span.clone(), message));
             }
         }
@@ -195,7 +195,7 @@ impl<'s> Draft<'s> {
         }
     }
 
-    /// Returns the same with its id.
+    /// Returns the same text with the scenario's id.
     pub(super) fn alone(&self, id: &str, without: &BTreeSet<usize>) -> String {
         let text = self.text(without);
         match base::outline(text.as_bytes()).id {
@@ -228,7 +228,7 @@ impl<'s> Draft<'s> {
                 Ok(id.clone())
             }
             Some(id) if id.len() > LONGEST_ID => {
-                Err(self.refuse_at("id", format!("an id names a folder: {LONGEST_ID} letters at most")))
+                Err(self.refuse_at("id", format!("an id has at most {LONGEST_ID} letters: it names a folder")))
             }
             Some(id) => {
                 let message =
@@ -273,7 +273,7 @@ impl<'s> Draft<'s> {
         self.vary.keeps(chosen) && (chosen.is_empty() || !self.base_only)
     }
 
-    /// Returns the same for all cases of the file.
+    /// Returns the index of a value for every axis, for all cases of the file.
     pub(super) fn all_combinations(&self) -> Vec<Vec<usize>> {
         let product = self.vary.axes.iter().fold(vec![Vec::new()], |chosen, axis| {
             let extended = |above: &Vec<usize>| {
@@ -285,14 +285,14 @@ impl<'s> Draft<'s> {
         product.into_iter().filter(|chosen| self.vary.occurs(chosen)).collect()
     }
 
-    /// Returns the network's tables with the chosen value of every axis; without a choice, the base.
+    /// Returns the network's tables with the chosen value of every axis; without a choice, the base network.
     pub(super) fn network_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         let mut network = self.written_with(chosen)?;
         self.follow_conventions(&mut network)?;
         Ok(network)
     }
 
-    /// Returns the same as written: without the keys that follow from `conventions`.
+    /// Returns the tables as written, without the keys that follow from `conventions`.
     pub(super) fn written_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         let mut network = self.network.clone();
         for (axis, &index) in self.vary.axes.iter().zip(chosen) {
@@ -303,7 +303,7 @@ impl<'s> Draft<'s> {
         document::name_turns(&mut network).map_err(|place| {
             let refusal =
                 self.source.refuse(place, "`turns` is not a controller: it is for the `queues` of access points");
-            refusal.note("here no access point has this queue")
+            refusal.note("this queue belongs to no access point")
         })?;
         document::inherit_queue(&mut network);
         Ok(network)
@@ -320,7 +320,7 @@ impl<'s> Draft<'s> {
         self.set.iter().chain(choices.flat_map(|choice| &choice.changes))
     }
 
-    /// Gives the keys that the network leaves out the values of the simulator whose conventions it follows.
+    /// Adds the keys that the network leaves out, with the values of its conventions.
     fn follow_conventions(&self, network: &mut DeTable<'s>) -> Result<(), Refusal> {
         let Some((key, value)) = network.remove_entry(conventions::KEY) else { return Ok(()) };
         let span = value.span();
@@ -346,7 +346,7 @@ fn parted<'s>(root: &DeTable<'s>) -> (DeTable<'s>, DeTable<'s>) {
     (lab.into_iter().filter(|(key, _)| !by_itself(key.get_ref())).collect(), network)
 }
 
-/// The simulator whose conventions are asked for from outside, or else by the file.
+/// The simulator whose conventions are requested from outside, or else by the file.
 fn chosen_conventions(root: &DeTable, sets: &[String]) -> String {
     let asked = sets.iter().rev().find_map(|set| set.split_once('=').filter(|(key, _)| key.trim() == conventions::KEY));
     let own = root.get(conventions::KEY).and_then(|own| own.get_ref().as_str());

@@ -1,5 +1,5 @@
-//! Files, read by the caller: their text, and the refusals of unreadable ones; and TOML other than scenarios, refused
-//! in the same words.
+//! Files that the caller reads: their text, refusals of unreadable files, and TOML other than scenarios, refused in the
+//! same words.
 
 use super::refusal::Refusal;
 use super::schema::{self, Tables};
@@ -14,19 +14,19 @@ use std::path::Path;
 /// Largest size of a scenario, in bytes.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// The files that a scenario names: its base, and what it attaches to its network.
+/// The files that a scenario names: its base, and the files attached to its network.
 pub trait Files {
     /// Returns a file's name in refusals.
     fn name(&self, path: &Path) -> String;
 
-    /// Reads a file, or as much of it as shows that it has more than `most` bytes: a device may have no end.
+    /// Reads a file, or enough of it to show that it has more than `most` bytes: a device file may have no end.
     ///
     /// # Errors
-    /// Why it cannot be read; for a file that is not there a whole sentence.
+    /// The reason why a file cannot be read; for a missing file a whole sentence.
     fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
 }
 
-/// A text without a file has no files next to it.
+/// A scenario given as text without a file has no files next to it.
 impl Files for () {
     fn name(&self, path: &Path) -> String {
         path.display().to_string()
@@ -60,13 +60,13 @@ impl Files for Beside<'_> {
 /// Reads the bytes of a scenario or another TOML file.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why the file cannot be read.
 pub fn opened(files: &dyn Files, path: &Path) -> Result<Vec<u8>, Refusal> {
     let name = files.name(path);
     found(files, path, |why| Refusal::file(&name, why.trim_start_matches(&name).trim_start_matches(": ")))
 }
 
-/// As [`opened`]; `missing` refuses a file that is not there.
+/// Like [`opened`], but `missing` makes the refusal of a missing file.
 pub(super) fn found(files: &dyn Files, path: &Path, missing: impl FnOnce(&str) -> Refusal) -> Result<Vec<u8>, Refusal> {
     let name = &files.name(path);
     let bytes = files.read(path, LARGEST_FILE).map_err(|error| match error.kind() {
@@ -75,7 +75,7 @@ pub(super) fn found(files: &dyn Files, path: &Path, missing: impl FnOnce(&str) -
         _ => Refusal::file(name, format!("cannot be read: {error}")),
     })?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(Refusal::file(name, "is too large to be a scenario: more than 16 MiB"));
+        return Err(Refusal::file(name, "is larger than 16 MiB, the most of a scenario"));
     }
     Ok(bytes)
 }
@@ -97,7 +97,7 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
     Ok(text)
 }
 
-/// Reads bytes other than a scenario as a `T`. Refusals call them `name`.
+/// Reads bytes of another file than a scenario as a `T`. Refusals call them `name`.
 ///
 /// # Errors
 /// The fault in the text, and its place.
@@ -106,11 +106,11 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Resu
     source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
-/// As [`parse`], but without the parts of table `of` that are wrong by themselves, be it that their text is not TOML. Returns
-/// each one's fault, too; the place only of a single one.
+/// Like [`parse`], but leaves out parts of table `of` that are wrong on their own, even if their text is not TOML.
+/// Returns each such part's fault, too, with its place if there is only one.
 ///
 /// # Errors
-/// The first fault, if there is one elsewhere, or no part is left.
+/// The first fault, if a fault is elsewhere, or if no part is left.
 pub fn parse_parts<T, P>(name: &str, bytes: &[u8], of: &str) -> Result<(T, Vec<String>), Refusal>
 where
     T: DeserializeOwned + JsonSchema,
@@ -138,8 +138,8 @@ where
     read.ok_or(refusal)
 }
 
-/// Leaves out the parts of table `of` whose text is not TOML: what is below the headers of a part, as
-/// `[interface.wlan0.queue]`. Returns each one's fault, too; `None` if other text is not TOML.
+/// Leaves out the parts of table `of` whose text is not TOML, where a part is everything below its headers, such as
+/// `[interface.wlan0.queue]`. Returns each such part's fault, too; `None` if other text is not TOML.
 fn without_broken(text: &str, of: &str) -> Option<(String, Vec<String>)> {
     if text.parse::<toml::Table>().is_ok() {
         return Some((text.to_owned(), Vec::new()));

@@ -12,14 +12,14 @@ use sim::BuildError;
 use sim::config::{MobilityModel, TrafficKind};
 use toml::de::DeTable;
 
-/// Standards that are not modelled, whose names are nearest to that of an old one, and the newest that is.
+/// Standards that are not modelled, whose names resemble an older one, and the newest modelled standard.
 const NEWER: ([&str; 2], &str) = (["802.11be", "802.11bn"], "802.11ax");
 
-/// Why those standards are unknown.
+/// The reason why those standards are unknown.
 const NOT_SIMULATED: &str = "802.11ax is the newest standard that is simulated: links on several channels at once, \
     320 MHz and 4096-QAM are not";
 
-/// Returns the name among `known` that `name` most probably means; of quantities, the nearest.
+/// Returns the name among `known` that `name` most probably means; for quantities, the nearest one.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = if NEWER.0.contains(&name) { NEWER.1.to_owned() } else { plain(name) };
     let given = quantity(&name);
@@ -76,7 +76,7 @@ pub fn or_meant<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Str
     nearest(name, known).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }
 
-/// As [`or_meant`], but lists the names if none is near.
+/// Like [`or_meant`], but lists the names if none is near.
 pub fn or_one_of<'n>(name: &str, known: impl IntoIterator<Item = &'n str> + Clone) -> String {
     let meant = or_meant(name, known.clone());
     if meant.is_empty() { format!("; {}", expected("one of", known)) } else { meant }
@@ -95,7 +95,7 @@ pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>)
     }
 }
 
-/// Adds to a refusal of the name `name` the names that exist, and the nearest.
+/// Adds to a refusal of the name `name` the existing names and the nearest of them.
 pub(super) fn with_names(refusal: Refusal, name: &str, known: &[&str]) -> Refusal {
     refusal.note(expected("one of", known.iter().copied())).note(did_you_mean(name, known.iter().copied()))
 }
@@ -112,7 +112,7 @@ pub fn told(error: &BuildError) -> String {
 /// The name of a kind, to be read.
 type Chosen<'c> = StrDeserializer<'c, serde::de::value::Error>;
 
-/// Returns the keys of a table that has those of one kind: of traffic, of movement, or of a controller or discipline.
+/// Returns the keys of a table that belong to one kind of traffic, movement, controller or discipline.
 fn of_kind<'k>(path: &str, known: &[&'k str], written: Option<&DeTable>) -> Option<Vec<&'k str>> {
     let chosen = |key: &str| Some(written?.get(key)?.get_ref().as_str()?.into_deserializer()) as Option<Chosen>;
     let (kind, keys) = match path {
@@ -248,7 +248,7 @@ fn meaning(key: &str, table: &str, tables: &Tables) -> String {
     known.map_or_else(String::new, |known| format!("`{key}`: {} Expected: {}.", known.about, known.kind))
 }
 
-/// A message of serde about a name, taken apart: the kind of name, the name, and what was expected.
+/// Serde's message about a name, split into the kind of name, the name, and the expected names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unknown<'m> {
     pub(super) kind: Kind,

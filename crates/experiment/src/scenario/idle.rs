@@ -1,8 +1,8 @@
-//! Settings without effect: one that changes nothing in any case is a mistake, and is refused.
+//! Settings without effect: a setting that changes nothing in any case is a mistake, and is refused.
 //!
 //! A network marks a setting when it reads the setting while it is built ([`Marks`]). A setting that some case uses
-//! stays, because a sweep chooses between disciplines, protocols and models. So does one of a file's base, which
-//! several experiments share, and one of the file that only a key set from outside disables.
+//! stays, because a sweep chooses between disciplines, protocols and models. A setting of a file's base, which several
+//! experiments share, stays too, and one that only a key set from outside disables.
 
 mod reasons;
 mod rules;
@@ -27,8 +27,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Refuses the first setting that has no effect in any case; the networks of the scenario have been built. Returns the
-/// places of the base's settings without effect: of keys, of tables of lists, and of the values that the sweep gives to a
-/// key.
+/// places of the base's settings without effect: keys, list tables, and values that the sweep gives to a key.
 pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Result<BTreeSet<usize>, Refusal> {
     let mut seen = Seen::of(draft);
     seen.walk(draft, &[], &scenario.base, true)?;
@@ -69,7 +68,7 @@ const ENTRY: &str = "[]";
 /// The settings found at each place.
 struct Seen<'s> {
     source: &'s Source,
-    /// The fault at the place of each key; `None` once a case uses the key.
+    /// The fault at the place of each key; `None` if a case uses the key.
     places: BTreeMap<usize, Option<Idle>>,
     /// For each value that is set from outside or by the sweep, the place of the first value for the same key.
     changed: BTreeMap<usize, usize>,
@@ -157,7 +156,7 @@ impl<'s> Seen<'s> {
                             self.places.entry(known).or_insert(None);
                         }
                     }
-                    let reason = Reason::new("every flow has its own in `[flow.tcp]`", "leave it out here or there");
+                    let reason = Reason::new("every flow sets it in `[flow.tcp]`", "leave this key out here or there");
                     self.disable_each(inner, &reason);
                 }
                 _ => self.table(inner, &path, at),
@@ -177,14 +176,14 @@ impl<'s> Seen<'s> {
         }
     }
 
-    /// Returns the place under which a setting is filed: a value set from outside or by the sweep is filed apart from
-    /// the file's, whose key may be in use without it.
+    /// Returns the place under which a setting is filed. A value set from outside or by the sweep is filed separately
+    /// from the file's value, whose key may be in use without it.
     fn known(&self, place: &Range<usize>, key: &Range<usize>) -> usize {
         let outside = self.source.is_set(place.start).then_some(place.start);
         self.changed.get(&place.start).copied().or(outside).unwrap_or(key.start)
     }
 
-    /// Notes a setting as idle with everything in it: a key set from outside may be in a table of the file.
+    /// Notes a setting and everything in it as idle: a key set from outside may be in a table of the file.
     fn disable(&mut self, name: &str, known: usize, place: Range<usize>, value: &Value, reason: &Reason) {
         let message = format!("`{name}` has no effect: {}", reason.why);
         self.places.entry(known).or_insert(Some(Idle { place, message, instead: reason.instead.clone() }));
@@ -242,7 +241,7 @@ impl At<'_> {
         }
     }
 
-    /// True if the setting at `path` was read; also if that is unknown, or if its table stands for no node.
+    /// True if the setting at `path` was read, if that is unknown, or if its table stands for no node.
     fn has_read(&self, path: &[&str]) -> bool {
         let network = self.network;
         let (marks, key): (&Marks, _) = match (path, self.node, self.flow) {

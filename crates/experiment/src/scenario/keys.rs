@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The keys of a scenario that are the lab's; all others are the network's.
+/// The keys of a scenario that the lab reads; all others are the network's.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
@@ -44,7 +44,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Drops what refers to the file's own sweep.
+    /// Drops the parts that refer to the file's own sweep.
     pub(super) fn forget_variations(&mut self) {
         self.answer = Answer::default();
         self.claim.clear();

@@ -9,8 +9,8 @@ use super::{attachments, base, check};
 
 impl Scenario {
     /// Reads a scenario and checks that everything in it can be run: every network is built once, every claim and chart
-    /// is looked up in the results that it will have. Refusals call it `name`, `stem` is the default id, and `files` reads
-    /// the files that it names.
+    /// is looked up in the results that it will have. Refusals call the text `name`, `stem` is the default id, and
+    /// `files` reads the files that the text names.
     ///
     /// # Errors
     /// The fault in the text, and its place.
@@ -27,7 +27,7 @@ impl Scenario {
         })
     }
 
-    /// Like [`read`](Self::read), without checking that it can be run: no network is built, no attached file is read.
+    /// Like [`read`](Self::read), without the check that it can be run: no network is built, no attached file is read.
     ///
     /// # Errors
     /// The fault in the text, and its place.
@@ -48,8 +48,8 @@ impl Scenario {
         Draft::of(&source, root, wishes)?.scenario(name)
     }
 
-    /// Reads a scenario without a base from bytes, without building its networks. Refusals call it `name`; the name's
-    /// stem is the default id.
+    /// Reads a scenario without a base from bytes, without building its networks. Refusals call the scenario `name`;
+    /// the name's stem is the default id.
     ///
     /// # Errors
     /// The fault in the text, and its place.
@@ -58,7 +58,7 @@ impl Scenario {
     }
 }
 
-/// Builds a value from a text, laid over its base if it has one.
+/// Builds a value from a text merged with its base, if it has one.
 fn drafted<T>(
     name: &str,
     bytes: &[u8],

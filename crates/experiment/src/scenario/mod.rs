@@ -1,4 +1,4 @@
-//! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
+//! Scenario files: each is read, refused with the place and the nearest right name, or turned into cases to run.
 
 mod attachments;
 mod base;

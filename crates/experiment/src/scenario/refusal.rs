@@ -69,7 +69,7 @@ impl Refusal {
         }
     }
 
-    /// Returns line and column of the place in that file, both from 1.
+    /// Returns line and column of the fault in that file, both counted from 1.
     pub fn position(&self) -> Option<(usize, usize)> {
         match &self.place {
             Place::Line(line) => Some((line.number, line.column + 1)),
@@ -129,7 +129,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Line {
-    /// Writes the line with a caret under the place; a long line only around it.
+    /// Writes the line with a caret under the place; of a long line only the surroundings.
     fn quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skipped = if self.column + self.width > QUOTED { self.column.saturating_sub(QUOTED / 2) } else { 0 };
         let shown: String = self.content.chars().skip(skipped).take(QUOTED).collect();

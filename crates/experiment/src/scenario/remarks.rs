@@ -1,4 +1,4 @@
-//! Warnings about a case that its network cannot give, because they are about the settings.
+//! Warnings about a case that its network cannot give, because they concern the settings.
 
 use super::cases::{Case, Scenario};
 use sim::config::{Network, Node, Queues, Role, Standard};
@@ -9,7 +9,7 @@ impl Scenario {
         self.missed(case).into_iter().chain(band(&case.network)).chain(channel(&case.network))
     }
 
-    /// Warns of changed keys of `[queue]` that reach no access point in any case.
+    /// Warns of changed keys of `[queue]` that affect no access point in any case.
     fn missed(&self, case: &Case) -> Option<String> {
         let is_scheduled = |node: &Node| matches!(node.queues, Some(Queues::Mac80211 | Queues::Turns));
         let misses = |network: &Network| {

@@ -10,8 +10,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeTable;
 
-/// The text of a scenario: that of its base, its own and the `--set` arguments, one after another with a line break
-/// between them. Places are byte offsets into it.
+/// The text of a scenario: the base's text, the file's own and the `--set` arguments, joined with line breaks. Places
+/// are byte offsets into this text.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) text: String,
@@ -24,7 +24,7 @@ pub(super) struct Source {
     pub(super) sets: Vec<Range<usize>>,
 }
 
-/// The part of a text in which a place lies.
+/// The part of the joined text in which a place lies.
 enum Place<'s> {
     /// A file by its name, and where its text begins.
     File(&'s str, usize),
@@ -59,7 +59,7 @@ impl Source {
         self.base.as_ref().map(|(_, end)| 0..*end)
     }
 
-    /// Returns the place of the file's own text, which follows that of its base.
+    /// Returns the place of the file's own text, which follows the base's text.
     pub(super) fn own(&self) -> Range<usize> {
         self.of_base().map_or(0, |base| base.end + 1)..self.end
     }

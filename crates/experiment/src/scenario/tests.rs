@@ -138,11 +138,11 @@ fn an_answer_speaks_of_claims_that_there_are() {
     assert_eq!(loaded(&with(&format!("ADTH: {{{own}}}."))), Ok(vec![format!("ADTH: {{{own}}}.")]));
     let said = loaded(&with("ADTH: {99}.")).unwrap_err();
     assert!(said.contains(":1:16: no claim has the id `chain.99`"), "{said}");
-    assert!(loaded(&with("ADTH: {1.")).unwrap_err().contains("stand around the number"));
+    assert!(loaded(&with("ADTH: {1.")).unwrap_err().contains("write the number or the id"));
     let charts =
         "\n[[chart]]\ntitle = \"t\"\nx = \"scheme\"\ny = [\"totals.loss_ratio\"]\ny_title = \"loss\"\nfirst = true\n";
     let said = loaded(&format!("{CHAIN}{charts}{charts}")).unwrap_err();
-    assert!(said.contains("another chart before this one"), "{said}");
+    assert!(said.contains("an earlier chart has"), "{said}");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn quick_sets_keys_that_set_can_still_change() {
     let both = Wishes { quick: true, ..wishes(&["duration=2 s"]) };
     assert_eq!(duration(&both), units::Duration::from_secs(2));
     assert_eq!(parse(&text, &both).cases[3].set["queue.limit"], "7");
-    assert!(refused(&format!("quick = 3\n{CHAIN}"), &both).contains("`quick` is a table"));
+    assert!(refused(&format!("quick = 3\n{CHAIN}"), &both).contains("write `[quick]` with"));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn without_variations_there_is_one_case_and_no_claim_about_others() {
     let scenario = parse(CHAIN, &base_only).without_variations(9);
     assert_eq!((scenario.cases.len(), scenario.seeds, scenario.claims.len()), (1, vec![9], 0));
     assert_eq!(scenario.cases[0].network.queue.controller, control::Name::Adth);
-    assert!(refused(CHAIN, &wishes(&["queue.controller=adth"])).contains("is varied by `scheme`"));
+    assert!(refused(CHAIN, &wishes(&["queue.controller=adth"])).contains("`scheme` in `[vary]` sets it"));
 }
 
 const PLACED: &str =
@@ -198,7 +198,7 @@ fn another_controller_from_outside_leaves_the_files_parameters_alone() {
     };
     assert_eq!(checked(&["queue.controller=none"]), Ok(()));
     let said = checked(&["queue.controller=none", "queue.alt.a1=3"]).unwrap_err();
-    assert!(said.contains("parameters of the controller `alt`"), "{said}");
+    assert!(said.contains("uses the controller `alt`"), "{said}");
 }
 
 #[test]
@@ -319,13 +319,13 @@ fn rulings_name_what_is_varied() {
     assert_eq!(loaded("[rulings]\neach = \"flow.*.traffic.rate\""), Ok(()));
     assert_eq!(loaded(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]")), Ok(()));
     wrong("[rulings]\neach = \"access\"", "`[vary]` has no `access`");
-    wrong("[rulings]\neach = \"scheme\"", "none may compare them");
-    wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "none may compare them");
+    wrong("[rulings]\neach = \"scheme\"", "no claim may compare");
+    wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "no claim may compare");
     wrong("[rulings]\nall = \"scheme\"", "unknown key `all`");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"LIFO\"]"), "has no label `LIFO`");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"AQM\"\ninstead = [\"FIFO\"]"), "has no label `AQM`");
-    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"ADTH\"]"), "other labels of the axis");
-    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = []"), "other labels of the axis");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"ADTH\"]"), "at least one label of the axis");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = []"), "at least one label of the axis");
     wrong(&neighbour("axis = \"queue\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]"), "no `queue`");
 }
 
@@ -348,21 +348,21 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
         let fifo = "where.scheme = \"FIFO\"\ntarget = true";
         wrong(&chart(&format!("{over}\n{fifo}")), "`target` has no effect: no controller that is shown");
     }
-    wrong(&chart(&format!("{over_time}\nx_scale = \"log\"")), "`x_scale` has no effect over `time`");
+    wrong(&chart(&format!("{over_time}\nx_scale = \"log\"")), "`x_scale` has no effect where");
     let result = "x = \"flows.*.delay_s.p99\"\nx_title = \"p99 (s)\"\ny = [\"flows.*.delay_s.max\"]";
     let front = |of: &str| chart(&format!("{result}\nfront = {{ x = \"below\", y = \"above\"{of} }}"));
     for fine in [chart(result), front(""), front(", of = \"totals.loss_ratio\", when = \"<= 2 %\"")] {
         let text = format!("{network}\n{fine}");
         assert!(Scenario::read("chain.toml", "chain", text.as_bytes(), &(), &wishes(&[])).is_ok(), "{fine}");
     }
-    wrong(&front(", of = \"totals.loss_ratio\""), "`of` and `when` belong together");
+    wrong(&front(", of = \"totals.loss_ratio\""), "set `of` and `when` together");
     wrong(&front(", of = \"totals.loss_ratio\", when = \"<= 2 ms\""), "a share is held against a time");
     wrong(&front(", of = \"totals.loss\", when = \"<= 2 %\""), "there is no result `totals.loss`");
     wrong(&chart(&result.replace("p99 (s)", "p99 (Mb/s)")), "which has no `(Mb/s)`");
-    wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "nothing is called `p9` there");
+    wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "no part of it is called `p9`");
     wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect on a chart over a result");
     wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` already has a title");
-    wrong(&chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")), "it needs `x_title`");
+    wrong(&chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")), "which has `x_title`");
     let cell = "{ title = \"d (s)\", measure = \"flows.*.delay_s.mean\", compare = \"ratio\" }";
     wrong(&format!("[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{cell}]"), "`compare` needs something");
     let claim = CHAIN.replace("statistic = \"max\"\nholds = \"<= 0.001\"", "holds = \"> 0\"\nseries.to = \"4 s\"");
@@ -387,7 +387,7 @@ fn models_name_nodes_and_their_results_can_be_asked_for() {
         .map(|_| ())
         .unwrap_err()
         .to_string();
-    assert!(said.contains("nothing is called `model`"), "{said}");
+    assert!(said.contains("no part of it is called `model`"), "{said}");
 }
 
 /// An access point with turns, and two stations.

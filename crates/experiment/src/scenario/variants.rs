@@ -1,15 +1,15 @@
 //! Values of a sweep for one simulator's conventions only: `only = { conventions = "standard" }`.
 //!
-//! They are left out before anything is read, so that a scenario with other conventions equals a file without them,
-//! hashes of its claims included.
+//! These values are left out before anything is read, so that a scenario with other conventions equals a file without
+//! them, hashes of its claims included.
 
 use super::conventions::KEY;
 use super::document::{NAMING, Value, array_mut, as_table_mut, table_mut};
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// Leaves out of a file what belongs to other conventions than the `chosen` ones: values of axes that say so, values
-/// that occur only with these, and claims, charts and tables that name them alone. An axis may itself vary the
-/// conventions.
+/// Leaves out of a file what belongs to other conventions than the `chosen` ones: values of axes with such a condition,
+/// values that occur only with these, and claims, charts and tables that name no other values. An axis may itself vary
+/// the conventions.
 pub(super) fn leave_out(root: &mut DeTable<'_>, chosen: &str) {
     let Some(vary) = table_mut(root, "vary") else { return };
     if vary.contains_key(KEY) {
@@ -58,7 +58,7 @@ fn retain<'s>(entries: &mut DeArray<'s>, mut passes: impl FnMut(&mut DeTable<'s>
 /// An axis and a label that was removed.
 type Gone = (String, String);
 
-/// Removes the values of all axes whose `only` does not pass. Returns the labels of which an axis has no value left.
+/// Removes values of axes whose `only` does not pass. Returns the removed labels for which an axis has no value left.
 fn remove_labels(vary: &mut DeTable<'_>, mut passes: impl FnMut(&mut DeTable<'_>) -> bool) -> Vec<Gone> {
     let mut gone = Vec::new();
     for (axis, values) in vary.iter_mut() {
@@ -82,7 +82,7 @@ fn remove_labels(vary: &mut DeTable<'_>, mut passes: impl FnMut(&mut DeTable<'_>
     gone
 }
 
-/// Takes labels that are gone out of a table of axes and labels; false if an axis keeps none of its labels.
+/// Removes labels that no longer exist from a table of axes and labels; false if an axis keeps none of its labels.
 fn keep_present(named: &mut DeTable<'_>, gone: &[Gone]) -> bool {
     named.iter_mut().all(|(axis, labels)| match labels.get_mut() {
         DeValue::Array(labels) => keep_labels(labels, axis.get_ref(), gone),
@@ -91,7 +91,7 @@ fn keep_present(named: &mut DeTable<'_>, gone: &[Gone]) -> bool {
     })
 }
 
-/// Takes labels that are gone out of a list; false if it had some and keeps none.
+/// Removes labels that no longer exist from a list; false if the list becomes empty.
 fn keep_labels(labels: &mut DeArray<'_>, axis: &str, gone: &[Gone]) -> bool {
     let none = labels.is_empty();
     for label in std::mem::replace(labels, DeArray::new()) {

@@ -18,7 +18,7 @@ const MOST_SEEDS: u64 = 10_000;
 pub(super) struct Vary<'s> {
     pub(super) axes: Vec<Axis<'s>>,
     pub(super) seeds: Vec<u64>,
-    /// The labels that a short run keeps, for the axes that it cuts.
+    /// The labels that a short run keeps, for the axes that it shortens.
     kept: Vec<Named>,
 }
 
@@ -41,7 +41,7 @@ impl Vary<'_> {
         })
     }
 
-    /// Takes `count` seeds: those of the file, and if they are too few, the numbers after them.
+    /// Takes `count` seeds: those of the file and, if too few, the numbers after them.
     pub(super) fn limit_seeds(&mut self, count: usize) {
         let next = self.seeds.iter().max().map_or(1, |seed| seed.saturating_add(1));
         let missing = count.saturating_sub(self.seeds.len());
@@ -57,7 +57,7 @@ pub(super) struct Axis<'s> {
 }
 
 impl Axis<'_> {
-    /// Returns the labels of its values, each once.
+    /// Returns the labels of the axis' values, each once.
     pub(super) fn labels(&self) -> Vec<String> {
         let mut labels: Vec<String> = Vec::new();
         for choice in &self.choices {
@@ -72,7 +72,7 @@ impl Axis<'_> {
 #[derive(Debug)]
 pub(super) struct Choice<'s> {
     pub(super) label: String,
-    /// The labels of other axes with which it occurs; it occurs with all labels of axes that are not named.
+    /// The labels of other axes with which the value occurs; of axes that are not named, all labels.
     pub(super) only: Vec<Named>,
     pub(super) changes: Vec<Change<'s>>,
     pub(super) span: Range<usize>,
@@ -115,7 +115,7 @@ impl Named {
         self.labels.iter().any(|known| known == label)
     }
 
-    /// Checks that the axis is one of these and has the labels.
+    /// Checks that the axis is one of these axes and has the labels.
     fn check(&self, source: &Source, all: &[Axis]) -> Result<(), Refusal> {
         let Some(axis) = all.iter().find(|axis| axis.name == self.axis) else {
             let known: Vec<&str> = all.iter().map(|axis| axis.name.as_str()).collect();
@@ -134,7 +134,7 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
     let mut vary = Vary { axes: Vec::new(), seeds: vec![1], kept: Vec::new() };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };
     let DeValue::Table(table) = table.get_ref() else {
-        return Err(source.refuse(table.span(), "`vary` is a table: write `[vary]`, and its keys below it"));
+        return Err(source.refuse(table.span(), "`vary` is a table: write `[vary]`, and below it the keys to vary"));
     };
     if table.is_empty() {
         return Err(source
@@ -161,11 +161,11 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
     Ok(vary)
 }
 
-/// Reads the table `[quick]`: keys and their values in a short run. Below `vary` are the labels of axes that are kept
-/// then, and the seeds.
+/// Reads the table `[quick]`: keys and their values in a short run. Below `vary` are the labels of axes that a short
+/// run keeps, and the seeds.
 pub(super) fn quick<'s>(source: &'s Source, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
-    let wrong = "`quick` is a table of dotted paths and their values: write `[quick]`";
+    let wrong = "write `[quick]` with dotted paths and their values";
     let leaves = below(source, table, wrong)?;
     let (of_vary, of_network): (Vec<_>, Vec<_>) = leaves.into_iter().partition(|leaf| leaf.path.starts_with("vary."));
     for leaf in of_vary {
@@ -238,10 +238,10 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
     for value in values {
         if labelled(value).is_none() && !LAB_KEYS.into_iter().chain(NETWORK_KEYS).any(|key| key == top) {
             let plain = source.text.get(value.span()).unwrap_or_default();
-            let refusal = source.refuse(value.span(), format!("the network has no key `{name}` that could be {plain}"));
+            let refusal = source.refuse(value.span(), format!("the network has no key `{name}` that takes {plain}"));
             return Err(refusal
                 .note(
-                    "a plain value sets the key that the axis is called by; an axis with a name of its own has values \
+                    "if the axis is not named by a key, each of its values needs a label, \
                        such as { label = \"small\", set = { \"queue.limit\" = 50 } }",
                 )
                 .note(hints::did_you_mean(top, NETWORK_KEYS)));
@@ -294,7 +294,7 @@ fn labelled_choice<'s>(source: &'s Source, whole: &Value<'s>, table: &DeTable<'s
     Ok(Choice { label: text.to_owned(), only: only?, changes, span: whole.span() })
 }
 
-/// Returns the values in a table and below; `wrong`: what to say if the value is none.
+/// Returns the values in a table and below; `wrong` is the message if the value is not a table.
 fn below<'t, 's>(source: &Source, table: &'t Value<'s>, wrong: &str) -> Result<Vec<Leaf<'t, 's>>, Refusal> {
     let DeValue::Table(found) = table.get_ref() else { return Err(source.refuse(table.span(), wrong)) };
     let mut leaves = Vec::new();
@@ -310,7 +310,7 @@ fn changes<'s>(source: &'s Source, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>>
     leaves.into_iter().map(change).collect()
 }
 
-/// Returns the sweep requested from outside; its changes are those of the source from the `first` on.
+/// Returns the sweep requested from outside; its changes are the source's `--set` arguments from the `first` on.
 pub(super) fn asked<'s>(source: &'s Source, over: &Over, first: usize) -> Result<Vary<'s>, Refusal> {
     let mut next = first;
     let mut axes = Vec::new();

@@ -31,12 +31,12 @@ pub struct Neighbour {
     pub instead: Vec<String>,
 }
 
-/// The verdict on a claim.
+/// The verdict on a claim by the measured values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The claim's id.
     pub id: String,
-    /// The label of the axis `each` of [`Rulings`] within which it was ruled on; `None` if a claim has one verdict.
+    /// The label of the axis `each` of [`Rulings`] for this ruling; `None` if the claim has one verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
     /// The statement, in words.
@@ -47,12 +47,12 @@ pub struct Verdict {
     pub reported: Option<Reported>,
     /// The condition under which the claim holds.
     pub holds: String,
-    /// Our value: mean over the seeds, or the value of the seed that decided. NaN (in files `null`) if there is none,
-    /// as for a ratio to zero.
+    /// Our value: the mean over the seeds, or the value of the decisive seed. NaN (in files `null`) without a value, as
+    /// for a ratio to zero.
     #[serde(deserialize_with = "number_or_nan")]
     pub measured: f64,
-    /// Lower end of its 95 % interval over the seeds, equal to `measured` with one seed; if one seed decides, the
-    /// smallest of them.
+    /// Lower end of the value's 95 % interval over the seeds, equal to `measured` with one seed; if one seed decides,
+    /// the smallest seed's value.
     #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
     /// Upper end, or the largest.
@@ -62,7 +62,7 @@ pub struct Verdict {
     pub unit: Unit,
     /// The ruling on the seeds.
     pub seeds: OverSeeds,
-    /// The value that decided, in words: "target = 400 ms, n1; seed 3". Empty if there is only one.
+    /// The decisive value in words: "target = 400 ms, n1; seed 3". Empty if there is only one value.
     pub at: String,
     /// The ruling on the claim.
     pub verdict: Ruling,
@@ -72,7 +72,7 @@ pub struct Verdict {
     /// The origin of the statement; `None` if it is the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<Origin>,
-    /// The reason why it does not hold, from the scenario.
+    /// The reason why the claim does not hold, from the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The cause of the difference, from the scenario.
@@ -81,14 +81,14 @@ pub struct Verdict {
     /// The results with neighbouring choices of parameters, in the scenario's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Beside>,
-    /// The parameters with a neighbouring choice that has another verdict, each once.
+    /// The parameters of which a neighbouring choice has another verdict, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
 }
 
 impl Verdict {
-    /// Returns the smallest and the largest value measured with the choice ruled on and its neighbours of one
-    /// parameter, or of all parameters. `None` without a neighbour that has a value.
+    /// Returns the smallest and the largest value measured with the document's choice and its neighbours, of one
+    /// parameter or of all. `None` without a neighbour with a value.
     pub fn range(&self, parameter: Option<&str>) -> Option<(f64, f64)> {
         let meant = self.neighbours.iter().filter(|beside| parameter.is_none_or(|name| beside.parameter == name));
         let values: Vec<f64> = meant.map(|beside| beside.measured).filter(|value| !value.is_nan()).collect();
@@ -107,12 +107,12 @@ impl Verdict {
     }
 }
 
-/// The result of a claim with a neighbouring choice in the place of the one that is ruled on.
+/// The result of a claim with a neighbouring choice instead of the choice that is ruled on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Beside {
     /// The parameter: `T`.
     pub parameter: String,
-    /// The label that replaced the other: `SWAN, T = 0.1 s`.
+    /// The label that replaced the ruled one: `SWAN, T = 0.1 s`.
     pub label: String,
     /// Our value, as in [`Verdict`].
     #[serde(deserialize_with = "number_or_nan")]
@@ -123,7 +123,7 @@ pub struct Beside {
     /// Upper end.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
-    /// The verdict with this choice. `None` if it was left out, because a case that the claim needs was not run.
+    /// The verdict with this choice. `None` if the choice was left out, because a case of the claim was not run.
     pub verdict: Option<Ruling>,
 }
 
@@ -162,11 +162,11 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 pub enum Ruling {
     /// The measured value lies in the window.
     Holds,
-    /// The claim's 95 % interval reaches the window, and the claim asks for no more (`seeds = "not-refuted"`).
+    /// The claim's 95 % interval overlaps the window, which suffices for this claim (`seeds = "not-refuted"`).
     NotRefuted,
-    /// The interval lies on the side of the window on which ours is better than the document says.
+    /// The interval lies on the side of the window on which our value is better than the document's.
     Better,
-    /// The claim was not ruled on: the run was a short one.
+    /// The claim was not ruled on, because the run was a short one.
     NeedsFullRuns,
     /// The claim was not ruled on: seeds that a short run left out could change the result.
     TooFewSeeds,
@@ -189,7 +189,7 @@ impl Ruling {
         Self::NeedsFullRuns,
     ];
 
-    /// Returns the word for people, and what one and what several such claims do.
+    /// Returns the word for people, and the verb for one and for several such claims.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Holds => ("holds", "holds", "hold"),
@@ -208,7 +208,7 @@ impl Ruling {
         format!("{count} {}", if count == 1 { one } else { several })
     }
 
-    /// True if the document's statement does not stand, as the exit status reports.
+    /// True if the document's statement does not hold, as the exit status reports.
     pub fn fails(self) -> bool {
         matches!(self, Self::NotConfirmed | Self::Differs)
     }

@@ -12,7 +12,7 @@ pub struct Columns<'c> {
 }
 
 /// Formats a table with a line under its head. If the table would be wider than `most`, columns are made narrower, so
-/// that all have about as many lines. A row whose first cell is empty belongs to the one before it.
+/// that all have about as many lines. A row whose first cell is empty belongs to the row before it.
 pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
     let head: Vec<String> = head.iter().map(|title| title.as_ref().to_owned()).collect();
     let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
@@ -27,8 +27,7 @@ pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns:
     text
 }
 
-/// Returns the width of every column.
-/// Columns that a text takes in one line.
+/// Returns the width of every column. Columns that a text takes in one line.
 pub(super) fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
     let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();
@@ -58,7 +57,7 @@ pub(super) fn widths(head: &[String], rows: &[&[String]], columns: &Columns, mos
     widths
 }
 
-/// Writes rows that belong together. A cell in the first row only may use the height of all.
+/// Writes the rows of one group. A cell in the first row only may use the height of all rows.
 fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[usize]) {
     let mut columns: Vec<Vec<String>> = vec![Vec::new(); widths.len()];
     let flows = |column: usize| rows[1..].iter().all(|row| row.get(column).is_none_or(String::is_empty));
@@ -88,8 +87,7 @@ fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[u
     }
 }
 
-/// Wraps a text to lines of at most `columns`, all but the first indented by `indent`. Spaces within the first line
-/// stay.
+/// Wraps text to lines of at most `columns`, all but the first indented by `indent`. Spaces within the first line stay.
 pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let head: String = text.chars().take(indent).collect();
     let rest: String = text.chars().skip(indent).collect();

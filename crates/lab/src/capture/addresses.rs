@@ -1,4 +1,4 @@
-//! The addresses that nodes have in a capture. The simulator itself identifies nodes by index.
+//! The addresses that nodes have in a capture. The simulator identifies nodes by index only.
 
 use sim::trace::{DsrMessage, Frame, Owner, Packet, Protocol};
 
@@ -11,9 +11,9 @@ const EVERYBODY: Mac = [0xff; 6];
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
 /// The port of AODV (RFC 3561, section 12).
 const AODV: u16 = 654;
-/// The port of notes to neighbours, in our own format: the last registered port, which IANA keeps free.
+/// The port of notes to neighbours, whose format is Sluice's own: the last registered port, which IANA keeps free.
 const NOTES: u16 = 49_151;
-/// First port of flows: flow `i` uses this port plus `i` at both ends, TCP only at its destination.
+/// First port of flows: flow `i` uses this port plus `i`, at both ends or, for TCP, at its destination only.
 const FIRST_PORT: u16 = 10_000;
 /// The first port of TCP connections at their source (RFC 6335, section 6), and the number of such ports.
 const FIRST_EPHEMERAL: u16 = 49_152;
@@ -40,7 +40,7 @@ pub(super) struct Route {
 pub(super) struct Ends {
     pub(super) from: Ip,
     pub(super) to: Ip,
-    /// Source and destination; an echo has its identifier in both.
+    /// Source and destination port; an echo has its identifier in both fields.
     pub(super) ports: [u16; 2],
     pub(super) protocol: Protocol,
 }
@@ -73,7 +73,7 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// Returns the ends of a packet: the ends of the hop for AODV's packets and notes, of the path for others.
+    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, otherwise those of the path.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         if let (Owner::Routing, Some(options)) = (packet.of, &packet.options) {
             let all = matches!(options.message, Some(DsrMessage::Request { .. }));

@@ -20,7 +20,7 @@ pub(super) fn route_length(options: &DsrOptions) -> usize {
     FIXED + 4 + 4 * options.route.len().saturating_sub(2)
 }
 
-/// Builds the header, padded to `length`, with the protocol number of what follows.
+/// Builds the header, padded to `length`, with the protocol number of the payload that follows.
 pub(super) fn header(options: &DsrOptions, next: u8, length: usize) -> Vec<u8> {
     let mut bytes = vec![next, 0];
     bytes.extend(u16::try_from(length.saturating_sub(FIXED)).unwrap_or(u16::MAX).to_be_bytes());
@@ -56,7 +56,7 @@ pub(super) fn header(options: &DsrOptions, next: u8, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Writes the nodes between the ends, and how many of them are still ahead.
+/// Writes the nodes between the ends, and the number of nodes still ahead.
 fn source_route(bytes: &mut Vec<u8>, options: &DsrOptions) {
     let nodes = &options.route;
     let between = nodes.get(1..nodes.len().saturating_sub(1)).unwrap_or_default();
@@ -71,7 +71,7 @@ fn error(bytes: &mut Vec<u8>, salvaged: u8, broken: (u32, u32), told: Option<u32
     option(bytes, ROUTE_ERROR, &[NODE_UNREACHABLE, salvaged & 0xf], nodes.iter().flatten());
 }
 
-/// Writes an option: its type and length, these bytes, these addresses.
+/// Writes an option with this type, the resulting length, these bytes and these addresses.
 fn option<'a>(bytes: &mut Vec<u8>, kind: u8, first: &[u8], nodes: impl IntoIterator<Item = &'a u32>) {
     let start = bytes.len();
     bytes.extend([kind, 0]);

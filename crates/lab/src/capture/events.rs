@@ -44,7 +44,7 @@ pub(super) struct Events<W> {
 #[derive(Debug)]
 struct Names {
     nodes: Vec<String>,
-    /// The name of each flow, and whether the flow answers another one.
+    /// The name of each flow, and whether it answers another flow.
     flows: Vec<(String, bool)>,
 }
 
@@ -136,22 +136,22 @@ struct SegmentLine {
 }
 
 impl<W: Write> Events<W> {
-    /// Creates an event file of a network with these nodes and flows, in the order of the roster; each flow with
-    /// whether it answers another one.
+    /// Creates an event file of a network with these nodes and flows, in the order of the roster; each flow comes with
+    /// whether it answers another flow.
     pub(super) fn new(to: W, nodes: Vec<String>, flows: Vec<(String, bool)>) -> Self {
         Self { to, names: Names { nodes, flows } }
     }
 
-    /// Writes an event, if the filter wants it.
+    /// Writes an event, if the filter accepts it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the event cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, &self.names.line(event))?;
         self.to.write_all(b"\n")
     }
 
-    /// Writes out what is buffered.
+    /// Writes out the buffer.
     ///
     /// # Errors
     /// When it cannot be written.

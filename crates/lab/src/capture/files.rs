@@ -26,13 +26,13 @@ pub struct Wanted {
     pub filter: Filter,
     /// The nodes; all if empty.
     pub nodes: Vec<String>,
-    /// The file of the intervals of one queue, which is a queue of one of the nodes.
+    /// The file for the intervals of one queue at one of the nodes.
     pub intervals: Option<PathBuf>,
-    /// The name of that queue in the results, if there are several.
+    /// The queue's name in the results, if there are several queues.
     pub queue: Option<String>,
 }
 
-/// Runs `network` with `seed` to its end and writes the files; `None` if the watcher stopped it.
+/// Runs `network` with `seed` to its end and writes the files; `None` if the watcher stopped the run.
 ///
 /// # Errors
 /// A network that cannot be built, an unknown node, or a file that cannot be written.
@@ -73,7 +73,7 @@ impl Intervals {
             let named =
                 |&&(node, _, name): &&(u32, u32, &String)| format!("{} {name}", roster.nodes[node as usize].name);
             let known = known.iter().map(named).collect::<Vec<_>>().join(", ");
-            let why = format!("only one queue is recorded: choose it with --node and --queue from {known}");
+            let why = format!("only one queue can be recorded: choose one of {known} with --node and --queue");
             return Err(Error::Wrong(why));
         };
         let to = BufWriter::new(File::create(path).map_err(|error| Error::write(path, error))?);
@@ -94,7 +94,7 @@ impl Intervals {
 }
 
 impl Files {
-    /// Creates the files, and watches the world for them from now on.
+    /// Creates the files, and lets the world record events for them from now on.
     ///
     /// # Errors
     /// An unknown node, or a file that cannot be written.
@@ -113,10 +113,10 @@ impl Files {
         Ok(files)
     }
 
-    /// Writes what has happened since the last call.
+    /// Writes all events since the last call.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the events cannot be written.
     pub fn take(&mut self, world: &mut sim::World) -> Result<(), Error> {
         self.see(&world.take_events()).map_err(lost)
     }
@@ -134,7 +134,7 @@ impl Files {
         if let Some(folder) = &wanted.pcap {
             if nodes.len() > MOST_CAPTURES {
                 let why = format!(
-                    "captures of {} nodes are too many open files (at most {MOST_CAPTURES}): choose nodes with --node",
+                    "{} nodes have more captures than files can be open ({MOST_CAPTURES}): choose nodes with --node",
                     nodes.len()
                 );
                 return Err(Error::Wrong(why));

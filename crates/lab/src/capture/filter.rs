@@ -8,9 +8,9 @@ use sim::trace::{Owner, Packet, Roster, TraceEvent, TraceEventKind};
 /// The choice of flows and events; an empty list chooses all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Flows by name, or the beginning of their names and `*`; `routing` for packets of the routing protocol. A frame
-    /// belongs to a flow if it carries one of its packets, acknowledgements and replies included; control frames belong
-    /// to no flow.
+    /// Flows by name, or by the beginning of their names and `*`; `routing` for packets of the routing protocol. A
+    /// frame belongs to a flow if it carries a packet of the flow, acknowledgements and replies included; control
+    /// frames belong to no flow.
     pub flows: Vec<String>,
     /// Events, by their names in the file: `delivered`.
     pub events: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Filter {
 #[derive(Debug)]
 pub(super) struct Sieve {
     events: Vec<String>,
-    /// True for the flows that pass, by index; `None` if all pass.
+    /// True for each flow that passes the filter, by index; `None` if all flows pass.
     flows: Option<Vec<bool>>,
     routing: bool,
 }

@@ -24,7 +24,7 @@ const CHECK_SUM_INCLUDED: u8 = 0x10;
 const BAD_CHECK_SUM: u8 = 0x40;
 const CHECK_SUM: usize = 4;
 
-/// Reception of a frame; there is none for a frame that the node itself sent.
+/// Reception of a frame; absent for a frame that the node itself sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
     pub(super) power: Power,
@@ -39,7 +39,7 @@ pub(super) struct Part {
     pub(super) last: bool,
 }
 
-/// A record: the bytes kept, and the number of bytes in the frame.
+/// A record: the stored bytes, and the length of the whole frame.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) bytes: Vec<u8>,
@@ -170,8 +170,8 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
     bytes.raw(&[mimo.has_ldpc().into(), 0, 0, 0]);
 }
 
-/// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB one: MCS, code, bandwidth or RU, guard
-/// interval and LTFs are known, and of PPDUs with a packet extension for one user the fields about it.
+/// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB one: MCS, code, bandwidth or RU,
+/// guard interval and LTFs are known, and for one user's PPDUs with a packet extension its fields.
 fn he(bytes: &mut Bytes, mimo: Mimo, frame: &Frame, of_access_point: bool) {
     let (format, band) = match (mimo.ru(), mimo.extended_range()) {
         (None, None) => (0, mimo.width() as u16),
@@ -201,7 +201,7 @@ fn duration(frame: &Frame) -> u16 {
     u16::try_from(frame.reserves.as_nanos().div_ceil(1_000)).unwrap_or(0x7fff).min(0x7fff)
 }
 
-/// Writes a control frame without its check sum, and returns the length with it (9.3.1).
+/// Writes a control frame without its check sum, and returns the frame's length with the check sum (9.3.1).
 fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let start = bytes.0.len();
     let subtype = match frame.kind {
@@ -252,8 +252,8 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     bytes.0.len() - start + unwritten + CHECK_SUM
 }
 
-/// Writes a QoS Null frame to an access point, with the size of a queue in units of 256 B (9.2.4.5.6), without its check sum,
-/// and returns the length with it.
+/// Writes a QoS Null frame to an access point, with the size of a queue in units of 256 B (9.2.4.5.6), without its
+/// check sum, and returns the frame's length with the check sum.
 fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queued: u64) -> usize {
     let start = bytes.0.len();
     bytes.raw(&[0xc8, 0x01]);
@@ -267,7 +267,7 @@ fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queu
     bytes.0.len() - start + CHECK_SUM
 }
 
-/// Writes a data frame up to the last header, and returns the whole length (9.3.2).
+/// Writes a data frame up to its last header, and returns the length of the whole frame (9.3.2).
 fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) -> usize {
     let route = addresses.route(frame);
     let quality = if mpdu.category.is_some() { 0x80 } else { 0 };
@@ -302,7 +302,7 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
     usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
 }
 
-/// Returns the user priority of a category (table 10-1): of the two that map to it, the default one.
+/// Returns the user priority of a category (table 10-1): of two that map to the category, the default one.
 fn user_priority(category: Category) -> u16 {
     match category {
         Category::Background => 1,

@@ -1,5 +1,5 @@
-//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads are left out, and so are
-//! check sums over them; packets of real programs are whole.
+//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads and check sums over
+//! payloads are left out; packets of real programs are complete.
 
 use super::addresses::Ends;
 use super::dsr;
@@ -16,7 +16,7 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const DSR: u8 = 48;
 const NONE: u8 = 59;
-/// Don't Fragment, as all our packets say.
+/// Don't Fragment, which all of Sluice's packets set.
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 const TTL: u8 = 64;
 /// Types of ICMP (RFC 792).
@@ -29,7 +29,8 @@ const WINDOW_SCALE: [u8; 2] = [3, 3];
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
-/// An option for experiments (RFC 4727) with a number of our own (RFC 6994): reports of losses, permitted and made.
+/// An option for experiments (RFC 4727) with a number of Sluice's own (RFC 6994): reports of losses, permitted and
+/// made.
 const REPORTS: [u8; 4] = [253, 4, 0x53, 0x4c];
 const REPORT: [u8; 4] = [253, 5, 0x53, 0x4c];
 /// The report that losses were not caused by congestion.
@@ -52,7 +53,7 @@ pub(super) fn packet(packet: &Packet, length: u16, ends: &Ends) -> (u16, Vec<u8>
     (ETHERTYPE_IPV4, bytes)
 }
 
-/// Returns a real packet with the mark that it got in a queue.
+/// Returns a real packet with the ECN mark that a queue set on it.
 fn marked(real: &[u8], ecn: Ecn) -> Vec<u8> {
     let mut bytes = real.to_vec();
     let own = usize::from(bytes[0] & 0xf) * 4;
@@ -82,7 +83,7 @@ fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// Builds the headers of a packet that DSR routes or makes: its header lies between IP's and the next.
+/// Builds the headers of a packet that DSR routes or makes: DSR's header stands between IP's and the next.
 fn source_routed(packet: &Packet, options: &DsrOptions, length: u16, ends: &Ends) -> Vec<u8> {
     let room = usize::from(length.saturating_sub(20));
     let (header, carried) = if options.message.is_some() {
@@ -102,7 +103,7 @@ fn source_routed(packet: &Packet, options: &DsrOptions, length: u16, ends: &Ends
     bytes
 }
 
-/// Builds the header after IP's, with its protocol number, of a packet of `length` bytes from the IP header on.
+/// Builds the header after IP's, with its protocol number, of a packet with `length` bytes from the IP header on.
 fn carried(packet: &Packet, length: u16, ends: &Ends) -> (u8, Vec<u8>) {
     match (&packet.segment, ends.protocol) {
         (Some(segment), _) => (TCP, tcp(segment, ends)),
@@ -171,7 +172,7 @@ fn tcp(segment: &Segment, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// Builds the options of a segment, padded as every stack lays them out (RFC 7323, appendix A).
+/// Builds the options of a segment, padded in the usual way of stacks (RFC 7323, appendix A).
 fn options(segment: &Segment) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40);
     if segment.flags & Segment::SYN != 0 {
@@ -217,7 +218,7 @@ fn options(segment: &Segment) -> Vec<u8> {
     bytes
 }
 
-/// Returns the smallest shift that makes a window fit. Both ends offer the same window all the time.
+/// Returns the smallest shift that makes a window fit. Both ends always offer the same window.
 fn scale(window: u64) -> u8 {
     (0..14).find(|&shift| window >> shift <= UNSCALED).unwrap_or(14)
 }

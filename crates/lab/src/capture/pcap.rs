@@ -26,7 +26,7 @@ impl<W: Write> Capture<W> {
     /// Creates a capture of `node`.
     ///
     /// # Errors
-    /// When the header cannot be written.
+    /// When the file header cannot be written.
     pub(super) fn new(mut to: W, node: u32, addresses: Addresses) -> io::Result<Self> {
         let mut header = Vec::with_capacity(24);
         header.extend(MAGIC.to_le_bytes());
@@ -42,7 +42,7 @@ impl<W: Write> Capture<W> {
     /// Adds an event, if it is a frame that this node sent or heard.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the event cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         if event.node != self.node {
             return Ok(());
@@ -84,10 +84,10 @@ impl<W: Write> Capture<W> {
         self.to.write_all(&record.bytes)
     }
 
-    /// Writes out what is buffered.
+    /// Writes out the buffer.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the buffer cannot be written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

@@ -6,15 +6,16 @@ use control::{Random, mix};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Longest simulated time of a draw, and its warm-up, in steps.
+/// Longest simulated time of a draw and its warm-up, in steps.
 pub(super) const LENGTH: usize = 80;
 pub(super) const WARMUP: usize = 20;
-/// A channel that is busier than this is full: contention leaves the rest idle. In a step with a larger share of others they send.
+/// Busy share above which a channel counts as full: contention leaves the rest idle. Share of a step from which other
+/// networks count as sending.
 const FULL: f64 = 0.7;
 const FOREIGN: f64 = 0.03;
-/// Bytes in a step above which there is more traffic than a call.
+/// Bytes in a step above which the traffic is more than a call.
 const ACTIVE: f64 = 3_000.0;
-/// Longest gap in steps within a burst, and the length from which on a burst counts as endless.
+/// Longest gap in steps within a burst, and the length from which a burst counts as endless.
 const GAP: usize = 2;
 const ENDLESS: usize = 30;
 /// Bytes of TCP acknowledgements, as a share of the bytes in the other direction.
@@ -36,7 +37,7 @@ pub(super) enum Kind {
     Saturated,
     /// Packets at random times, independent of others.
     Paced,
-    /// Downloads at the times at which they were seen.
+    /// Downloads at the recorded times.
     Bursts,
 }
 
@@ -47,16 +48,16 @@ pub(super) struct Draw {
     /// Steps of the recording.
     pub(super) steps: Range<usize>,
     pub(super) kind: Kind,
-    /// Factor of the neighbour's load with which it uses the airtime that was seen.
+    /// Factor by which the neighbour's load is scaled to use the recorded airtime.
     pub(super) scale: f64,
-    /// The neighbour's MCS in tenths of the fastest, and its number of stations.
+    /// The neighbour's MCS in tenths of the fastest MCS, and its number of stations.
     speed: u8,
     guests: u8,
     /// Connections of a download; a station's queue; one-way delay of far servers, in ms.
     connections: u8,
     queue: &'static str,
     far: f64,
-    /// Whether the line has the largest rate that was received, if the recording suggests that.
+    /// True if the line has the largest recorded rate, which only some recordings suggest.
     is_line_slow: bool,
 }
 
@@ -98,7 +99,7 @@ impl Air {
         self.bytes.iter().map(|of| of[way][steps.clone()].iter().sum::<f64>()).sum()
     }
 
-    /// Rate of the line in Mb/s, if the largest received rate shows it: the channel was not full meanwhile.
+    /// Rate of the line in Mb/s, if the largest received rate equals it: the channel was not full at that time.
     fn line(&self) -> Option<f64> {
         let half_second = |half: usize| {
             let steps = 5 * half..5 * half + 5;
@@ -173,7 +174,7 @@ impl Air {
         bursts.iter().map(load).collect()
     }
 
-    /// Writes the neighbour's traffic; `full`: the rate in bit/s that would fill the channel.
+    /// Writes the neighbour's traffic; `full` is the rate in bit/s that would fill the channel.
     fn neighbour(&self, text: &mut String, draw: &Draw, full: f64) {
         let seen: Vec<f64> = self.shares[draw.steps.clone()].iter().map(|it| it.foreign).collect();
         match draw.kind {
@@ -211,7 +212,7 @@ fn transfer(size: f64, start: f64) -> String {
     format!("transport = \"tcp\"\n{transfer}\nstart = \"{start:.2} s\"")
 }
 
-/// Steps in which a series is above this, joined over short gaps.
+/// Steps in which a series is above `above`, joined over short gaps.
 fn bursts(series: &[f64], above: f64) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
     for (step, _) in series.iter().enumerate().filter(|(_, value)| **value > above) {

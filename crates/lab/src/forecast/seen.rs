@@ -9,7 +9,7 @@ pub(super) const STEP: f64 = 0.1;
 /// Share of payload in the airtime of frames, if the driver does not report their airtime.
 const PAYLOAD: f64 = 0.6;
 
-/// Shares of the time: busy; the access point sends; stations of other networks send.
+/// Shares of time: the channel is busy; the access point sends; stations of other networks send.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shares {
     pub(super) busy: f64,
@@ -28,11 +28,11 @@ impl Shares {
 /// An access point, as its radio reports it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Air {
-    /// Its channel and stations. The output of `iw` has no traffic.
+    /// Channel and stations of the interface. The output of `iw` has no traffic.
     pub interface: Interface,
-    /// Number of stations whose bitrates have no MCS: they count as slow ones of 802.11n.
+    /// Number of stations whose bitrates have no MCS, which count as slow stations of 802.11n.
     pub legacy: usize,
-    /// The station that is pinged: the one that receives most.
+    /// The station that is pinged: the station that receives most.
     pub pinged: usize,
     /// Bytes to and from each station in each step.
     pub(super) bytes: Vec<[Vec<f64>; 2]>,
@@ -46,14 +46,14 @@ impl Air {
     /// Reads a recording, or the output of `iw`.
     ///
     /// # Errors
-    /// It is neither, or has no access point with stations.
+    /// The text is neither, or has no access point with stations.
     pub fn read(text: &str) -> Result<Self, &'static str> {
         let samples = text.lines().filter(|line| line.starts_with("{\"air\":"));
         // The last line may be cut off.
         let samples: Vec<Value> = samples.filter_map(|line| serde_json::from_str(line).ok()).collect();
         match samples.as_slice() {
             [] if interface::is_interface(text) => Ok(Self::default()),
-            [] => Err("has neither a radio's measurements nor output of iw: record a Wi-Fi interface"),
+            [] => Err("contains neither a radio's measurements nor output of iw: record a Wi-Fi interface"),
             [first, .., last] if (1.0..86_400.0).contains(&(number(last, "at_s") - number(first, "at_s"))) => {
                 let mut air = Self::of_samples(&samples);
                 air.legacy = air.interface.left_out();
@@ -67,10 +67,10 @@ impl Air {
                 air.pinged = all.max_by(|one, other| sent(one).total_cmp(&sent(other))).unwrap_or(0);
                 match air.interface.stations.len() {
                     _ if first["air"]["role"] != "access point" => {
-                        Err("is not from an access point: record on the access point")
+                        Err("was not recorded on an access point: record there")
                     }
-                    0 => Err("has no station: record while some are connected"),
-                    all if all == air.legacy => Err("has no station of 802.11n or newer: no bitrate has an MCS"),
+                    0 => Err("contains no station: record while stations are connected"),
+                    all if all == air.legacy => Err("contains no station of 802.11n or newer: no bitrate has an MCS"),
                     _ => Ok(air),
                 }
             }
@@ -128,13 +128,13 @@ fn number(of: &Value, key: &str) -> f64 {
     of[key].as_f64().unwrap_or(0.0)
 }
 
-/// The whole part of a number; 0 for negative numbers.
+/// The integer part of a number; 0 for negative numbers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is out of range becomes the nearest")]
 pub(super) fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// A step, and counters that were read in this step.
+/// A step, and the counters that were read in this step.
 type Reading = (usize, [f64; 3]);
 
 /// Increments in each step.
@@ -153,7 +153,7 @@ fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
     all
 }
 
-/// Counters of a station (bytes to and from it, airtime from it), and the modes in both directions.
+/// Counters of a station (bytes to and from the station, its airtime), and the modes in both directions.
 #[derive(Debug, Default)]
 struct Counted {
     counts: Vec<Reading>,

@@ -3,7 +3,7 @@
 use super::{Arm, Forecast, Interval};
 use std::fmt::Write as _;
 
-/// Smaller differences count as none.
+/// Ratio below which a difference counts as none.
 const LITTLE: f64 = 1.1;
 
 impl Forecast {
@@ -14,7 +14,7 @@ impl Forecast {
         }
         let mut text = String::new();
         let now = self.arms.first().map_or_else(String::new, |arm| ms(arm.now_s));
-        let _ = writeln!(text, "The slowest hundredth of pings to the busiest station: {now} now.");
+        let _ = writeln!(text, "99th percentile of the ping time to the busiest station: {now} at present.");
         for arm in &self.arms {
             let Arm { name, ratio: Interval { low, high, .. }, goodput, .. } = arm;
             let (then, verdict) = (ms(arm.then_s), arm.verdict());
@@ -24,15 +24,15 @@ impl Forecast {
                 "  {then} with {name}: {low:.2} to {high:.2} times, {verdict}; goodput within {goodput:.0} %."
             );
         }
-        let _ = write!(text, "Others fill {:.0} % of the air; ", 100.0 * self.foreign);
+        let _ = write!(text, "Other cells use {:.0} % of the airtime; ", 100.0 * self.foreign);
         let _ = match self.grown {
             Some(Interval { low, high, .. }) => {
-                writeln!(text, "if they take all that they can, it is {low:.2} to {high:.2} times.")
+                writeln!(text, "if they take all that they can, the ping time changes {low:.2} to {high:.2} times.")
             }
-            None => writeln!(text, "if that grows, this does not hold."),
+            None => writeln!(text, "if their share grows, the forecast does not hold."),
         };
         if self.legacy > 0 {
-            let _ = writeln!(text, "{} of {} stations tell no MCS and count as slow ones.", self.legacy, self.stations);
+            let _ = writeln!(text, "{} of {} stations report no MCS and count as slow.", self.legacy, self.stations);
         }
         text
     }
@@ -45,7 +45,7 @@ impl Arm {
             Interval { low, high, .. } if low > 1.0 / LITTLE && high < LITTLE => "no difference to be expected",
             Interval { high: ..1.0, .. } => "faster",
             Interval { low, .. } if low > 1.0 => "slower",
-            _ => "cannot tell, because what is not seen decides",
+            _ => "cannot tell: unmeasured conditions decide",
         }
     }
 }
@@ -58,7 +58,7 @@ fn ms(of: Interval) -> String {
 mod tests {
     use super::*;
 
-    /// A certain difference of one hundredth still counts as none.
+    /// A difference of one hundredth counts as none, even if it is certain.
     #[test]
     fn a_verdict_is_what_the_interval_of_the_ratio_says() {
         let of = |low, high| {

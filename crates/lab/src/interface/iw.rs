@@ -4,17 +4,17 @@ use super::{Bitrate, Interface, Role, Station, is_of_wifi, old_rate};
 use sim::config::GuardInterval;
 use sim::radio::Format;
 
-/// True if a text looks like the output of `iw`, also where it was pasted with an indent.
+/// True if a text resembles the output of `iw`, even if pasted with an indent.
 pub fn is_interface(text: &str) -> bool {
     let begins = ["Interface ", "Station ", "Connected to ", "Not connected", "phy#"];
     text.lines().any(|line| begins.iter().any(|begin| line.trim_start().starts_with(begin)))
 }
 
-/// Reads an interface from the output of `iw`: that of this name, or the one that has stations. Interfaces on one channel
-/// share its air, and are one.
+/// Reads an interface from the output of `iw`: the interface of this name, or the one that has stations. Interfaces on
+/// one channel share its airtime, and are merged.
 ///
 /// # Errors
-/// A line is not as `iw` writes it; no interface has this name; without a name, several channels have stations.
+/// A line differs from `iw`'s format; no interface has this name; without a name, several channels have stations.
 pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     let all = interfaces(text)?;
     let names = |of: &[&Interface]| of.iter().filter_map(|it| it.name.clone()).collect::<Vec<_>>().join(", ");
@@ -89,7 +89,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
     Ok(all)
 }
 
-/// The index of the interface with this name, which is added if no line has named it before.
+/// The index of the interface with this name, which is added at its first occurrence.
 fn place(all: &mut Vec<Interface>, name: Option<&str>) -> usize {
     all.iter().position(|it| it.name.as_deref() == name).unwrap_or_else(|| {
         all.push(Interface { name: name.map(str::to_owned), ..Interface::default() });
@@ -129,7 +129,7 @@ fn channel_width(line: &str) -> Result<u32, String> {
     }
 }
 
-/// The mode in the words behind `bitrate:`, none for a rate without an MCS.
+/// The mode in the words behind `bitrate:`; `None` for a rate without an MCS.
 fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
     let (mut generation, mut mcs, mut streams, mut width, mut guard) = (None, 0_u8, 1_u8, 20, GuardInterval::Long);
     let mut words = words.iter().copied();

@@ -26,7 +26,7 @@ pub(super) const KIND: u32 = 0xf;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const AND: u16 = 0x54;
 
-/// Builds the filter: asks for each TCP or UDP socket, and pretends that options for a class were set.
+/// Builds the filter, which asks for each TCP or UDP socket, and pretends that options for a class were set.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) fn filter() -> Option<[Statement; 27]> {
     /// `AUDIT_ARCH_X86_64` or `AUDIT_ARCH_AARCH64` (`linux/audit.h`).
@@ -94,7 +94,7 @@ pub(super) fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Reads the next request, or `None` if its process has ended.
+/// Reads the next request, or `None` if the requesting process has ended.
 pub(super) fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
     // `struct seccomp_notif`: number, process, flags, and `struct seccomp_data`, with room for later kernels. It must
     // be zero.
@@ -113,7 +113,7 @@ pub(super) fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
     Ok(Some(Wanted { id, thread, family, kind, protocol }))
 }
 
-/// Hands the socket to the process, unless that has ended.
+/// Hands the socket to the requesting process, unless it has ended.
 pub(super) fn hand_over(listener: &OwnedFd, wanted: &Wanted, socket: &OwnedFd) {
     let closes = wanted.kind & SocketFlags::CLOEXEC.bits();
     let mut answer = libc::seccomp_notif_addfd {

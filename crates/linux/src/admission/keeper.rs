@@ -8,18 +8,18 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 
-/// Lowest number of the descriptors that the keeper keeps. All others are closed in it: whoever waits for the end of a
-/// pipe must not wait for the keeper.
+/// Lowest number of the descriptors that the keeper keeps. The keeper closes all others: a program that waits for the
+/// end of a pipe must not wait for the keeper.
 const KEPT: i32 = 100;
 
-/// Holds back the keeper: when this goes with its process, the keeper begins.
+/// Holds back the keeper: when this value is dropped or its process ends, the keeper begins.
 #[derive(Debug)]
 pub(super) struct Keeper {
     _alive: std::io::PipeWriter,
 }
 
 impl Keeper {
-    /// Starts it for the requests of a filter. It must be called by a thread that is not under the filter.
+    /// Starts the keeper for the requests of a filter. Call it in a thread that is not under the filter.
     ///
     /// # Errors
     /// The kernel gives no process or no descriptors.
@@ -45,7 +45,7 @@ impl Keeper {
     }
 }
 
-/// Leaves everything behind that a user could miss or wait for: the terminal, its signals, the folder, all files.
+/// Leaves everything that a user could miss or wait for: the terminal, its signals, the folder, all files.
 fn leave(ended: i32, listener: i32) -> Result<(), Errno> {
     let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
@@ -68,8 +68,7 @@ fn leave(ended: i32, listener: i32) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Waits for the end of the process that supervises, then lets every request through until no process is left that
-/// could make one.
+/// Waits for the end of the process that supervises, then lets all requests through until no process is left.
 fn keep(ended: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
     let wait = |of: &OwnedFd| loop {
         let mut polled = [PollFd::from_borrowed_fd(of.as_fd(), PollFlags::IN)];

@@ -1,5 +1,5 @@
 //! Rates of all flows through this node. A probe that this node can admit reserves its rate for a short time, and later
-//! messages of the source extend this; so the sum of all flows stays below a bound.
+//! messages of the source extend this time; so the sum of all flows stays below a bound.
 
 use crate::admission::message::{Kind, Message, UNBOUNDED};
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use units::{Duration, Instant, Rate};
 
 /// Most flows. Beyond that nothing is admitted where a sum is bounded.
 const MOST_FLOWS: usize = 256;
-/// Time for which a probe keeps its rate: longer than a source waits for its answer, with all repetitions.
+/// Time for which a probe keeps its rate: longer than a source's wait for its answer, with all repetitions.
 pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
 
 /// A program, or a flow, is forgotten after this much silence. Its program sends three signs of life in that time.
@@ -22,7 +22,7 @@ struct Entry {
     source: IpAddr,
     /// Port of the flow; zero if it is not known.
     port: u16,
-    /// Rate that it takes from the node's links: zero where it ends.
+    /// Rate that the flow takes from the node's links: zero at the node where the flow ends.
     rate: Rate,
     until: Instant,
 }
@@ -34,7 +34,7 @@ impl Entry {
 }
 
 impl Ledger {
-    /// Tells whether a message is of a flow that this node has let through.
+    /// True if a message is of a flow that this node has let through.
     pub(crate) fn knows(&self, now: Instant, message: &Message) -> bool {
         let mut passing = self.0.iter().filter(|entry| entry.rate != Rate::bps(0) && now < entry.until);
         passing.any(|entry| entry.is_of(message))
@@ -52,12 +52,12 @@ impl Ledger {
         Rate::bps(if is_full { 0 } else { bound.as_bps().saturating_sub(sum) })
     }
 
-    /// Keeps a probe's rate until its answer has come.
+    /// Keeps a probe's rate until its answer has arrived.
     pub(crate) fn reserve(&mut self, now: Instant, probe: &Message) {
         self.set(probe, probe.rate, now + PROBED_FOR);
     }
 
-    /// Keeps a flow's rate, also one that is not known, because this agent began later; forgets a flow that has ended.
+    /// Keeps a flow's rate, even if the flow is unknown because this agent began later; forgets a flow that has ended.
     pub(crate) fn keep(&mut self, now: Instant, present: &Message) {
         if present.rate == Rate::bps(0) {
             self.0.retain(|entry| !entry.is_of(present));
@@ -75,7 +75,7 @@ impl Ledger {
         }
     }
 
-    /// Numbers of the flows that end at this node at that port, or at one that is not known.
+    /// Numbers of the flows that end at this node at that port, or at an unknown port.
     pub(crate) fn numbers(&self, now: Instant, source: IpAddr, port: u16) -> impl Iterator<Item = u64> {
         let is_one = move |entry: &&Entry| {
             let is_port = [entry.port, port].contains(&0) || entry.port == port;

@@ -1,5 +1,5 @@
 //! Detects real-time packets that arrive with a congestion mark (CE), by a packet socket whose kernel filter passes
-//! nothing else. Opening it takes `CAP_NET_RAW`, reading it nothing.
+//! nothing else. Opening the socket takes `CAP_NET_RAW`, reading it takes no privilege.
 
 use crate::admission::message::Flow;
 use crate::error::Error;
@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
-/// Pause between two reads. Under an overload of marked packets most are not read, which makes no difference: they ask
+/// Pause between two reads. Under an overload of marked packets most are not read, which makes no difference: all ask
 /// for the same.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Most packets read at once.
@@ -28,7 +28,7 @@ const MARKED: [u8; 2] = [46 << 2 | 3, 47 << 2 | 3];
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The packet socket. Readable when a marked packet has come.
+/// The packet socket. Readable when a marked packet has arrived.
 #[derive(Debug)]
 pub(crate) struct Marks {
     socket: OwnedFd,
@@ -42,7 +42,7 @@ impl Marks {
     /// Opens the socket, for all interfaces.
     ///
     /// # Errors
-    /// The privilege is missing, or the kernel has no such sockets.
+    /// The privilege is missing, or the kernel has no packet sockets.
     pub(crate) fn open() -> Result<Self, Error> {
         let open = || {
             // `ETH_P_IP`, in network byte order.
@@ -57,7 +57,7 @@ impl Marks {
         Ok(Self { socket: open().map_err(refused)?, rests: None })
     }
 
-    /// Returns the flows of which a marked packet has come since the last call, then rests for [`PAUSE`].
+    /// Returns the flows of which a marked packet has arrived since the last call, then rests for [`PAUSE`].
     pub(crate) fn look(&mut self, now: Instant) -> Vec<Flow> {
         if self.rests.is_some_and(|until| now < until) {
             return Vec::new();

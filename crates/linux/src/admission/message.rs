@@ -38,8 +38,8 @@ pub enum Kind {
     Answer,
     /// On its way to the source: packets of the flow arrive marked.
     Regulate,
-    /// On its way to the destination: the flow still exists, and wants to be told of requests to regulate; with rate
-    /// zero that it has ended. It is not answered.
+    /// On its way to the destination: the flow still exists, and expects requests to regulate; with rate zero: the flow
+    /// has ended. A wrong message is not answered.
     Present,
 }
 
@@ -52,10 +52,9 @@ pub struct Message {
     pub hops: u8,
     /// Number of the probe, which its answer repeats. Zero in requests to regulate.
     pub number: u64,
-    /// Least rate that a node of the path can still admit, in network-layer bytes; [`UNBOUNDED`] if no node set a
-    /// bound.
+    /// Least rate that a node of the path can admit, in network-layer bytes; [`UNBOUNDED`] if no node set a bound.
     pub bottleneck: Rate,
-    /// Source of the flow. Unspecified between a program and the agent of its own machine, which knows it.
+    /// Source of the flow. Unspecified between a program and the agent of its own machine, which knows the address.
     pub source: IpAddr,
     /// Destination of the flow.
     pub destination: IpAddr,
@@ -77,15 +76,15 @@ pub const UNBOUNDED: Rate = Rate::bps(u64::MAX);
 pub enum Malformed {
     #[error("the message has {0} bytes instead of {LENGTH}")]
     Length(usize),
-    #[error("it is not a message of the admission protocol")]
+    #[error("the packet is not a message of the admission protocol")]
     Foreign,
-    #[error("version {0} is not known")]
+    #[error("version {0} of the admission protocol is unknown")]
     Version(u8),
-    #[error("kind {0} is not known")]
+    #[error("message kind {0} is unknown")]
     Kind(u8),
-    #[error("{0} hops: a path has at most {MOST_HOPS}")]
+    #[error("{0} hops are more than the maximum of {MOST_HOPS}")]
     Hops(u8),
-    #[error("a reserved byte is not zero")]
+    #[error("a reserved byte of the message is not zero")]
     Reserved,
 }
 
@@ -169,7 +168,7 @@ fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("every field lies within the message")
 }
 
-/// The other end of a message.
+/// The other end of an exchange of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Program(Program),
@@ -181,7 +180,7 @@ pub(crate) enum Peer {
 pub(crate) struct Program {
     /// Number in the name of its socket, of its own choice.
     pub(crate) name: u64,
-    /// Its user, from the kernel, or who has that id as a subordinate one.
+    /// Its user, from the kernel, or the user to whom that id belongs as a subordinate id.
     pub(crate) user: u32,
 }
 

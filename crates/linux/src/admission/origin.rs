@@ -1,5 +1,5 @@
-//! Tells whether a thread's socket would be the same if this thread made it: the same network, user, control group and
-//! label. Firewalls, VPNs and sandboxes tell sockets apart by these.
+//! Checks whether a thread's socket would be the same if this thread made it: the same network, user, control group and
+//! label. Firewalls, VPNs and sandboxes distinguish sockets by these properties.
 
 use rustix::process::Pid;
 use std::fs::{metadata, read_to_string};
@@ -21,12 +21,12 @@ pub(super) struct Origin {
 const CREDENTIALS: [&str; 6] = ["Uid:", "Gid:", "Groups:", "CapInh:", "CapPrm:", "CapEff:"];
 
 impl Origin {
-    /// Reads it of the calling thread.
+    /// Reads the properties of the calling thread.
     pub(super) fn own() -> Option<Self> {
         Self::read("/proc/thread-self")
     }
 
-    /// Reads it of a thread. It cannot change while the thread waits for an answer.
+    /// Reads the properties of a thread. They cannot change while the thread waits for an answer.
     pub(super) fn of(thread: Pid) -> Option<Self> {
         Self::read(&format!("/proc/{}", thread.as_raw_nonzero()))
     }

@@ -1,6 +1,6 @@
 //! Owners of user ids: the subordinate ids of a user (subuid(5)) count as the user.
 //!
-//! An agent may not look into the namespaces of programs, and ids outside of a user's ranges are in none that he makes.
+//! An agent may not look into the namespaces of programs, and a user's namespaces have no ids outside of his ranges.
 
 use std::fs::read_to_string;
 

@@ -1,6 +1,6 @@
 //! Limits what messages cost an agent: how often it wakes up for them, how many routes it asks the kernel for, and how
-//! many it accepts from each sender and from all together. Messages of admitted flows have a quota of their own, which
-//! unknown senders cannot use up, and requests to regulate them have another, so that answers always pass.
+//! many it accepts from each sender and from all together. Messages of admitted flows have their own quota, which
+//! unknown senders cannot use up, and requests to regulate them have a third one, so that answers always pass.
 
 use crate::admission::message::{Neighbour, Peer};
 use units::{Duration, Instant};
@@ -15,7 +15,7 @@ const OF_ONE: u64 = 50;
 const OF_ALL: u64 = 200;
 /// Messages per second whose senders are checked by a route, and their burst; the same for each other standing.
 const CHECKS: u64 = 1_000;
-/// Most senders told apart; beyond that the one that was quiet for longest starts anew.
+/// Most senders distinguished; one more replaces the sender that was quiet for longest.
 const MOST_SENDERS: usize = 64;
 
 /// Returns when messages may be read again after a turn that has read some.
@@ -55,12 +55,12 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Tells whether one more message may be checked, which costs some routes, and counts it.
+    /// Returns true if one more message may be checked, which costs some routes, and counts it.
     pub(crate) fn checks(&mut self, now: Instant, standing: Standing) -> bool {
         self.checks[standing as usize].take(now)
     }
 
-    /// Tells whether one more message of a verified sender is allowed, and counts it.
+    /// Returns true if one more message of a verified sender is allowed, and counts it.
     pub(crate) fn allows(&mut self, now: Instant, from: Peer, standing: Standing) -> bool {
         let all = &mut self.all[standing as usize];
         if standing != Standing::Stranger {

@@ -1,5 +1,5 @@
 //! Sockets of admission: one UDP port at each named interface and at loopback and, if allowed, a packet socket that
-//! sees marked packets. Nothing blocks, and each turn reads a bounded number of messages.
+//! sees marked packets. No call blocks, and each turn reads a bounded number of messages.
 
 use crate::admission::marks::Marks;
 use crate::admission::message::{LENGTH, MAGIC, Message, Neighbour, Peer, Program, VERSION};
@@ -30,7 +30,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use units::{Instant, Rate};
 
-/// Mode of the socket of programs: everybody may ask. The folder lets nobody else make a socket of that name.
+/// Mode of the socket of programs: every user may ask. The folder lets no other user make a socket of that name.
 const MODE: Mode = Mode::from_raw_mode(0o666);
 /// How the names of programs' sockets begin, in no file system; 16 hexadecimal digits follow.
 const PROGRAM: &str = "sluice-";
@@ -61,8 +61,8 @@ struct Interface {
 descriptor_of!(Port, epoll);
 
 impl Port {
-    /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why marked
-    /// packets cannot be noticed, if so.
+    /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why
+    /// marked packets cannot be noticed, if they cannot.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -206,7 +206,7 @@ impl Port {
         came
     }
 
-    /// Sends a message. One that cannot be sent is lost like any other.
+    /// Sends a message. A message that cannot be sent is lost like any other.
     fn send(&self, posted: &Posted) {
         let bytes = posted.message.write();
         match posted.to {

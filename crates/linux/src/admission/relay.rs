@@ -1,7 +1,7 @@
 //! The decisions of an agent about messages of admission, without sockets and clocks.
 //!
 //! A message is accepted only from a neighbour through which the sender that it names is reached. So an answer goes to
-//! who asked, and nobody can name another as the source of a probe or as the destination of an answer.
+//! the program that asked, and no sender can name another as the source of a probe or as the destination of an answer.
 
 use crate::admission::ledger::{FORGOTTEN_AFTER, Ledger, PROBED_FOR};
 use crate::admission::message::{Flow, Kind, Message, Neighbour, Peer, Program, UNBOUNDED};
@@ -12,12 +12,12 @@ use units::{Duration, Instant, Rate};
 /// Most programs of this machine that are remembered. For one more, the user with the most programs loses the one that
 /// was heard longest ago, of those whose probe is not open.
 const MOST_PROGRAMS: usize = 64;
-/// A user with more programs than these loses also one whose probe is open to another user's.
+/// A user with more programs than these also loses a program whose probe is open to another user's.
 const MOST_OPEN: usize = 8;
-/// Least time between two requests to regulate of one flow, as in the simulator. Without it a flow of fifty packets per
-/// second would bring as many requests, which all say the same.
+/// Least time between two requests to regulate of one flow, as in the simulator. Without this limit a flow of fifty
+/// packets per second would cause as many requests, which all say the same.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
-/// A single marked packet within this time is ignored: congestion marks many, and anybody on the link can forge one.
+/// A single marked packet within this time is ignored: congestion marks many, and any host on the link can forge one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
 /// Most flows whose marked packets are remembered.
 const MOST_MARKED: usize = 64;
@@ -37,7 +37,7 @@ pub(crate) trait Routes {
     fn to(&mut self, address: Ipv4Addr) -> Option<Hop>;
 }
 
-/// A message to send, and to whom.
+/// A message to send, and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Posted {
     pub(crate) to: Peer,
@@ -49,7 +49,7 @@ pub(crate) struct Posted {
 pub(crate) struct Room {
     /// Rate by its controllers; `None` if none bounds it.
     pub(crate) available: Option<Rate>,
-    /// Most that all flows together may have; `None` if nothing bounds it.
+    /// Most that all flows together may have; `None` if there is no such bound.
     pub(crate) at_most: Option<Rate>,
 }
 
@@ -70,7 +70,7 @@ struct Asked {
     flow: u64,
     number: u64,
     heard: Instant,
-    /// Time until which an answer to its probe may come.
+    /// Time until which an answer to its probe may arrive.
     open_until: Instant,
 }
 
@@ -84,7 +84,7 @@ struct Marked {
 }
 
 impl Relay {
-    /// Returns the messages to send for one that has come.
+    /// Returns the messages to send for one that has arrived.
     pub(crate) fn take(
         &mut self,
         now: Instant,
@@ -128,8 +128,8 @@ impl Relay {
         }
     }
 
-    /// Tells whether a neighbour's message belongs to a flow that is admitted, or answers a program's probe. Whoever has
-    /// not seen the flow's messages does not know the numbers.
+    /// True if a neighbour's message belongs to a flow that is admitted, or answers a program's probe. A sender that
+    /// has not seen the flow's messages does not know the numbers.
     fn standing(&self, now: Instant, message: &Message) -> Standing {
         let is_answer = || self.programs.iter().any(|asked| asked.number == message.number);
         match message.kind {
@@ -140,7 +140,7 @@ impl Relay {
         }
     }
 
-    /// Lowers a probe's bottleneck to what this node can still admit, and keeps that for the flow.
+    /// Lowers a probe's bottleneck to the rate that this node can still admit, and keeps that rate for the flow.
     fn lower(&mut self, now: Instant, message: Message, room: Room) -> Message {
         let bottleneck = message.bottleneck.min(room.available.unwrap_or(UNBOUNDED));
         let left = self.ledger.left(now, &message, room.at_most.unwrap_or(UNBOUNDED));
@@ -155,7 +155,7 @@ impl Relay {
         lowered
     }
 
-    /// Handles a program of this machine that asks or says that it is there.
+    /// Handles the message of a program of this machine: a probe or a sign of life.
     fn ask(
         &mut self,
         now: Instant,
@@ -183,7 +183,7 @@ impl Relay {
         }
     }
 
-    /// Remembers a program, or forgets it if its flow has ended. Returns whether there is room for it.
+    /// Remembers a program, or forgets it if its flow has ended. Returns true if there is room for it.
     fn remember(&mut self, now: Instant, program: Program, destination: Ipv4Addr, message: &Message) -> bool {
         self.programs.retain(|asked| now.since(asked.heard) < FORGOTTEN_AFTER);
         let known = self.programs.iter().position(|asked| asked.program == program);
@@ -211,7 +211,7 @@ impl Relay {
         true
     }
 
-    /// Returns the place of the program that gives way to one more of this user.
+    /// Returns the place of the program that gives way to another one of this user.
     fn least_needed(&self, now: Instant, user: u32) -> Option<usize> {
         let of = |user| self.programs.iter().filter(|asked| asked.program.user == user).count();
         let most = self.programs.iter().map(|asked| of(asked.program.user)).max()?;
@@ -222,7 +222,7 @@ impl Relay {
         least.map(|(place, _)| place)
     }
 
-    /// Handles a neighbour's probe, or his word that a flow still exists: lowers its bottleneck and forwards it, or
+    /// Handles a neighbour's probe, or his message that a flow still exists: lowers its bottleneck and forwards it, or
     /// answers it if it has arrived.
     fn pass(
         &mut self,
@@ -281,7 +281,7 @@ impl Relay {
     }
 
     /// Handles a marked packet to this machine: returns requests to regulate, if they are due, for the flows that its
-    /// source has announced there. The first packet asks for nothing.
+    /// source has announced at that port. The first marked packet causes no request.
     pub(crate) fn marked(&mut self, now: Instant, flow: Flow, routes: &mut dyn Routes) -> Vec<Posted> {
         let Flow { source, destination, port } = flow;
         self.marked.retain(|marked| now.since(marked.last) < ALONE_FOR);
@@ -320,7 +320,7 @@ impl Relay {
     }
 }
 
-/// Forwards a message, unless that would send it back to where it came from.
+/// Forwards a message, unless it would return to the node that sent it.
 fn forward(from: Neighbour, next: Neighbour, message: Message) -> Option<Posted> {
     if next == from {
         return None;
@@ -328,7 +328,7 @@ fn forward(from: Neighbour, next: Neighbour, message: Message) -> Option<Posted>
     Some(Posted { to: Peer::Neighbour(next), message: message.passed()? })
 }
 
-/// Tells whether the route to an address begins with this neighbour, who is on the link.
+/// True if the route to an address begins with this neighbour, who is on the link.
 fn is_via(neighbour: Neighbour, address: Ipv4Addr, routes: &mut dyn Routes) -> bool {
     let mut begins = |address| matches!(routes.to(address), Some(Hop::Via(next, _)) if next == neighbour);
     begins(address) && (address == neighbour.address || begins(neighbour.address))

@@ -14,7 +14,7 @@ use std::os::fd::AsFd as _;
 use std::process::Command;
 use units::Instant;
 
-/// Signals that are passed on to the command.
+/// Signals that are forwarded to the command.
 const PASSED_ON: [Signal; 6] =
     [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
 
@@ -36,11 +36,11 @@ pub enum Ended {
     Signalled(i32),
     /// The flow was refused: the command did not run, or was ended.
     Refused(Why),
-    /// This process got a signal while it asked.
+    /// This process got a signal while its probe was open.
     Interrupted(i32),
 }
 
-/// Asks, runs the command, and probes again when the destination asks to regulate. Calls `tell` for each event.
+/// Probes, runs the command, and probes again when the destination asks to regulate. Calls `tell` for each event.
 ///
 /// # Errors
 /// The command cannot be run or supervised, or the kernel refuses a needed call.
@@ -91,7 +91,7 @@ struct Admission {
     command: Option<Command>,
     running: Option<Supervised>,
     class: Class,
-    /// Why it was told to end.
+    /// Why the command was ended.
     stopped: Option<Why>,
 }
 
@@ -121,7 +121,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Gives the command's sockets the class that the flow has now.
+    /// Gives the command's sockets the present class of the flow.
     fn reclass(&mut self) -> Option<News> {
         let class = self.source.class(now());
         let running = self.running.as_mut().filter(|_| class != self.class)?;
@@ -130,7 +130,7 @@ impl Admission {
         (sockets > 0).then_some(News::Unreached { sockets })
     }
 
-    /// Passes signals on, and notices the command's end.
+    /// Forwards signals, and notices the command's end.
     fn pass_on(&mut self, signals: &SignalFd) -> Option<Ended> {
         while let Ok(Some(told)) = signals.read_signal() {
             let number = told.ssi_signo.cast_signed();
@@ -166,8 +166,7 @@ fn reap(process: Pid) -> Option<WaitStatus> {
     found
 }
 
-/// Waits for a signal, a message, a request for a socket, or the source's next deadline. Returns whether a socket is
-/// requested.
+/// Waits for a signal, a message, a request for a socket, or the source's next deadline. True if one is requested.
 fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
     let of_command = admission.running.as_ref().map_or(Instant::NEVER, Supervised::next);
     let until = admission.source.next().min(of_command);

@@ -25,7 +25,7 @@ const TURN: usize = 64;
 /// The request of a program.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Rate that it needs, in network-layer bytes: with headers of UDP and IP.
+    /// Rate that the flow needs, in network-layer bytes: with headers of UDP and IP.
     pub rate: Rate,
     /// Destination of the flow.
     pub destination: Ipv4Addr,
@@ -46,7 +46,7 @@ pub enum News {
     Admit(Path),
     /// The flow may go on: it was asked to regulate, and there is room.
     Confirm(Path),
-    /// It was asked to regulate.
+    /// The flow was asked to regulate.
     Regulate,
     /// The flow is refused, or may not go on.
     Refuse(Why),
@@ -69,34 +69,34 @@ pub struct Path {
 /// Reasons for a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The path cannot carry it.
+    /// The path cannot carry the flow.
     Bottleneck(Path),
     /// No answer came.
     NoAnswer {
-        /// Whether an agent listens on this machine.
+        /// True if an agent listens on this machine.
         has_agent: bool,
     },
 }
 
-/// The source of a flow. Its descriptor is readable when a message has come.
+/// The source of a flow. Its descriptor is readable when a message has arrived.
 #[derive(Debug)]
 pub struct Source {
     wanted: Wanted,
     socket: OwnedFd,
     flow: u64,
-    /// Whether the socket is connected to an agent that lives, as far as is known.
+    /// True if the socket is connected to an agent that lives, as far as is known.
     has_agent: bool,
     gate: FlowGate,
     /// Time until which the flow counts as newly admitted.
     new_until: Instant,
-    /// Time at which to tell the agent next that the program is there.
+    /// Time at which the agent is next informed that the program still runs.
     present: Instant,
 }
 
 descriptor_of!(Source, socket);
 
 impl Source {
-    /// Makes a source that has not asked yet.
+    /// Makes a source that has not probed yet.
     ///
     /// # Errors
     /// The kernel gives no socket or no random numbers.
@@ -132,7 +132,7 @@ impl Source {
         }
     }
 
-    /// Handles messages that have come and deadlines that have passed.
+    /// Handles messages that have arrived and deadlines that have passed.
     pub fn work(&mut self, now: Instant) -> Vec<News> {
         let mut news = Vec::new();
         for _ in 0..TURN {
@@ -203,13 +203,13 @@ impl Source {
         }
     }
 
-    /// Tells the nodes of the path that the flow has ended or never began.
+    /// Informs the nodes of the path that the flow has ended or never began.
     fn end(&mut self) {
         self.present = Instant::NEVER;
         self.send(Kind::Present, 0, Rate::bps(0));
     }
 
-    /// Sends a message. One that cannot be sent is lost like any other.
+    /// Sends a message. A message that cannot be sent is lost like any other.
     fn send(&mut self, kind: Kind, number: u64, rate: Rate) {
         let Wanted { destination, port, .. } = self.wanted;
         let (source, destination) = (Ipv4Addr::UNSPECIFIED.into(), destination.into());
@@ -238,9 +238,9 @@ impl Source {
         sent.map(drop)
     }
 
-    /// Connects a new socket to the agent. Then the socket gets the name of a number, to which the agent answers: in this order nobody
-    /// else can send to it. The former socket is closed, because the kernel lets anybody send to a socket whose agent has
-    /// died and refused a message.
+    /// Connects a new socket to the agent. Then the socket gets the name of a number, to which the agent answers: in
+    /// this order no other program can send to it. The former socket is closed, because the kernel lets any program
+    /// send to a socket whose agent has died and refused a message.
     fn connect(&mut self, name: u64) -> Result<(), Errno> {
         self.socket = unnamed()?;
         connect(&self.socket, &SocketAddrUnix::new(&self.wanted.agent)?)?;
@@ -248,7 +248,7 @@ impl Source {
     }
 }
 
-/// Opens a socket without a name: nobody can send to it.
+/// Opens a socket without a name: no program can send to it.
 fn unnamed() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }

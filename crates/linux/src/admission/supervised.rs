@@ -2,13 +2,13 @@
 //!
 //! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
 //! UDP socket. If the asking thread has this process's network, user, control group and label, this process makes the
-//! socket with the class and hands it over: the socket is the same as if the thread had made it. Otherwise the thread
-//! makes its own, which gets its class shortly after. Sockets that are open already get another class through copies of
-//! their descriptors (`pidfd_getfd`), which a process may make of its descendants. If a program sets a class itself
-//! (`IP_TOS`, `IPV6_TCLASS`), that has no effect, and no error.
+//! socket with the class and hands it over. The socket is the same as if the thread had made it. Otherwise the thread
+//! makes its own socket, which gets its class shortly after. Sockets that are open already get another class through
+//! copies of their descriptors (`pidfd_getfd`), which a process may make of its descendants. A program's own choice of
+//! a class (`IP_TOS`, `IPV6_TCLASS`) has no effect, and causes no error.
 //!
-//! Needs Linux 5.14 with seccomp. Sockets that the filter does not see keep class zero until the next change: those of
-//! `io_uring` and of 32-bit programs; per-packet options are not seen either.
+//! Needs Linux 5.14 with seccomp. The sockets of `io_uring` and of 32-bit programs, which the filter does not see, keep
+//! class zero until the next change; per-packet options are not seen either.
 
 use crate::admission::filter::{KIND, Wanted, filter, hand_over, install, let_through, receive, refuse};
 use crate::admission::keeper::Keeper;
@@ -51,21 +51,20 @@ impl Class {
     }
 }
 
-/// A running command. Its descriptor is readable when a socket is requested; it hangs up when all processes
-/// have ended.
+/// A running command. Its descriptor is readable when a socket is requested; it hangs up when all processes have ended.
 #[derive(Debug)]
 pub struct Supervised {
     listener: OwnedFd,
     /// The first process of the command.
     pub process: Pid,
     class: Class,
-    /// Processes that have made sockets of their own, and when to give those the class.
+    /// Processes that have made sockets of their own, and when to give these sockets the class.
     late: Vec<(Instant, Pid)>,
     _keeper: Keeper,
 }
 
-/// Times after a thread's request at which its own socket gets the class: it exists within microseconds, unless the
-/// machine is busy.
+/// Times after a thread's request at which its own socket gets the class: the socket exists within microseconds, unless
+/// the machine is busy.
 const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(200)];
 /// Most processes whose own sockets wait for their class.
 const MOST_LATE: usize = 64;
@@ -82,7 +81,7 @@ pub enum NotStarted {
 }
 
 impl Supervised {
-    /// Starts a command whose sockets have this class. It gets SIGTERM if this process is killed.
+    /// Starts a command whose sockets have this class. The command gets SIGTERM if this process is killed.
     ///
     /// # Errors
     /// The command cannot be run or supervised.
@@ -104,7 +103,7 @@ impl Supervised {
         Ok(Self { listener, process, class, late: Vec::new(), _keeper: keeper })
     }
 
-    /// Makes the requested socket, or lets the requester make it. A requester that has ended is no error.
+    /// Makes the requested socket, or lets the requester make it. The end of a requester is no error.
     ///
     /// # Errors
     /// The kernel does not deliver the request.
@@ -155,7 +154,7 @@ impl Supervised {
         }
     }
 
-    /// Gives all present and future sockets another class. Returns how many could not be changed.
+    /// Gives all present and future sockets another class. Returns how many sockets could not be changed.
     pub fn change(&mut self, class: Class) -> usize {
         self.class = class;
         change_sockets(descendants(), class)
@@ -182,7 +181,7 @@ fn start(mut command: Command) -> Result<(Pid, OwnedFd), NotStarted> {
     Ok((process, listener))
 }
 
-/// An IPv4 socket takes its class from one option, an IPv6 socket from another, and from the first when it speaks IPv4.
+/// An IPv4 socket takes its class from one option, an IPv6 socket from another, and from the first when it uses IPv4.
 fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     match socket_domain(socket)? {
         AddressFamily::INET => set_ip_tos(socket, class.byte()),
@@ -194,8 +193,8 @@ fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     }
 }
 
-/// Sets the class of the sockets of those of these processes that descend from this one; returns how many sockets could
-/// not be changed.
+/// Sets the class of the sockets of each of these processes that descends from this one; returns how many could not be
+/// changed.
 fn change_sockets(processes: Vec<Pid>, class: Class) -> usize {
     let open = |process| Some((process, pidfd_open(process, PidfdFlags::empty()).ok()?));
     let opened: Vec<(Pid, OwnedFd)> = processes.into_iter().filter_map(open).collect();
@@ -224,7 +223,7 @@ fn change(process: Pid, handle: &OwnedFd, class: Class) -> usize {
     numbers.filter(|number| !change(*number)).count()
 }
 
-/// Returns all descendants of this process, in no order. Orphans are among them, see [`run`](super::run).
+/// Returns all descendants of this process, in no order. Orphans are included, see [`run`](super::run).
 fn descendants() -> Vec<Pid> {
     let own = rustix::process::getpid();
     let mut children: BTreeMap<i32, Vec<Pid>> = BTreeMap::new();

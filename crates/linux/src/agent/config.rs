@@ -13,8 +13,7 @@ use std::path::Path;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back, also of
-    /// those that come later.
+    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back.
     #[serde(default)]
     pub interface: BTreeMap<String, Wish>,
     /// Metrics for Prometheus. Default: none.
@@ -53,7 +52,7 @@ impl Config {
         self.interface.iter().map(|(device, interface)| wish(device, interface, folder)).collect()
     }
 
-    /// Takes out the interfaces whose settings no queue can have, and says why of each: the others are governed.
+    /// Removes the interfaces whose settings no queue can have, and returns the reasons: the others are governed.
     pub fn take_out_wrong(&mut self, folder: &Path) -> Vec<String> {
         let before = self.interface.len();
         let mut wrong = Vec::new();
@@ -91,7 +90,5 @@ fn named(table: &str, device: &str) -> Result<(), String> {
     if is_name(device) {
         return Ok(());
     }
-    Err(format!(
-        "{table}.{device}: no interface can have this name: a name has up to 15 bytes, and no space, colon or slash"
-    ))
+    Err(format!("{table}.{device}: an interface's name has 1 to 15 bytes, without space, colon or slash"))
 }

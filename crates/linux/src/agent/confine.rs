@@ -1,9 +1,8 @@
-//! The privileges that a running agent keeps: few capabilities, no way to get more, and the system calls that it makes.
+//! The privileges that a running agent keeps: few capabilities, no way to get more, and the necessary system calls.
 //!
-//! An attacker who takes over a running agent must not get more than the queues that it governs. A system call that is
-//! not on the list fails as if the kernel did not have it: a library then uses an older call, and other failures are
-//! reported like any kernel error. If the agent were killed instead, its queues would be left ungoverned and not
-//! restored.
+//! An attacker who controls an agent must get only the queues that it governs. A system call that is not on the list
+//! fails as if the kernel did not have it: a library then uses an older call, and other failures are reported like any
+//! kernel error. If the agent were killed instead, its queues would be left ungoverned and not restored.
 
 use crate::device::contract::Keeps;
 use crate::error::Error;
@@ -16,12 +15,12 @@ use rustix::thread::{
 pub(crate) enum Opens {
     /// Only netlink.
     Netlink,
-    /// Also IPv4 datagrams, because interfaces come back: the agent takes part in admission or exchanges notes.
+    /// Also IPv4 datagrams, because interfaces return: the agent takes part in admission or exchanges notes.
     Datagrams,
 }
 
-/// Gives up all other privileges permanently. Returns why system calls are not filtered, if they are not: the
-/// architecture or the kernel has no filter.
+/// Permanently gives up all other privileges. Returns why system calls are not filtered, if so: the architecture or the
+/// kernel has no filter.
 ///
 /// # Errors
 /// The kernel does not drop the privileges.
@@ -36,7 +35,7 @@ pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Erro
     Ok(filter::apply(keeps, opens).err())
 }
 
-/// Capabilities that a process needs for that.
+/// Capabilities that a process needs for these operations.
 fn capabilities_of(keeps: Keeps) -> CapabilitySet {
     match keeps {
         Keeps::Nothing => CapabilitySet::empty(),
@@ -74,7 +73,7 @@ mod filter {
         SYS_ftruncate SYS_getcwd SYS_getdents64 SYS_lseek SYS_mkdirat SYS_newfstatat SYS_openat SYS_pread64 SYS_read
         SYS_readlinkat SYS_readv SYS_renameat SYS_renameat2 SYS_statfs SYS_statx SYS_unlinkat SYS_write SYS_writev
     ];
-    /// Netlink, clients, the service manager, and waiting for them. Sockets that are to listen are there already, and may
+    /// Netlink, clients, the service manager, and waiting for them. Sockets that are to listen exist already, and may
     /// get their names later.
     const SOCKETS: &[i64] = &calls![
         SYS_accept4 SYS_bind SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_getsockname
@@ -154,7 +153,7 @@ mod filter {
     /// # Errors
     /// Reasons for a missing filter.
     pub(super) fn apply(_: Keeps, _: Opens) -> Result<(), String> {
-        Err(format!("there is no list of them for {}", std::env::consts::ARCH))
+        Err(format!("no list of allowed system calls exists for {}", std::env::consts::ARCH))
     }
 }
 

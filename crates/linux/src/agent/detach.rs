@@ -1,4 +1,4 @@
-//! Ends a governed queue from outside: ends its agent, or does the work of one that was killed.
+//! Ends a governed queue from outside: ends its agent, or does the work of an agent that was killed.
 
 use crate::device::claim::put_back;
 use crate::device::former::Former;
@@ -17,10 +17,10 @@ use units::Duration;
 const LONGEST: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Former queue that a place has back.
+/// Former queue that was restored at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
-    /// Its queue.
+    /// The queue of the place.
     Queue,
     /// The settings of mac80211's scheduler.
     Settings,
@@ -32,8 +32,8 @@ impl Restored {
     }
 }
 
-/// Restores the former queue of a place: ends the agent that governs it, or does the work of one that was killed.
-/// Returns what was restored; `None` if there was nothing to do.
+/// Restores the former queue of a place: ends the agent that governs it, or does the work of a killed agent. Returns
+/// what was restored; `None` if there was nothing to do.
 ///
 /// # Errors
 /// There is no such interface, the privilege is missing, the agent does not end, or the queue cannot be restored.
@@ -70,7 +70,7 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
     }
 }
 
-/// Removes the lock of a phy that an agent left that was killed before it wrote anything down.
+/// Removes the lock of a phy that an agent left which was killed before it wrote any state.
 fn forget_lock(folder: &Path, device: &str) {
     if let Ok(link) = Route::open().and_then(|mut route| route.link(device))
         && let Ok(Some(phy)) = Wireless::open().and_then(|mut wireless| wireless.phy_of(link.index))
@@ -79,7 +79,7 @@ fn forget_lock(folder: &Path, device: &str) {
     }
 }
 
-/// Restores what a killed agent left, and returns what that was, if there was anything.
+/// Restores what a killed agent left, and returns a description, if there was anything.
 pub(super) fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<Option<Restored>, Error> {
     let left = State::left(folder, device, parent)?;
     forget_lock(folder, device);

@@ -23,11 +23,11 @@ use crate::telemetry::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant};
 
-/// Longest time between two looks at the clients.
+/// Longest time between two checks of the clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// Time between two attempts to listen.
 const TRIED_EVERY: Duration = Duration::from_secs(2);
-/// The machine slept if its clocks moved apart by more than this.
+/// The machine slept if its clocks moved apart by more than this time.
 const SLEEP: Duration = Duration::from_millis(100);
 
 /// Behaviour when a queue is lost.
@@ -39,13 +39,13 @@ pub enum Patience {
     Wait,
 }
 
-/// Governs queues until a signal comes or the host breaks off, then restores the former queues, also after an error.
-/// Serves status and metrics at `listen`. Once a queue is taken up (with [`Patience::End`] once all are), this thread
-/// permanently gives up the privileges that it does not need.
+/// Governs queues until a signal arrives or the host ends the loop, then restores the former queues, also after an
+/// error. Serves status and metrics at `listen`. Once a queue is taken up (with [`Patience::End`] once all are), this
+/// thread permanently gives up the privileges that it does not need.
 ///
 /// # Errors
 /// With [`Patience::End`] the first failure; with [`Patience::Wait`] a missing privilege at the start, or the failure
-/// if no queue could be governed or waited for. At the end, why a former queue is not restored.
+/// if no queue could be governed or expected. At the end, the reason if a former queue is not restored.
 pub fn govern(
     wishes: Vec<Wish>,
     patience: Patience,
@@ -61,7 +61,7 @@ pub fn govern(
     agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(is_news, host)))
 }
 
-/// State of an agent that the service manager knows. It gets `READY=1` once each queue was tried.
+/// State of an agent that the service manager knows. The manager gets `READY=1` once each queue was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
     /// A missing privilege ends the agent.
@@ -78,7 +78,7 @@ pub(super) struct Reload {
     /// Places that are new or have other settings.
     pub(super) touched: BTreeSet<Place>,
     pub(super) wanted: BTreeSet<Place>,
-    /// What is wanted, with the settings of several interfaces.
+    /// The wishes, with the settings of several interfaces.
     pub(super) all: Vec<Wish>,
 }
 
@@ -144,7 +144,7 @@ impl Agent {
         })
     }
 
-    /// Takes up queues, all or until one is governed or a signal comes, and listens. The loop takes up the others.
+    /// Listens and takes up queues: all, or until one is governed or a signal arrives. The loop takes up the others.
     fn begin(&mut self, listen: Vec<(Address, Serves)>, signals: &Signals, host: &mut dyn Host) -> Result<(), Error> {
         let (mut first, mut refused) = (None, 0);
         for at in 0..self.governors.len() {
@@ -177,7 +177,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Makes all sockets. No failure ends governing: an attacker who holds a port, or all ports, must not achieve that.
+    /// Makes all sockets. No failure ends governing, not even an attacker's who holds a port, or all ports.
     fn open(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) {
         for (address, serves) in listen {
             match Listener::open(address, serves) {
@@ -249,7 +249,7 @@ impl Agent {
                     let words = match what {
                         AgentEventKind::Admission => "probes are answered and forwarded".into(),
                         AgentEventKind::Notes => "notes are exchanged with neighbours".into(),
-                        _ if was_deaf => format!("listens at {name} from now on"),
+                        _ if was_deaf => format!("now listens at {name}"),
                         // At the start that is no news.
                         _ => continue,
                     };
@@ -257,7 +257,7 @@ impl Agent {
                 }
                 Err(error) => {
                     failed = true;
-                    let words = format!("{error}; governing goes on without it, tried again every {TRIED_EVERY}");
+                    let words = format!("{error}; the agent governs without it and retries every {TRIED_EVERY}");
                     if self.deaf.insert(key, words.clone()).as_ref() != Some(&words) {
                         tell(host, device, AgentEventKind::Failed, words);
                     }
@@ -267,12 +267,12 @@ impl Agent {
         self.again = if failed { now() + TRIED_EVERY } else { Instant::NEVER };
     }
 
-    /// Tells whether settings are of several interfaces, of which some may come later.
+    /// True if settings are of several interfaces, some of which may appear later.
     fn has_patterns(&self) -> bool {
         self.patience == Patience::Wait && self.wanted.iter().any(|wish| patterns::is_pattern(&wish.place.device))
     }
 
-    /// Wants queues of the interfaces that are there now, where settings are of several; not between two settings.
+    /// Expands settings of several interfaces to the present interfaces; not between two settings.
     pub(super) fn spread(&mut self, host: &mut dyn Host) {
         if self.reload.is_some() || !self.has_patterns() {
             return;
@@ -366,8 +366,8 @@ impl Agent {
         due.min(told).min(clients).min(admission).min(notes).min(self.again)
     }
 
-    /// Handles everything that is due: intervals and looks, then one attempt to take up a queue, which may take
-    /// milliseconds; the others are due at once again.
+    /// Handles everything that is due: intervals and readings, then one attempt to take up a queue, which may take
+    /// milliseconds; other attempts are due at once again.
     fn work(&mut self, now: Instant, host: &mut dyn Host) -> Result<Done, Error> {
         let slept = slept();
         if slept.saturating_sub(self.slept) > SLEEP {
@@ -405,8 +405,7 @@ impl Agent {
         Ok(most)
     }
 
-    /// Tells the service manager that the agent lives, its number of queues, and, once each was tried, that it is
-    /// ready.
+    /// Reports to the manager that the agent lives, its number of queues, and, once each was tried, that it is ready.
     fn tell_manager(&mut self) {
         let now = now();
         let is_tried = self.governors.iter().all(|governor| governor.is_governing() || governor.next() > now);
@@ -453,7 +452,7 @@ impl Agent {
         }
     }
 
-    /// Tells whether a queue's failure ends the agent.
+    /// True if a queue's failure ends the agent.
     fn ends_by(&self, error: &Error) -> bool {
         let is_denied = matches!(error, Error::NotPermitted { .. });
         self.patience == Patience::End || self.readiness == Readiness::Starting && is_denied

@@ -1,4 +1,4 @@
-//! One queue in the hands of the agent: taken up, governed, waiting for its interface, released.
+//! One queue of the agent: taken up, governed, waiting for its interface, released.
 
 use crate::agent::Host;
 use crate::agent::links::Links;
@@ -19,20 +19,20 @@ use crate::telemetry::status::{State, Status};
 use control::{AnyController, Controller as _, Idling, Interval, Limit, Orders, Reads, Seen, Sets};
 use units::{Duration, Instant, Rate};
 
-/// An interval that ends later than this plus one interval is skipped: it says nothing about the present queue.
+/// An interval that ends later than this plus one interval is skipped: it describes no present queue.
 const LATE: Duration = Duration::from_millis(250);
 /// Time over which a limit is judged to leave the link idle.
 const JUDGED: Duration = Duration::from_secs(10);
 /// Time until the next attempt after a failure other than the interface's absence.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 
-/// Governs one queue for as long as the agent runs, also while its interface is gone.
+/// Governs one queue for as long as the agent runs, also while its interface is absent.
 pub(super) struct Governor {
     pub(super) wish: Wish,
     /// Seed of the controller's random draws.
     seed: u64,
     controller: AnyController,
-    /// Present if real time has a controller of its own.
+    /// Present if real-time packets have their own controller.
     real_time: Option<RealTime>,
     pub(super) status: Status,
     phase: Phase,
@@ -60,20 +60,20 @@ struct Governing {
     /// Orders that the device carries out now.
     orders: Orders,
     interval: Duration,
-    /// Time between looks; `None` if the device needs none.
+    /// Time between readings; `None` if the device needs none.
     every: Option<Duration>,
     next_interval: Instant,
     next_look: Instant,
-    /// Whether the agent slept during the present interval.
+    /// True if the agent slept during the present interval.
     slept: bool,
-    /// Whether the controller leaves the link idle; `None` once that was reported.
+    /// Judges if the controller leaves the link idle; `None` once that was reported.
     idling: Option<Idling>,
 }
 
 /// Result of a governor's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
-    /// It looked at its queue: nothing that a client would see.
+    /// The queue was read: no client would see a change.
     Look,
     Something,
     /// The host wants to end.
@@ -85,13 +85,13 @@ pub(super) struct Round<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) links: &'a Links,
     pub(super) looks: &'a Looks,
-    /// Present if notes are exchanged anywhere.
+    /// Present if any queue exchanges notes.
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) now: Instant,
 }
 
 impl Governor {
-    /// A controller that orders notes draws by `seed`, by which nodes are told apart; others draw the same each time.
+    /// A controller that orders notes draws by `seed`, which distinguishes nodes; others draw the same each time.
     pub(super) fn new(wish: Wish, seed: u64, now: Instant) -> Result<Self, Error> {
         let seed = if wish.notes { seed } else { 0 };
         let controller = controller(&wish, seed)?;
@@ -116,7 +116,7 @@ impl Governor {
         }
     }
 
-    /// Returns the rate that can still be admitted here, if the controller says so.
+    /// Returns the rate that can still be admitted here, if the controller reports it.
     pub(super) fn available(&self) -> Option<Rate> {
         let real_time = self.real_time.as_ref().and_then(RealTime::available);
         real_time.or(self.controller.available()).filter(|_| self.is_governing())
@@ -126,7 +126,7 @@ impl Governor {
         self.governed_index().is_some()
     }
 
-    /// Returns what its queue needs, if there is one.
+    /// Returns the privileges that its queue needs, if there is one.
     pub(super) fn keeps(&self) -> Keeps {
         match &self.phase {
             Phase::Governing(governing) => governing.device.keeps(),
@@ -213,7 +213,7 @@ impl Governor {
         let radio = looks_at_radio.then(|| beside.radio(told));
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
             self.status.pass_over(&seen, &beside);
-            let words = format!("an interval of {} is skipped: the agent did not run for a part of it", seen.length);
+            let words = format!("skipped an interval of {}: the agent did not run during all of it", seen.length);
             self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
         }
@@ -250,7 +250,7 @@ impl Governor {
             let name = &self.status.controller;
             self.tell(
                 AgentEventKind::Measured,
-                format!("{name} starts with a limit of {limit}, as much as the link sends in {WORTH}"),
+                format!("{name} starts with a limit of {limit}, which the link sends in {WORTH}"),
                 round.host,
             );
         }
@@ -263,7 +263,7 @@ impl Governor {
         Ok(if told.is_break() { Done::Enough } else { Done::Something })
     }
 
-    /// Notes that the machine has slept: the controller must not see the present interval.
+    /// Records that the machine has slept: the controller must not see the present interval.
     pub(super) fn has_slept(&mut self) {
         if let Phase::Governing(governing) = &mut self.phase {
             governing.slept = true;
@@ -339,13 +339,13 @@ impl Governor {
         }
     }
 
-    /// Tells whether settings are for the queue that is there.
+    /// True if settings are for the present queue.
     fn is_same_queue(&self, wish: &Wish) -> bool {
         let of = |wish: &Wish| (wish.backend, wish.dry_run, wish.gso_segments);
         of(wish) == of(&self.wish)
     }
 
-    /// Applies other settings. Waiting packets are kept if the device can do that.
+    /// Applies other settings. Waiting packets are kept if the device supports it.
     pub(super) fn change(&mut self, wish: Wish, round: &mut Round) -> Result<(), Error> {
         if let Phase::Ended { .. } = self.phase {
             self.phase = Phase::Waiting { until: round.now };
@@ -390,7 +390,7 @@ impl Governor {
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
         (self.wish, self.controller, self.real_time) = (wish, controller, real_time);
         if adapted {
-            let words = format!("governed by {} from now on; no waiting packet is lost", self.status.controller);
+            let words = format!("now governed by {}, without losing waiting packets", self.status.controller);
             self.tell(AgentEventKind::Changed, words, round.host);
             return Ok(());
         }
@@ -408,8 +408,8 @@ impl Governor {
         }
     }
 
-    /// Releases the queue, so that the former one comes back, and reports that if it `is_news`. The error is the reason
-    /// why the former queue is not restored, or what else is left; it has been reported.
+    /// Releases the queue, so that the former one returns, and reports it if it `is_news`. The error, which has been
+    /// reported, is the reason why the former queue is not restored, or what else remains.
     fn let_go(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
         let Phase::Governing(mut governing) = ended else { return Ok(()) };
@@ -450,7 +450,7 @@ impl Governor {
     }
 }
 
-/// Judges, every [`JUDGED`] until it was reported once, whether the controller's limit idles the link; returns how.
+/// Judges, every [`JUDGED`] until it was reported once, if the controller's limit idles the link; returns the finding.
 fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<String> {
     let idling = told.as_mut()?;
     idling.add(seen, orders.rate);
@@ -479,7 +479,7 @@ fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     needs::controller(&wish.place.device, &wish.settings, seed, wish.notes)
 }
 
-/// Returns the remark that packets of many `segments` make a limit in packets imprecise, if so.
+/// Returns the remark that packets of many `segments` make a limit in packets imprecise, if they do.
 fn rough(wish: &Wish, segments: u32) -> Option<String> {
     let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
     (is_rough && segments > 1 && !wish.dry_run).then(|| {
@@ -489,13 +489,13 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
     })
 }
 
-/// Returns the remark that the controller begins with an arbitrary size until the link's rate is known, if so.
+/// Returns the remark that the controller begins with an arbitrary size until the link's rate is known, if it does.
 fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);
     is_blind.then(|| {
         format!(
-            "{name} starts with a limit of {first}; once packets wait, it restarts from as many as the link sends \
+            "{name} starts with a limit of {first}; once packets wait, it restarts from the number that the link sends \
                  in {WORTH}"
         )
     })
@@ -510,13 +510,13 @@ fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     Start { orders, measures, late_after, classes, marks, hops, every: look_every(controller), at }
 }
 
-/// Returns the time between two intervals and between two looks.
+/// Returns the time between two intervals and between two readings.
 fn paces(controller: &AnyController, own: Option<Own>, start: &Start) -> (Duration, Duration) {
     own.map_or((interval(controller), start.every), |own| (own.every, own.every))
 }
 
-/// Returns the ends of the first interval and the first look. Queues with the same interval end it together, so that
-/// they wake the agent once.
+/// Returns the ends of the first interval and of the time to the first reading. Queues with the same interval end it
+/// together, so that they wake the agent once.
 fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
     (on_grid(now + interval, every), on_grid(now, every))
 }

@@ -6,7 +6,7 @@ use crate::kernel::news::{self, News};
 use crate::kernel::rtnetlink::{Link, Route};
 use std::collections::BTreeMap;
 
-/// The interfaces of this network namespace. Its descriptor is readable when something about one changed.
+/// The interfaces of this network namespace. Its descriptor is readable when an interface has changed.
 #[derive(Debug)]
 pub(crate) struct Links {
     news: News,
@@ -19,7 +19,7 @@ pub(crate) struct Links {
 descriptor_of!(Links, news);
 
 impl Links {
-    /// Listens, then lists, so that no change is missed between the two.
+    /// Listens, then lists, so that no change between the two is missed.
     pub(crate) fn open() -> Result<Self, Error> {
         let (news, route) = (News::open(news::LINKS)?, Route::open()?);
         let mut new = Self { news, route, numbered: BTreeMap::new(), named: BTreeMap::new() };

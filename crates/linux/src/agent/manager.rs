@@ -1,4 +1,4 @@
-//! The service manager, if there is one: it is told when the agent is ready, that it lives, and what a reload did.
+//! The service manager, if there is one: it learns when the agent is ready, that it lives, and what a reload did.
 
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt as _;
@@ -17,9 +17,9 @@ pub(super) struct Manager {
     patience: Option<Duration>,
     /// The next message for the watchdog.
     next: Instant,
-    /// Queues that are governed and queues in all, as last told, and when.
+    /// Queues that are governed and queues in all, as last reported, and when.
     told: Option<((usize, usize), Instant)>,
-    /// Why the last reload changed nothing, if so.
+    /// Why the last reload changed nothing, if it was refused.
     refusal: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Manager {
         if self.patience.is_some() { self.next } else { Instant::NEVER }
     }
 
-    /// Tells the watchdog that the agent lives, if that is due.
+    /// Informs the watchdog that the agent lives, if that is due.
     pub(super) fn live(&mut self, now: Instant) {
         if let Some(patience) = self.patience.filter(|_| self.next <= now) {
             self.tell("WATCHDOG=1");
@@ -47,7 +47,7 @@ impl Manager {
         }
     }
 
-    /// Tells how many of all queues are governed: if the agent `is_ready` now, or if that changed, at most once in
+    /// Reports how many of all queues are governed: if the agent `is_ready` now, or if that changed, at most once in
     /// [`NEWS`] unless it `is_final`.
     pub(super) fn count(&mut self, count: (usize, usize), is_ready: bool, is_final: bool, now: Instant) {
         let is_news = self.told.is_none_or(|(told, at)| told != count && (is_final || at + NEWS <= now));
@@ -66,12 +66,12 @@ impl Manager {
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", now.as_nanos() / 1_000));
     }
 
-    /// Notes why a reload changes nothing. It is told in one line, with the number of queues.
+    /// Records why a reload changes nothing. The reason is reported in one line, with the number of queues.
     pub(super) fn refuse(&mut self, why: &str) {
         self.refusal = Some(why.replace('\n', " "));
     }
 
-    /// Sends it a message. It may be gone or busy, which is no failure of the agent.
+    /// Sends it a message. The manager may be absent or busy, which is no failure of the agent.
     pub(super) fn tell(&self, news: &str) {
         if let Some((socket, address)) = &self.socket {
             let _ = socket.send_to_addr(news.as_bytes(), address);

@@ -10,7 +10,7 @@ use units::Duration;
 
 /// Interval of reports if the controller never needs to be called.
 const WITHOUT_CONTROLLER: Duration = Duration::from_secs(1);
-/// Looks per interval, for a queue that is measured by looking.
+/// Readings per interval, for a queue that is measured by polling.
 const LOOKS: u64 = 16;
 
 /// Returns the time between two calls of the controller.
@@ -35,15 +35,15 @@ pub(super) fn controller(device: &str, settings: &Settings, seed: u64, notes: bo
     Ok(controller)
 }
 
-/// Returns the time between two looks at a queue that is measured by looking: a sixteenth of the controller's interval,
-/// from 10 to 50 ms. A wake-up costs about 60 µs, nearly all of it in the kernel and hardly more with many queues: a
-/// hundred per second take about half a percent of a core.
+/// Returns the time between two readings of a queue that is measured by polling: a sixteenth of the controller's
+/// interval, from 10 to 50 ms. A wake-up costs about 60 µs, nearly all of it in the kernel and nearly independent of
+/// the number of queues: a hundred per second take about half a percent of a core.
 pub(super) fn look_every(controller: &AnyController) -> Duration {
     let part = Duration::from_nanos(interval(controller).as_nanos() / LOOKS);
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// Tells whether a queue separates real-time packets: if the user wants it, if the controller governs one of the two
+/// True if a queue separates real-time packets: if the user asks for it, if the controller governs one of the two
 /// classes, or if it orders notes, which must not wait for the queue that they describe.
 pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
     let needs = controller.needs();
@@ -56,7 +56,7 @@ pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
 /// Opens the radio of the interface with this number, if the controller reads it.
 ///
 /// # Errors
-/// The interface is gone, or the kernel does not answer.
+/// The interface does not exist, or the kernel does not answer.
 pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box<Radiometer>>, Error> {
     if !controller.needs().reads.any_of(Radiometer::READS) {
         return Ok(None);
@@ -81,7 +81,7 @@ fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
 /// Checks that a controller can work with a device and with the radio of its interface. Notes are the agent's.
 ///
 /// # Errors
-/// The controller needs what is not measured there, or orders what is not possible.
+/// The controller needs a quantity that the device does not measure, or orders something impossible.
 pub(super) fn suits(controller: &AnyController, device: &dyn Device, radio: Option<&Radiometer>) -> Result<(), Error> {
     let able = device.capabilities();
     let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads)).and(Reads::NOTES);

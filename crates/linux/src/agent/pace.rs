@@ -3,8 +3,8 @@
 use control::{Interval, Limit};
 use units::{Bytes, Duration};
 
-/// Initial limit: what the link sends in this time, the longest round trip of most flows, by which eBDP sizes queues
-/// ([`control::ebdp::Params::t_max`]).
+/// Initial limit: the packets that the link sends in this time, the longest round trip of most flows, by which eBDP
+/// sizes queues ([`control::ebdp::Params::t_max`]).
 pub(super) const WORTH: Duration = Duration::from_millis(200);
 
 /// State of the measurement.
@@ -17,7 +17,7 @@ pub(super) enum Pace {
         /// Packets and bytes that left in that time.
         packets: u64,
     },
-    /// The link sends this much in [`WORTH`].
+    /// The link sends this limit in [`WORTH`].
     Known(Limit),
 }
 
@@ -27,7 +27,7 @@ impl Pace {
     }
 
     /// Learns from an interval. Once packets have left for [`WORTH`] in total while others waited, returns, only once,
-    /// what the link sends in that time, in the unit of `hard`.
+    /// how much the link sends in that time, in the unit of `hard`.
     pub(super) fn learn(&mut self, seen: &Interval, hard: Limit) -> Option<Limit> {
         let Self::Learning { time, packets } = self else { return None };
         let gaps = seen.departure_gap;

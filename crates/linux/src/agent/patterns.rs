@@ -1,5 +1,5 @@
-//! Settings of several interfaces at once: `*wifi`, of each radio, and `*`, of each interface in which packets wait. They hold
-//! for interfaces that come later, too.
+//! Settings of several interfaces at once: `*wifi`, of each radio, and `*`, of each interface in which packets wait.
+//! They also hold for interfaces that appear later.
 
 use crate::agent::links::Links;
 use crate::device::driver::Driver;
@@ -12,21 +12,21 @@ use std::collections::BTreeSet;
 
 /// One interface of each phy: they share its queues and its air.
 const EACH_RADIO: &str = "*wifi";
-/// One of each phy, and all others whose drivers push back.
+/// One interface of each phy, and all others whose drivers push back.
 const ALL: &str = "*";
 
-/// Tells whether settings are of several interfaces.
+/// True if settings are of several interfaces.
 pub(super) fn is_pattern(device: &str) -> bool {
     matches!(device, EACH_RADIO | ALL)
 }
 
-/// An interface, as far as patterns go.
+/// An interface, as far as patterns depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) name: String,
     /// The interface's phy if it is Wi-Fi and carries a network.
     pub(crate) phy: Option<u32>,
-    /// Whether it is no Wi-Fi and its driver pushes back.
+    /// True if it is no Wi-Fi and its driver pushes back.
     pub(crate) is_wired: bool,
 }
 
@@ -57,7 +57,7 @@ fn known(links: &Links, looks: &Looks) -> Result<Vec<Known>, Error> {
     Ok(all)
 }
 
-/// An interface that is called like a pattern is that one.
+/// An interface with a pattern's name is that interface.
 pub(crate) fn over(wishes: &[Wish], known: &[Known]) -> Vec<Wish> {
     let is_there = |name: &str| known.iter().any(|it| it.name == name);
     let (patterns, named): (Vec<&Wish>, Vec<&Wish>) =

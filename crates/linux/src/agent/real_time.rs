@@ -1,4 +1,4 @@
-//! A second controller beside that of a queue: it governs real time, whose packets it has marked.
+//! A second controller of a queue, next to the first: it governs real-time packets, which it has marked.
 
 use crate::agent::needs::{self, interval, suits};
 use crate::device::contract::Device;
@@ -14,11 +14,11 @@ pub(super) struct RealTime {
 }
 
 impl RealTime {
-    /// Builds the wanted one, if any. `first` is the controller of the queue itself.
+    /// Builds the wanted real-time controller, if any. `first` is the controller of the queue itself.
     ///
     /// # Errors
     /// The controller's parameters are invalid, it is called too rarely or needs notes, it orders anything but marks,
-    /// or both order them.
+    /// or both controllers order marks.
     pub(super) fn new(wish: &Wish, first: &AnyController, now: Instant) -> Result<Option<Self>, Error> {
         let Some(settings) = &wish.real_time else { return Ok(None) };
         let controller = needs::controller(&wish.place.device, settings, 0, false)?;
@@ -33,7 +33,7 @@ impl RealTime {
         Ok(Some(Self { next: now + interval(&controller), controller }))
     }
 
-    /// Checks that it can work with a device.
+    /// Checks that this controller can work with a device.
     ///
     /// # Errors
     /// The controller needs a measurement or gives an order that the device does not support.
@@ -50,15 +50,15 @@ impl RealTime {
         self.next
     }
 
-    /// Returns the rate that can still be admitted, if the controller says so.
+    /// Returns the rate that can still be admitted, if the controller reports it.
     pub(super) fn available(&self) -> Option<Rate> {
         self.controller.available()
     }
 
-    /// Decides if it is time to, and returns what is to be marked then. An interval that ends later than `late` is skipped.
+    /// Decides if it is due, and returns what is to be marked then. An interval that ends later than `late` is skipped.
     ///
     /// # Errors
-    /// As [`Device::take_interval`].
+    /// As for [`Device::take_interval`].
     pub(super) fn work(
         &mut self,
         device: &mut dyn Device,

@@ -1,8 +1,8 @@
 //! Other settings while an agent runs: all of them apply, or none.
 //!
-//! First each is checked, which changes nothing. Then queues are changed and taken up, between the intervals of those
-//! that are governed, and queues that are no longer wanted stay. If all succeed those are let go; if one fails, all get
-//! their former settings back.
+//! First each is checked, which changes nothing. Then queues are changed and taken up, between the intervals of the
+//! governed queues, and queues that are no longer wanted stay. If all succeed, the unwanted queues are released; if one
+//! fails, all get their former settings back.
 
 use crate::agent::Host;
 use crate::agent::govern::{Agent, Readiness, Reload, seed, tell};
@@ -118,7 +118,7 @@ impl Agent {
         tell(host, "", AgentEventKind::Failed, format!("nothing is changed: {why}"));
     }
 
-    /// Lets the queues go at all other places.
+    /// Releases the queues at all other places.
     pub(super) fn keep_only(&mut self, is_kept: impl Fn(&Place) -> bool, host: &mut dyn Host) {
         let manager = &mut self.manager;
         self.governors.retain_mut(|governor| {

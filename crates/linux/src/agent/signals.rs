@@ -6,8 +6,8 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// All signals that would end the agent before it has restored anything. They are blocked for this thread and those
-/// that it starts, and read by [`govern`](crate::agent::govern::govern).
+/// All signals that would end the agent before it has restored anything. They are blocked for this thread and the
+/// threads that it starts, and read by [`govern`](crate::agent::govern::govern).
 #[derive(Debug)]
 pub struct Signals {
     read: SignalFd,
@@ -21,11 +21,11 @@ pub enum Told {
     Reload,
     /// End.
     End,
-    /// Nothing: a file is as large as it may become, which the write reports.
+    /// No action: a file has reached its largest size, which the write reports.
     Nothing,
 }
 
-/// Signals that end no process by default: news of children and of the terminal, and stops, which an agent survives.
+/// Signals that end no process by default: of children, of the terminal, and stops, which an agent survives.
 const HARMLESS: [Signal; 7] = [
     Signal::SIGCHLD,
     Signal::SIGCONT,
@@ -37,10 +37,9 @@ const HARMLESS: [Signal; 7] = [
 ];
 
 impl Signals {
-    /// Takes over every signal that can be caught and would end the process, real-time signals too. Call it before
-    /// anything is changed, so that no signal comes between a change and its undoing. Those of a fault of this program
-    /// (SIGSEGV and the like) still end it at once when they are one; sent by another process they are an end like
-    /// others.
+    /// Takes over every signal that can be caught and would end the process, real-time signals too. Call it before any
+    /// change, so that no signal arrives between a change and its undoing. A fault of this program (SIGSEGV and the
+    /// like) still ends it at once; the same signal from another process is an end like others.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -55,7 +54,7 @@ impl Signals {
         Ok(Self { read, taken })
     }
 
-    /// Tells whether a signal waits to be read.
+    /// True if a signal waits to be read.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -65,7 +64,7 @@ impl Signals {
         polled.map(|ready| ready > 0).map_err(Error::kernel("read a signal"))
     }
 
-    /// Returns what the next signal means, if one has come.
+    /// Returns the meaning of the next signal, if one has arrived.
     ///
     /// # Errors
     /// The kernel refuses.

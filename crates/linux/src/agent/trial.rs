@@ -1,6 +1,5 @@
-//! The live world of a trial: one interface, which arm after arm governs, and what is measured meanwhile. Everything is
-//! set up and restored as `attach` does it, so that `detach`, `attach` or the next trial restores the queue after a
-//! kill.
+//! The live world of a trial: one interface, which arm after arm governs, and its measurements. Everything is set up
+//! and restored as in `attach`, so that `detach`, `attach` or the next trial restores the queue after a kill.
 
 use crate::agent::Host;
 use crate::agent::confine::{Opens, confine};
@@ -61,9 +60,9 @@ pub struct Live<'s> {
     echo: Echo,
     present: Option<Present>,
     heard: Heard,
-    /// Counters at the last look: bytes, and frames to stations with those given up.
+    /// Counters at the last reading: bytes, and frames to stations with those given up.
     counters: (u64, [u64; 2]),
-    /// Keeps other trials away, until it is dropped.
+    /// Excludes other trials until it is dropped.
     #[expect(dead_code, reason = "only held")]
     lock: FileLock,
 }
@@ -90,11 +89,11 @@ impl Host for Heard {
 }
 
 impl<'s> Live<'s> {
-    /// Prepares a trial: mends what a killed one left, and finds who may answer echoes, if `pings` names nobody. Then gives up
-    /// the privileges that no arm needs.
+    /// Prepares a trial: repairs what a killed trial left, and finds which hosts may answer echoes, if `pings` names
+    /// none. Then gives up the privileges that no arm needs.
     ///
     /// # Errors
-    /// There is no such interface, another trial or agent is there, nobody is known to answer, or a privilege is missing.
+    /// There is no such interface, another trial or agent runs, no host is known to answer, or a privilege is missing.
     pub fn open(place: Place, arms: Vec<Arm>, pings: Vec<Ipv4Addr>, signals: &'s Signals) -> Result<Self, Error> {
         let link = Route::open()?.link(&place.device)?;
         make_state_folder(&place.state_folder)?;

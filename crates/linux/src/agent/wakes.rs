@@ -64,7 +64,7 @@ impl Wakes {
         Ok(())
     }
 
-    /// Tells whether a source ended the last wait.
+    /// True if a source ended the last wait.
     pub(super) fn woke(&self, source: Source) -> bool {
         self.events.iter().any(|event| event.data.u64() == source as u64)
     }

@@ -1,4 +1,4 @@
-//! Chooses the device that serves a queue, and says why not another.
+//! Chooses the device that serves a queue, and says why it is not another.
 
 use crate::device::contract::Device;
 use crate::device::driver::{self, Idle};
@@ -15,7 +15,7 @@ use crate::kernel::rtnetlink::{ROOT, Route};
 pub struct Attached {
     /// Device that measures, limits and restores the queue.
     pub device: Box<dyn Device>,
-    /// Remarks for the user: that nothing ever waits in the queue, and why a better device is not possible.
+    /// Remarks for the user: that no packet ever waits in the queue, and why a better device is not possible.
     pub remarks: Vec<String>,
 }
 
@@ -25,8 +25,8 @@ pub struct Attached {
 /// it holds the packets, else the kernel's FIFO.
 ///
 /// # Errors
-/// There is no such interface, the privilege is missing, the device cannot hold the settings, another agent is there,
-/// or (unless the wish agrees to it) the former queue could not be restored or nothing ever waits in the queue.
+/// There is no such interface, a privilege is missing, the device has no such settings, or another agent is there. Or,
+/// unless the wish agrees to it, the former queue could not be restored or no packet ever waits in the queue.
 pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     let is_of_phy = [txq::KIND, knobs::KIND].contains(&attached.device.capabilities().kind);
@@ -79,7 +79,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
                 Ok(device) => Ok(Attached { device, remarks }),
                 Err(error) if has_classes(wish) => Err(error),
                 Err(error) => {
-                    let not_own = Some(format!("not in Sluice's own BPF discipline: {error}"));
+                    let not_own = Some(format!("Sluice's own BPF discipline cannot be used: {error}"));
                     let is_txq = is_root && txq::holds(&wish.place.device)?;
                     if is_txq { txq(wish, start, not_own) } else { fifo(not_own) }
                 }
@@ -92,8 +92,8 @@ fn has_classes(wish: &Wish) -> bool {
     wish.classes || wish.real_time.is_some()
 }
 
-/// Returns why a wish contradicts itself or its interface. `is_held`: mac80211 holds the packets, and nothing but the best
-/// grade is asked for; `is_idle`: nothing ever waits there.
+/// Returns why a wish contradicts itself or its interface. `is_held`: mac80211 holds the packets, and only the best
+/// grade is asked for; `is_idle`: no packet ever waits there.
 fn refusal(wish: &Wish, is_held: bool, is_idle: bool) -> Result<Option<Unfit>, Error> {
     let Wish { backend, dry_run, .. } = *wish;
     let device = || wish.place.device.clone();
@@ -109,8 +109,8 @@ fn refusal(wish: &Wish, is_held: bool, is_idle: bool) -> Result<Option<Unfit>, E
     Ok(refusals.into_iter().find(|(applies, _)| *applies).map(|(_, refusal)| refusal))
 }
 
-/// Takes up a queue in which nothing ever waits only if it is forced, and then returns that remark. If a user's queue
-/// would be lost, the device refuses and says that instead.
+/// Takes up a queue in which no packet ever waits only if it is forced to, and then returns that remark. If a user's
+/// queue would be lost, the device refuses and gives that reason instead.
 fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
     match idle {
         Some(idle) if !wish.force && (wish.replace || !idle.is_precious) => {
@@ -128,8 +128,8 @@ const GRADE_3: &str = "grade 3, turns in Sluice's own BPF discipline without tel
 const GRADE_2: &str = "grade 2, turns of the stations in Sluice's own BPF discipline: it holds this interface's packets, and \
                        mac80211 gets no more than it sends soon";
 
-/// Returns turns of the stations of an interface whose packets mac80211 holds, or else mac80211's scheduler, and says why not
-/// the other.
+/// Returns turns of the stations of an interface whose packets mac80211 holds, or else mac80211's scheduler and why
+/// turns were not possible.
 fn of_mac80211(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let missing = if wish.force {
         "--force".into()
@@ -142,11 +142,11 @@ fn of_mac80211(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Er
         }
     };
     let Attached { device, mut remarks } = knobs(wish, start)?;
-    remarks.push(format!("not grade 2, turns in Sluice's own BPF discipline: {missing}"));
+    remarks.push(format!("grade 2 (turns in Sluice's own BPF discipline) cannot be used: {missing}"));
     Ok(Attached { device, remarks })
 }
 
-/// Returns mac80211's scheduler, and says why it was chosen.
+/// Returns mac80211's scheduler, and why it was chosen.
 fn knobs(wish: &Wish, start: &Start) -> Result<Attached, Error> {
     if !wish.is_unspecific() {
         return Err(Unfit::Knobs.into());

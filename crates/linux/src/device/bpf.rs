@@ -4,10 +4,10 @@
 //! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate. For devices that never push back, `bpf/flight.h`,
 //! `bpf/below.h` and `bpf/completion.bpf.c` detect when the device is done with a packet. `bpf/class.h` separates
 //! real-time packets, `bpf/share.h` bounds them, and `bpf/mark.bpf.c` marks them. `bpf/flows.h`, `bpf/law.h`,
-//! `bpf/stations.h` and `bpf/turns.h` are the law of turns, and `bpf/biased.h` is
-//! biased queue management. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16
-//! and later with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel:
-//! a test drives it beside crate `queue` and requires every decision and counter to be equal.
+//! `bpf/stations.h` and `bpf/turns.h` are the law of turns, and `bpf/biased.h` is biased queue management.
+//! `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16 and later with `CONFIG_NET_SCH_BPF`.
+//! `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel: a test drives it and crate `queue`
+//! alike and requires every decision and counter to be equal.
 
 mod completions;
 mod discipline;

@@ -1,4 +1,4 @@
-//! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs ours.
+//! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs Sluice's.
 
 use crate::device::former::{Former, Obstacle};
 use crate::device::lock::FileLock;
@@ -21,8 +21,8 @@ pub(crate) fn claim(
     claim_locked(locked, route, looks, link, place.parent, replace)
 }
 
-/// As [`claim`]; but a discipline of `kind` that a killed agent left stays if it `serves`, and the queue before it is still
-/// the one to restore. Returns true in that case.
+/// Like [`claim`]; but a discipline of `kind` that a killed agent left stays if it `serves`, and the queue before it is
+/// still the one to restore. Returns true in that case.
 #[cfg(feature = "bpf")]
 pub(crate) fn claim_or_keep(
     place: &Place,
@@ -72,7 +72,7 @@ fn claim_locked(
     Ok((former, state))
 }
 
-/// Writes down what to restore, then installs our discipline of a kind.
+/// Writes the former state to a file, then installs Sluice's discipline of a kind.
 pub(crate) fn make_way(
     former: &Former,
     mut state: State,
@@ -88,7 +88,7 @@ pub(crate) fn make_way(
     Ok(state)
 }
 
-/// Restores what a killed agent left. If another program has put a queue there since, that one stays.
+/// Restores what a killed agent left. If another program has installed a queue there since, that queue stays.
 pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Result<(), Error> {
     match state.put_back(former, route) {
         Ok(()) | Err(Error::Replaced { .. }) => {}

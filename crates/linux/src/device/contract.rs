@@ -5,10 +5,10 @@ use crate::error::{Error, Unfit};
 use control::{Interval, Limit, Orders, Radio, Reads, Sets};
 use units::{Bytes, Duration, Instant};
 
-/// Longest time between two calls of a live queue's controller: it tells a device that its agent lives.
+/// Longest time between two calls of a live queue's controller, which also show a device that its agent lives.
 pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Kinds of Sluice's own discipline with turns: of the stations of a Wi-Fi interface, and without telling stations apart.
+/// Kinds of Sluice's own discipline with turns: by the stations of a Wi-Fi interface, and without stations.
 pub(crate) const TURNS_OF_STATIONS: &str = "turns of stations";
 pub(crate) const TURNS_OF_ONE: &str = "turns";
 /// Kind of that discipline that discards by priority.
@@ -20,11 +20,11 @@ pub trait Device {
     /// Returns the interface's name, as `ip link` shows it.
     fn name(&self) -> &str;
 
-    /// Returns the measurements since the last call, or since the device was made. What the device cannot measure is
-    /// zero or absent; see [`capabilities`](Self::capabilities).
+    /// Returns the measurements since the last call, or since the device was made. Values that the device cannot
+    /// measure are zero or absent; see [`capabilities`](Self::capabilities).
     ///
     /// # Errors
-    /// The interface is gone, or its queue is no longer the one that was installed.
+    /// The interface does not exist any more, or its queue is no longer the installed one.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
 
     /// Returns what was measured outside the queue, in the last interval of [`take_interval`](Self::take_interval).
@@ -36,14 +36,14 @@ pub trait Device {
     /// if there is no such queue.
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval).
+    /// As for [`take_interval`](Self::take_interval).
     fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
         let _ = now;
         Ok(None)
     }
 
-    /// Returns what the device decides by a law of its own, from its last interval; then no controller does. `None`:
-    /// a controller decides.
+    /// Returns the decision of a device with its own law, from its last interval; then no controller decides. `None`: a
+    /// controller decides.
     fn own(&self) -> Option<Own> {
         None
     }
@@ -51,21 +51,21 @@ pub trait Device {
     /// Carries out orders from now on. A lower limit discards waiting packets only if [`Capabilities::purges`] is set.
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval); an order is not in [`Capabilities::sets`], in which case none is
+    /// Like [`take_interval`](Self::take_interval); an order is not in [`Capabilities::sets`], in which case none is
     /// carried out; a limit has a unit that the device cannot hold.
     fn apply(&mut self, orders: &Orders) -> Result<(), Error>;
 
-    /// Restores the former queue. Does nothing if it is restored already.
+    /// Restores the former queue. Does nothing if the queue is restored already.
     ///
     /// # Errors
-    /// The former queue cannot be restored, or what the kernel made of it differs; or it is restored, and more of ours
-    /// [remains](Error::Remains).
+    /// The former queue cannot be restored, or the kernel's copy of it differs; or it is restored, and more of Sluice's
+    /// state [remains](Error::Remains).
     fn restore(&mut self) -> Result<(), Error>;
 
     /// Returns what the device can measure and do. Constant over its life.
     fn capabilities(&self) -> Capabilities;
 
-    /// Returns the privileges that it needs from now on until the queue is restored.
+    /// Returns the privileges that it needs until the queue is restored.
     fn keeps(&self) -> Keeps {
         Keeps::Queues
     }
@@ -84,26 +84,26 @@ pub trait Device {
     /// possible: then the queue must be made anew, and waiting packets are lost.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply).
+    /// As for [`apply`](Self::apply).
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
         let _ = (wish, start);
         Ok(false)
     }
 
-    /// Reads the counters of a queue that is measured by looking, see [`Capabilities::look_every`].
+    /// Reads the counters of a queue that is measured by polling, see [`Capabilities::look_every`].
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval).
+    /// As for [`take_interval`](Self::take_interval).
     fn look(&mut self, now: Instant) -> Result<(), Error> {
         let _ = now;
         Ok(())
     }
 }
 
-/// Decisions of a device that has a law of its own.
+/// Decisions of a device that has its own law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Own {
-    /// The limit that is to hold.
+    /// The limit from now on.
     pub limit: Limit,
     /// Time until the next decision.
     pub every: Duration,
@@ -111,16 +111,17 @@ pub struct Own {
     pub target_delay: Duration,
 }
 
-/// Measurements beside the controller's queue. Zero or absent if the device has none; see [`Capabilities::reads`].
+/// Measurements in addition to the controller's queue. Zero or absent if the device has none; see
+/// [`Capabilities::reads`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// As [`Radio::late`]: packets whose MAC delay exceeded the controller's bound.
+    /// Like [`Radio::late`]: packets whose MAC delay exceeded the controller's bound.
     pub late: u64,
-    /// As [`Radio::real_time`], for what leaves by this interface: others are not overheard.
+    /// Like [`Radio::real_time`], for packets that leave by this interface: others are not overheard.
     pub real_time: Bytes,
-    /// As [`Radio::real_time_new`], for what leaves by this interface.
+    /// Like [`Radio::real_time_new`], for packets that leave by this interface.
     pub real_time_new: Bytes,
-    /// As [`Radio::hops`], for what came to the queue, as far as packets show it.
+    /// Like [`Radio::hops`], for arrivals at the queue, as far as packets show it.
     pub hops: u8,
     /// Measurements of the real-time queue, if there is one.
     pub class: Option<Interval>,
@@ -137,11 +138,11 @@ impl Beside {
 /// Privileges that a device needs while it is governed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keeps {
-    /// None: it only looks.
+    /// No privilege: the device only reads.
     Nothing,
-    /// `CAP_NET_ADMIN`: it changes queues through rtnetlink or nl80211.
+    /// `CAP_NET_ADMIN`: the device changes queues through rtnetlink or nl80211.
     Queues,
-    /// Also `CAP_BPF` and `CAP_PERFMON`: it loads and reads BPF programs.
+    /// Also `CAP_BPF` and `CAP_PERFMON`: the device loads and reads BPF programs.
     QueuesAndBpf,
 }
 
@@ -152,7 +153,7 @@ impl Keeps {
     }
 }
 
-/// How a quantity of [`Interval`] is known.
+/// The way in which a quantity of [`Interval`] is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
     /// Counted or timed per packet.
@@ -168,7 +169,7 @@ pub enum Quality {
 pub struct Capabilities {
     /// Kind of queue, as `tc qdisc` calls it: `pfifo_head_drop`, `sluice`.
     pub kind: &'static str,
-    /// Whether packets above a lowered limit are discarded at once. Otherwise they leave as the link takes them.
+    /// True if packets above a lowered limit are discarded at once. Otherwise they leave at the link's pace.
     pub purges: bool,
     /// Interval at which [`Device::look`] must be called for estimates to hold; `None` if every packet is measured.
     pub look_every: Option<Duration>,
@@ -181,7 +182,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Returns how a quantity, one bit of [`Reads`], is known.
+    /// Returns the quality of a quantity, one bit of [`Reads`].
     pub fn quality(&self, of: Reads) -> Quality {
         match self.estimates.iter().find(|(reads, _)| reads.contains(of)) {
             _ if !self.reads.contains(of) => Quality::Absent,
@@ -226,6 +227,6 @@ mod tests {
         let limit = Orders::from(Limit::Packets(9));
         FIFO.allow(&limit).unwrap();
         let refused = FIFO.allow(&Orders { rate: Some(Rate::mbps(1)), ..limit }).unwrap_err().to_string();
-        assert_eq!(refused, "the controller orders a sending rate, which pfifo cannot carry out");
+        assert_eq!(refused, "the controller sets a sending rate, which pfifo cannot apply");
     }
 }

@@ -1,4 +1,4 @@
-//! Tells whether packets ever wait in a queue, which happens only if something below it refuses them for a while.
+//! Finds out if packets ever wait in a queue, which happens only if something below it refuses them for a while.
 
 use crate::device::former::Former;
 use crate::device::looks::Looks;
@@ -9,43 +9,43 @@ use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
 use std::fs;
 use std::path::Path;
 
-/// Kinds of interfaces whose drivers take every packet at once. The kernel gives such an interface no queue; if
-/// somebody has put one there, only the kind of interface can be used. TUN, which has a queue by default, is among
-/// them, because in most kernels its driver drops packets instead of stopping.
+/// Kinds of interfaces whose drivers take every packet at once. The kernel gives such an interface no queue; if a user
+/// has put one there, only the kind of interface can be used. The list includes TUN, which has a queue by default,
+/// because in most kernels its driver drops packets instead of stopping.
 const TAKE_ALL: [&str; 13] =
     ["batadv", "bond", "bridge", "dsa", "dummy", "macvlan", "team", "tun", "veth", "vlan", "vrf", "vxlan", "wireguard"];
 /// `ARPHRD_LOOPBACK` (`linux/if_arp.h`).
 const LOOPBACK: u16 = 772;
-/// Disciplines that hold nothing back: they hand a packet down whenever what is below them takes one.
+/// Disciplines that hold nothing back: they hand a packet down whenever the layer below them takes one.
 const WORK_CONSERVING: [&str; 7] = ["drr", "ets", "mq", "mqprio", "multiq", "prio", "qfq"];
 
 /// Behaviour of an interface when it has no room for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Driver {
-    /// It pushes back: the queue waits.
+    /// The driver pushes back: the queue waits.
     PushesBack,
-    /// It takes every packet, and mac80211 holds them.
+    /// The driver takes every packet, and mac80211 holds them.
     Mac80211,
-    /// It takes every packet.
+    /// The driver takes every packet.
     TakesAll,
 }
 
 impl Driver {
-    /// Returns the driver's behaviour for an interface whose packets `holder` has, with the users' disciplines `qdiscs`, and
-    /// how it is known.
+    /// Returns the driver's behaviour for an interface whose packets `holder` has, with the users' disciplines
+    /// `qdiscs`, and the evidence for it.
     pub(crate) fn of(link: &Link, holder: Holder, qdiscs: &[Qdisc]) -> (Self, String) {
         let called = linked(&link.name, "device/driver").unwrap_or_else(|| "a driver without a name".into());
         match holder {
             Holder::NotWifi => {}
             Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, of mac80211, which holds its packets (nl80211): it takes every packet at once, so no root queue fills by itself"
+                    "{called}, of mac80211, which holds its packets (nl80211): it takes every packet at once, so no root qdisc ever holds packets"
                 );
                 return (Self::Mac80211, found);
             }
             Holder::Driver => {
                 let found = format!(
-                    "{called}, Wi-Fi with the MAC in the device, without mac80211: it pushes back as Ethernet does"
+                    "{called}, Wi-Fi with the MAC in hardware, without mac80211: it stops its queue when full, as Ethernet does"
                 );
                 return (Self::PushesBack, found);
             }
@@ -53,26 +53,27 @@ impl Driver {
         let kind = link.kind.as_deref().or((link.hardware == LOOPBACK).then_some("loopback"));
         match (takes_all(link, qdiscs), kind) {
             (true, Some(kind)) => {
-                (Self::TakesAll, format!("none, a virtual interface ({kind}): it takes every packet at once"))
+                (Self::TakesAll, format!("no driver, a virtual interface ({kind}): it takes every packet at once"))
             }
             (true, None) => {
                 (Self::TakesAll, format!("{called}: it takes every packet at once, and the kernel gives it no queue"))
             }
             (false, Some(kind)) => {
-                (Self::PushesBack, format!("none, a virtual interface ({kind}): the kernel gives it a queue"))
+                (Self::PushesBack, format!("no driver, a virtual interface ({kind}): the kernel gives it a queue"))
             }
-            (false, None) => (Self::PushesBack, format!("{called}, hardware: it pushes back when its ring is full")),
+            (false, None) => (Self::PushesBack, format!("{called}, hardware: it stops its queue once its ring fills")),
         }
     }
 }
 
-/// Returns what one queue at the root of an interface with several transmit queues costs; `None` if it has one, or `noqueue`.
+/// Returns the cost of one queue at the root of an interface with several transmit queues; `None` if it has one, or
+/// `noqueue`.
 pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     let (name, queues) = (&link.name, link.tx_queues);
     (queues > 1 && link.qdisc != "noqueue").then(|| {
         format!(
             "{name} has {queues} transmit queues: one queue under one lock replaces `mq`, which has a queue and a lock for each, \
-             so processors that send at once wait for each other; `mq` comes back at the end"
+             so processors that send at once wait for each other; detaching restores `mq`"
         )
     })
 }
@@ -89,7 +90,7 @@ fn takes_all(link: &Link, qdiscs: &[Qdisc]) -> bool {
     known || by_default
 }
 
-/// Tells whether a discipline above the class `parent` holds packets back, whatever the driver does.
+/// True if a discipline above the class `parent` holds packets back, whatever the driver does.
 fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     let mut parent = parent;
     // A list that the kernel changed meanwhile could go round.
@@ -121,18 +122,18 @@ pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut 
     Err(Error::NoClass { name: link.name.clone(), class: shown_place(parent), known })
 }
 
-/// A queue in which nothing ever waits.
+/// A queue in which no packet ever waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Idle {
-    /// Whether release by credit would make packets wait.
+    /// True if release by credit would make packets wait.
     pub(crate) but_by_credit: bool,
-    /// Whether replacing the queue would lose what a user made.
+    /// True if replacing the queue would lose a user's settings.
     pub(crate) is_precious: bool,
-    /// The reason, and what would help.
+    /// The reason, and a remedy.
     pub(crate) why: String,
 }
 
-/// Returns why nothing ever waits in the queue at a place, if so.
+/// Returns the reason why no packet ever waits in the queue at a place, if so.
 ///
 /// # Errors
 /// There is no such interface or class.
@@ -148,7 +149,7 @@ pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> 
     let (_, obstacle) = Former::read(&mut route, &link, place.parent, &qdiscs)?;
     let name = &link.name;
     let why = format!(
-        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` says \
+        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` shows \
          what would"
     );
     Ok(Some(Idle { but_by_credit: driver == Driver::Mac80211, is_precious: obstacle.is_some(), why }))

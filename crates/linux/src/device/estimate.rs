@@ -2,7 +2,7 @@
 //!
 //! - *Sojourn* by Little's law (Little 1961): the backlog in bytes, integrated over time, divided by the bytes that
 //!   left. It uses bytes because the kernel counts a large packet once while it waits, and by its segments when it
-//!   leaves. If packets are dropped at the head, they waited as long and count as leaving.
+//!   leaves. Packets that are dropped at the head waited as long, and count as leaving.
 //! - *Departure gap* and *service*: the time between two readings divided by the packets that left in it, if packets
 //!   waited at both readings, so that the link was never idle.
 //! - *Idle and busy time*: each reading stands for half of the time to the next.
@@ -13,7 +13,7 @@ use units::{Bytes, Duration, Instant};
 
 /// Quantities that are computed from counters instead of being measured per packet.
 pub(crate) const ESTIMATED: Reads = Reads::SOJOURN.and(Reads::GAP).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
-/// How, in a few words.
+/// The methods of estimation, in a few words.
 pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
     (Reads::SOJOURN, "Little's law: the backlog in bytes over time, divided by the bytes that left"),
     (
@@ -45,7 +45,8 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    /// Starts with the counters `first` at `now`. Packets are `header` bytes longer there than at the network layer.
+    /// Starts with the counters `first` at `now`. Packets in these counters are `header` bytes longer than at the
+    /// network layer.
     pub(crate) fn new(measures: Measures, header: u64, drops_at_head: bool, now: Instant, first: Counters) -> Self {
         Self {
             measures,
@@ -127,8 +128,8 @@ fn backlog(counters: &Counters, header: u64) -> Count {
 }
 
 /// Computes arrivals, departures and drops between two readings. The kernel counts dropped packets but not their bytes:
-/// they are assumed to be as long as those that left, or those that wait. Counters that decrease belong to another
-/// queue.
+/// they are assumed to have the mean size of the packets that left, or that wait. Counters that decrease belong to
+/// another queue.
 fn passed(before: &Counters, after: &Counters, header: u64) -> Interval {
     let (old, waiting) = (backlog(before, header), backlog(after, header));
     let packets = after.sent_packets.saturating_sub(before.sent_packets);

@@ -24,7 +24,7 @@ pub enum Kind {
     /// Limit in bytes with link headers; an arriving packet is dropped when the queue is full.
     Bfifo,
     /// Limit in packets; the oldest packet is dropped when the queue is full. A full queue keeps its length when its
-    /// limit is lowered, until fewer packets come than leave.
+    /// limit is lowered, until fewer packets arrive than leave.
     PfifoHeadDrop,
 }
 
@@ -44,7 +44,7 @@ impl Kind {
     /// Returns the FIFO for these settings.
     ///
     /// # Errors
-    /// No FIFO of the kernel can hold them; the error says what to use instead.
+    /// No FIFO of the kernel can hold them; the error names an alternative.
     pub fn of(settings: &Settings) -> Result<Self, Error> {
         match (settings.discipline, settings.limit) {
             (DisciplineName::DropTail, Limit::Packets(_)) => Ok(Self::Pfifo),
@@ -86,7 +86,7 @@ impl Fifo {
     ///
     /// # Errors
     /// There is no such interface, the privilege is missing, another agent is there, or the former queue could not be
-    /// restored (unless it is to be `replace`d: then the kernel's default comes back).
+    /// restored. If it is to be `replace`d, the kernel's default returns instead.
     pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, replace: bool) -> Result<Self, Error> {
         let options = kind.options(start.orders.limit)?;
         let mut route = Route::open()?;

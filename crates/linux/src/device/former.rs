@@ -9,17 +9,17 @@ use crate::kernel::wire::{attributes, u32_at, u64_at};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// Disciplines that can be created again from the options that the kernel shows; `mq` with the queues that the kernel puts
-/// below it. All but codel and fq are tested; for those two it follows from the kernel's source.
+/// Disciplines that can be created again from the options that the kernel shows; `mq` with the queues that the kernel
+/// puts below it. All but codel and fq are tested; for those two restoring follows from the kernel's source.
 const RESTORABLE: [&str; 10] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake", "mq"];
 
-/// Obstacle: what would be lost if the queue of a place were replaced.
+/// Obstacle: what a replacement of the queue of a place would lose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// It cannot be restored later.
+    /// The queue cannot be restored later.
     Lost(String),
-    /// It can, but meanwhile nothing would limit the link's rate as a user wants it.
+    /// The queue can be restored, but meanwhile no rate limit of a user would hold.
     Shapes(String),
 }
 
@@ -31,7 +31,7 @@ impl Obstacle {
     }
 }
 
-/// The former queue of a place, and ours.
+/// The former queue of a place, and Sluice's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Former {
@@ -39,13 +39,13 @@ pub(crate) struct Former {
     device: String,
     index: u32,
     parent: u32,
-    /// The former discipline; `None` if the kernel's default was there, which comes back by itself.
+    /// The former discipline; `None` if it was the kernel's default, which returns by itself.
     qdisc: Option<Saved>,
-    /// Handle of our discipline.
+    /// Handle of Sluice's discipline.
     ours: u32,
     /// Former largest number of segments in a packet, if the agent changed it.
     segments: Option<u32>,
-    /// Whether the transmit queue had length 0, which the kernel changes when a discipline is installed.
+    /// True if the transmit queue had length 0, which the kernel changes when a discipline is installed.
     #[serde(default)]
     zero_length: bool,
     /// Former limit, if no discipline is replaced.
@@ -70,7 +70,8 @@ struct FormerPhy {
     limit: u32,
 }
 
-/// Settings of a phy's scheduler: former ones and ours. A queue that is neither belongs to another program and stays.
+/// Settings of a phy's scheduler: the former ones and Sluice's. A setting that equals neither was made by another
+/// program and stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormerKnobs {
@@ -80,7 +81,7 @@ pub(crate) struct FormerKnobs {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it should stay, if so.
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and any reason to keep it.
     pub(crate) fn read(
         route: &mut Route,
         link: &Link,
@@ -122,36 +123,36 @@ impl Former {
         self.phy.map(|phy| phy.number)
     }
 
-    /// Returns the handle that our discipline gets.
+    /// Returns the handle for Sluice's discipline.
     pub(crate) fn ours(&self) -> u32 {
         self.ours
     }
 
-    /// Lets our discipline choose its handle.
+    /// Lets Sluice's discipline choose its handle.
     #[cfg(feature = "bpf")]
     pub(crate) fn governed_by(self, ours: u32) -> Self {
         Self { ours, ..self }
     }
 
-    /// Installs our discipline of a kind, with options as the kernel takes them.
+    /// Installs Sluice's discipline of a kind, with options in the kernel's form.
     pub(crate) fn replacement(&self, kind: &str, options: Option<Vec<u8>>) -> Qdisc {
         let Self { index, parent, ours: handle, .. } = *self;
         Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() }
     }
 
-    /// Tells whether `here` is our discipline of that kind, which replaced the former one on an interface.
+    /// True if `here` is Sluice's discipline of that kind, which replaced the former one on an interface.
     #[cfg(feature = "bpf")]
     pub(crate) fn is_replaced_by(&self, here: Option<&Qdisc>, link: &Link, kind: &str) -> bool {
         let is_ours = here.is_some_and(|here| here.handle == self.ours && here.kind == kind);
         self.index == link.index && self.phy.is_none() && is_ours
     }
 
-    /// Notes the former number of segments. The first value stays.
+    /// Records the former number of segments. The first value stays.
     pub(crate) fn remember_segments(&mut self, segments: u32) {
         self.segments.get_or_insert(segments);
     }
 
-    /// Returns the former number of segments that was noted here, if `other` is a place of the same interface.
+    /// Returns the former number of segments that was recorded here, if `other` is a place of the same interface.
     pub(crate) fn segments_of(&self, other: &Self) -> Option<u32> {
         self.segments.filter(|_| self.index == other.index)
     }
@@ -161,12 +162,12 @@ impl Former {
         Self { segments: None, ..self.clone() }
     }
 
-    /// The kernel's default is to come back instead.
+    /// Lets the kernel's default return instead.
     pub(crate) fn give_up(&mut self) {
         self.qdisc = None;
     }
 
-    /// Restores the former queue, and checks that it equals what it was. A discipline that is not ours is left alone.
+    /// Restores the former queue, and checks that it equals the old one. Another program's discipline is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
         // A queue that disappeared with its interface is not restored.
         let unless_gone = |set| if matches!(set, Err(Error::Gone { .. })) { Ok(()) } else { set };
@@ -220,8 +221,8 @@ impl Former {
     }
 }
 
-/// Nothing is restored on a phy that is gone, nor is a setting that another program has changed since. One that cannot
-/// be restored does not keep the others from it.
+/// Nothing is restored on a phy that no longer exists, nor is a setting that another program has changed since. A
+/// failure of one setting does not prevent the restoring of the others.
 fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(), Error> {
     let mut wireless = match Wireless::open() {
         Err(Error::Unsupported(Unsupported::NoWifi)) => return Ok(()),
@@ -242,7 +243,7 @@ fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Re
 }
 
 impl FormerKnobs {
-    /// Returns the settings to restore: those of ours that are still there `now` get their former values.
+    /// Returns the settings to restore: those of Sluice that are still there `now` get their former values.
     fn restored(&self, now: &AqlSettings) -> AqlSettings {
         let Self { before, ours, .. } = self;
         let mut restored = *now;
@@ -263,7 +264,7 @@ const fn our_handle(parent: u32) -> u32 {
     if parent == ROOT { 0x51ce_0000 } else { 0x5100_0000 | ((parent & 0x7f) << 16) }
 }
 
-/// Tells whether somebody has put a queue of his own under a root that the kernel made by itself (`mq`).
+/// True if a user has put a queue under a root that the kernel made by itself (`mq`).
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<Obstacle> {
     let own = qdiscs.iter().find(|qdisc| qdisc.parent < 0xffff_0000)?;
     Some(Obstacle::Lost(format!("{} is below its root and would be lost", shown(Some(own)))))
@@ -278,7 +279,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     if !RESTORABLE.contains(&qdisc.kind.as_str()) {
         let known = RESTORABLE.join(", ");
         return Ok(Some(Obstacle::Lost(format!(
-            "{} cannot be created again from what the kernel shows of it; {known} can",
+            "{} cannot be restored from the kernel's description; {known} can",
             qdisc.kind
         ))));
     }
@@ -288,14 +289,14 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }
     Ok(shapes(qdisc).then(|| {
         let why = format!(
-            "{} limits the rate of the link, and nothing would limit it while Sluice's queue is there",
+            "{} limits the link's rate, and no queue would while Sluice's queue is attached",
             shown(Some(qdisc))
         );
         Obstacle::Shapes(why)
     }))
 }
 
-/// Tells whether a restorable discipline limits a rate (`linux/pkt_sched.h`). Others that do cannot be restored.
+/// True if a restorable discipline limits a rate (`linux/pkt_sched.h`). Other disciplines that do cannot be restored.
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];

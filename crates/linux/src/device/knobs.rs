@@ -1,9 +1,8 @@
 //! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL) and the limit of its queues by the stations'
 //! turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
 //!
-//! All settings belong to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps
-//! its queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline
-//! sees.
+//! All settings belong to a phy: stations of all its interfaces have their turns in the same rounds. mac80211 keeps its
+//! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
 
 use crate::device::contract::{Capabilities, Device, Own};
 use crate::device::estimate::Estimator;
@@ -34,7 +33,7 @@ pub struct Knobs {
     estimator: Estimator,
     /// Numbers of the phy's interfaces.
     interfaces: Vec<u32>,
-    /// When the phy itself is looked at next.
+    /// When the phy is next read.
     next: Instant,
     /// Counters of each station at the last interval's end, by interface and address.
     before: BTreeMap<(u32, [u8; 6]), TxqCounts>,
@@ -101,7 +100,7 @@ pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     Ok(Some(settable(&phy, &Aql::of(&name)).1))
 }
 
-/// Returns the settings of a phy beside its limit that can be changed, and remarks on those that cannot.
+/// Returns the settings of a phy that can be changed, apart from its limit, and remarks on those that cannot.
 pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String>) {
     const LIMIT_ALONE: &str = "only the limit of all queues moves, and a round of many stations stays long";
     if !phy.has_aql {

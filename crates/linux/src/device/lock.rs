@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// Most attempts to lock a file that others write and remove meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// Opens the file that has this name and tries to lock it; also returns whether that succeeded, or whether another process
-/// has the lock. `None`: others write and remove it all the time.
+/// Opens the file that has this name and tries to lock it; also returns true if that succeeded, and false if another
+/// process has the lock. `None`: other processes write and remove it again and again.
 pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> Result<Option<(File, bool)>, Error> {
     for _ in 0..ATTEMPTS {
         let file = open(path, flags)?;
@@ -31,8 +31,8 @@ pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> R
     Ok(None)
 }
 
-/// Lock of a phy, of whose interfaces one is governed by the queues or knobs of mac80211, or of an interface on trial. The file
-/// goes when this is dropped; that of a killed agent when its settings are restored.
+/// Lock of a phy, of whose interfaces one is governed by the queues or knobs of mac80211, or of an interface on trial.
+/// The file is removed when this lock is dropped; a killed agent's when its settings are restored.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     path: PathBuf,
@@ -54,7 +54,7 @@ impl FileLock {
         Ok(locked.filter(|(_, is_ours)| *is_ours).map(|(file, _)| Self { path, file }))
     }
 
-    /// Removes what a killed agent left of it.
+    /// Removes a killed agent's lock of the phy.
     pub(crate) fn forget(folder: &Path, number: u32) {
         if !matches!(lstat(Self::path(folder, number)), Err(Errno::NOENT)) {
             // One that an agent has stays.
@@ -76,7 +76,7 @@ impl Drop for FileLock {
     }
 }
 
-/// Opens a state file, which must be a plain file of this user. A link or a pipe does not block it.
+/// Opens a state file, which must be a plain file of this user. A link or a pipe does not block the call.
 pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
@@ -101,7 +101,7 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     Ok(File::from(file))
 }
 
-/// Tells whether an open file is still the one that has this name.
+/// True if an open file is still the one that has this name.
 pub(crate) fn has_name(file: &File, path: &Path) -> Result<bool, Error> {
     let open = fstat(file).map_err(|errno| failed(path, errno.into()))?;
     match lstat(path) {

@@ -1,4 +1,4 @@
-//! Queues of this network namespace, read once for all devices: their counters for all that look at the same instant,
+//! Queues of this network namespace, read once for all devices: their counters for all that read at the same instant,
 //! and the users' disciplines, which are followed from then on.
 
 use crate::device::wish::shown_place;
@@ -26,7 +26,7 @@ struct Seen {
     users: Users,
 }
 
-/// Disciplines with a handle, which only users make: the kernel reports each change of them, but not of its own.
+/// Disciplines with a handle, which only users make: the kernel reports their changes, but not its own.
 #[derive(Debug)]
 struct Users {
     news: News,
@@ -36,7 +36,7 @@ struct Users {
 }
 
 impl Looks {
-    /// Opens it for the network namespace of this thread. Needs no privilege.
+    /// Opens the cache for the network namespace of this thread. Needs no privilege.
     ///
     /// # Errors
     /// The kernel gives no socket.
@@ -45,8 +45,8 @@ impl Looks {
         Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new(), users }))))
     }
 
-    /// Returns the disciplines of interface `index` that have a handle, as they are now. Lists those of the machine the
-    /// first time, and after messages about changes were lost.
+    /// Returns the present disciplines of interface `index` that have a handle. Lists those of the machine at the first
+    /// call, and after messages about changes were lost.
     pub(crate) fn users(&self, index: u32) -> Result<Vec<Qdisc>, Error> {
         let Seen { route, users, .. } = &mut *self.0.borrow_mut();
         Ok(users.read(route)?.get(&index).cloned().unwrap_or_default())

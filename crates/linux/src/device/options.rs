@@ -1,4 +1,4 @@
-//! Options of disciplines: those that create one again can differ from those that the kernel shows.
+//! Options of disciplines: the options that create a discipline again can differ from those that the kernel shows.
 
 use crate::kernel::wire::{u16_at, u32_at};
 
@@ -11,9 +11,9 @@ const WITH_32_BITS: u16 = 8;
 
 /// Returns the options that create a discipline of a kind again, from those that the kernel shows.
 ///
-/// CoDel keeps a time as `v` units of 1024 ns and shows it as `s` microseconds, both rounded down, so that what it shows
-/// would come back smaller. One microsecond more is exact: `s <= 1.024 v < s + 1`, so that `(s + 1) / 1.024` is above `v`
-/// and, as `1.024 (v + 1) >= s + 1.024`, below `v + 1`.
+/// CoDel keeps a time as `v` units of 1024 ns and shows it as `s` microseconds, both rounded down, so that the shown
+/// time would restore a shorter one. One microsecond more is exact: `s <= 1.024 v < s + 1`, so that `(s + 1) / 1.024`
+/// is above `v` and, as `1.024 (v + 1) >= s + 1.024`, below `v + 1`.
 pub(crate) fn to_make_again(kind: &str, shown: &[u8]) -> Vec<u8> {
     let times: &[u16] = match kind {
         "codel" => &CODEL_TIMES,

@@ -1,12 +1,12 @@
 //! Readings of a Wi-Fi interface's radio from nl80211, for controllers that need them.
 //!
-//! - *Channel time*: the survey of the channel in use, to a millisecond. Drivers that sense the channel count how long
-//!   it was busy, own frames included, and how long they sent. Nothing replaces a missing survey: the airtime of
-//!   stations is less than what the channel carries.
+//! - *Channel time*: the survey of the channel in use, to a millisecond. Drivers that sense the channel report for how
+//!   long it was busy, own frames included, and for how long they sent. Nothing replaces a missing survey: the airtime
+//!   of stations is less than the channel's load.
 //! - *Link rate*: the bitrate of the last frame to each station, weighted by the bytes sent to it.
-//! - *Stations heard*: stations of the interface from which a frame came. The kernel does not list others.
-//! - *Aggregates*: MPDUs and retransmissions are counted per station. No driver tells how many of them shared a frame,
-//!   nor how many may, so frames count as large as their format ([`largest`]) and [`LONGEST_FRAME`] allow.
+//! - *Stations heard*: stations of the interface that sent a frame. The kernel does not list others.
+//! - *Aggregates*: MPDUs and retransmissions are counted per station. No driver reports how many of them shared a
+//!   frame, nor how many may, so frames are taken as large as their format ([`largest`]) and [`LONGEST_FRAME`] allow.
 //!
 //! MAC delays, hops and own real-time traffic come from the queue ([`Beside`](super::contract::Beside)).
 
@@ -18,7 +18,7 @@ use units::{Bytes, Duration, Rate};
 
 /// Longest aggregate, as Linux's drivers ath9k and iwlwifi bound it. The standard allows 5.484 ms.
 const LONGEST_FRAME: Duration = Duration::from_millis(4);
-/// Bytes of each MPDU in an aggregate beside what mac80211 counts: checksum and delimiter.
+/// Bytes of each MPDU in an aggregate that mac80211 does not count: checksum and delimiter.
 const FRAMING: u64 = 8;
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Reading {
     received: BTreeMap<[u8; 6], u32>,
 }
 
-/// Counters of what was sent to a station, and the rate and format of the last frame.
+/// Counters of traffic sent to a station, and the rate and format of the last frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counted {
     bytes: u64,
@@ -65,7 +65,7 @@ impl Radiometer {
     /// Opens the radio of the interface with this number; `None` if it is not Wi-Fi.
     ///
     /// # Errors
-    /// The interface is gone, or the kernel does not answer.
+    /// The interface does not exist, or the kernel does not answer.
     pub(crate) fn open(index: u32) -> Result<Option<Self>, Error> {
         // Without nl80211 there is no Wi-Fi.
         let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
@@ -167,7 +167,7 @@ impl Counted {
 }
 
 impl Sent {
-    /// Returns the number of frames that these MPDUs make if each frame is as large as it may be.
+    /// Returns the number of frames for these MPDUs if each frame has its largest size.
     fn frames(&self) -> u64 {
         let (bytes, most) = largest(self.format, self.rate);
         let one = self.bytes.checked_div(self.packets).unwrap_or(0) + FRAMING;
@@ -176,7 +176,7 @@ impl Sent {
 }
 
 /// Returns the largest frame in a format and at a rate: its bytes, by the longest A-MPDU that stations of the format
-/// can announce, and its MPDUs, by the window of block acknowledgements. Before 802.11n the longest MPDU.
+/// can announce, and its MPDUs, by the window of block acknowledgements. Before 802.11n it is the longest MPDU.
 pub(crate) fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
     let (bytes, most) = match format {
         Format::NonHt => return (Bytes::new(2_346), 1),

@@ -1,11 +1,11 @@
-//! Files in which running agents write down what to restore, and checks that such a file can be trusted.
+//! Files in which running agents record the state to restore, and checks that such a file can be trusted.
 //!
-//! The folder belongs to the agents: nobody else may list it or put anything into it. A file is
-//! accepted only if it is a plain file of this user that was not reached by a link. A process is signalled only if it
-//! is still the one that wrote its number down.
+//! The folder belongs to the agents: no other user may list it or put anything into it. A file is accepted only if it
+//! is a plain file of this user that was not reached by a link. A process is signalled only if it is still the one that
+//! recorded its number.
 //!
-//! The limit of segments of an interface is shared by its governed places: the first of them writes the former limit down, later
-//! ones copy it, and the last that is restored gives it back.
+//! The limit of segments of an interface is shared by its governed places: the first of them records the former limit,
+//! later ones copy it, and the last that is restored sets it again.
 //!
 //! A file is never written in place: a new one, complete and on the disk, takes its name. At every moment, and on a full
 //! disk, the name has either the former or the new contents. The new file is locked before it gets the name, so that
@@ -25,20 +25,20 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-/// Default folder in which agents write down what to restore.
+/// Default folder in which agents record the state to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
-/// Mode of that folder: for its owner; others may reach the sockets in it, each of which says who may use it.
+/// Mode of that folder: for its owner; others may reach the sockets in it, each with its own permissions.
 pub(crate) const FOLDER_MODE: u32 = 0o711;
 
 /// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so an unlocked one was
-/// left by a killed agent. If nothing was kept in it, it goes when this is dropped.
+/// left by a killed agent. If nothing was kept in it, it is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
     /// The file's lock is held until the file is closed.
     file: File,
-    /// Whether there is something to restore.
+    /// True if there is something to restore.
     is_kept: bool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Kept {
 }
 
 impl State {
-    /// Opens and locks the file for a place; also returns what a killed agent left in it.
+    /// Opens and locks the file for a place; also returns a killed agent's record in it.
     pub(crate) fn lock(folder: &Path, device: &str, parent: u32) -> Result<(Self, Option<Kept>), Error> {
         make_state_folder(folder)?;
         let (mut state, left) = Self::take(folder, device, parent, OFlags::CREATE)?;
@@ -63,7 +63,7 @@ impl State {
         Ok((state, left))
     }
 
-    /// Locks what a killed agent left at a place; `None` if there is nothing. Makes no file and writes none, so that it
+    /// Locks a killed agent's record of a place; `None` if there is none. Makes no file and writes none, so that it
     /// works on a full disk.
     pub(crate) fn left(folder: &Path, device: &str, parent: u32) -> Result<Option<(Self, Kept)>, Error> {
         if matches!(lstat(path(folder, device, parent)?), Err(Errno::NOENT)) {
@@ -99,7 +99,7 @@ impl State {
         Ok((Self { path, file, is_kept: kept.is_some() }, kept))
     }
 
-    /// Writes down what to restore, before anything is changed. After a failure the file is unchanged.
+    /// Records what to restore, before any change. After a failure the file is unchanged.
     pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
         let process = std::process::id();
         let kept = Kept { process, started: started(process), former: former.clone() };
@@ -133,7 +133,7 @@ impl State {
         Ok(())
     }
 
-    /// Limits packets of the interface to this number of segments. The former number is written down first.
+    /// Limits packets of the interface to this number of segments. The former number is recorded first.
     pub(crate) fn limit_segments(
         &mut self,
         former: &mut Former,
@@ -160,7 +160,7 @@ impl State {
         restore(&self.path, former, route)
     }
 
-    /// Restores the former queue and removes the file. If another program has put a queue there, that one stays.
+    /// Restores the former queue and removes the file. A queue that another program has installed there stays.
     pub(crate) fn end(self, former: &Former, route: &mut Route) -> Result<(), Error> {
         let restored = self.put_back(former, route);
         match restored {
@@ -169,7 +169,7 @@ impl State {
         }
     }
 
-    /// Removes the file: there is nothing to restore any more.
+    /// Removes the file: nothing remains to be restored.
     pub(crate) fn forget(mut self) -> Result<(), Error> {
         self.is_kept = false;
         let _ = fs::remove_file(new_path(&self.path));
@@ -197,7 +197,7 @@ impl Restorer {
         Self(path(folder, device, parent))
     }
 
-    /// Restores what this process wrote down when it attached. Does nothing if nothing was replaced.
+    /// Restores what this process recorded when it attached. Does nothing if nothing was replaced.
     ///
     /// # Errors
     /// The former queue cannot be restored.
@@ -226,12 +226,12 @@ impl Restorer {
 pub(crate) struct AgentProcess {
     pub(crate) process: u32,
     started: Option<u64>,
-    /// Whether it governs the queues of a phy and no discipline.
+    /// True if it governs the queues of a phy and no discipline.
     pub(crate) has_phy: bool,
 }
 
 impl AgentProcess {
-    /// Tells it to end. A process that has taken over its number is left alone.
+    /// Signals the agent to end. A process that has taken over its number is left alone.
     pub(crate) fn terminate(self) -> Result<(), Errno> {
         let pid = i32::try_from(self.process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         // From here on the descriptor refers to this very process, so that the start time that is read is that of the
@@ -301,7 +301,7 @@ fn started(process: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Makes the folder, for this user; refuses one in which others could put files.
+/// Makes the folder, for this user; refuses a folder in which others could put files.
 ///
 /// # Errors
 /// The folder cannot be made, or others may write to it.
@@ -330,7 +330,7 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the former limit that other places of the interface have written down beside the state file `path`.
+/// Returns the former limit that other places of the interface have recorded next to the state file `path`.
 fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
     let name = |path: &Path| Some(path.file_name()?.to_str()?.strip_suffix(".json")?.to_string());
     // The place is the last part of a name.
@@ -344,8 +344,7 @@ fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
     kept.filter_map(|kept| kept.former.segments_of(former)).max()
 }
 
-/// Restores the former queue of the place with the state file `path`, and the limit of segments if no other place has
-/// it in its charge.
+/// Restores the former queue of the place with the state file `path`, and the limit of segments if no other needs it.
 fn restore(path: &Path, former: &Former, route: &mut Route) -> Result<(), Error> {
     match noted_by_others(path, former) {
         Some(_) => former.without_segments().restore(route),

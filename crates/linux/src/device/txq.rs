@@ -1,8 +1,8 @@
-//! The queues of mac80211 as a device: sets their common limit and reads counters. For Wi-Fi without our discipline.
+//! The queues of mac80211 as a device: sets their limit and reads counters. For Wi-Fi without Sluice's discipline.
 //!
-//! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within) and, at the limit,
-//! discards from the longest flow, also packets above a lowered limit once the next packet comes. The limit belongs to
-//! a phy: packets of all of its interfaces count, and only one of them is governed.
+//! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within). At the limit it
+//! discards from the longest flow, also packets above a lowered limit once the next packet arrives. The limit belongs
+//! to a phy: packets of all of its interfaces count, and only one of them is governed.
 
 use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device};
@@ -19,10 +19,10 @@ use std::path::Path;
 use units::{Duration, Instant};
 
 pub(crate) const KIND: &str = "txq";
-/// Bytes of a frame beside the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
+/// Bytes of a frame without the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
 pub(super) const HEADER: u64 = 34;
 
-/// How counts are read, too.
+/// The methods of estimation, with that of counts.
 const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
     let counts = (Reads::COUNTS, "sent: to this interface's stations; waiting and dropped: of its whole phy");
     let [sojourn, gap, occupancy] = ESTIMATES;
@@ -57,7 +57,7 @@ impl Txq {
     }
 }
 
-/// The queues of a phy, taken for one of its interfaces, and what is to be restored when this is dropped.
+/// The queues of a phy, taken for one of its interfaces, and the state to restore when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Queues {
     pub(super) wireless: Wireless,
@@ -73,7 +73,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Takes the queues, and writes down their limit with those of `knobs`. First restores what a killed agent left.
+    /// Takes the queues, and records their limit with those of `knobs`. First restores what a killed agent left.
     pub(super) fn take(
         place: &Place,
         knobs: impl FnOnce(&mut Wireless, &Phy) -> Result<Option<FormerKnobs>, Error>,
@@ -127,7 +127,7 @@ impl Drop for Queues {
     }
 }
 
-/// Who holds the packets of an interface, by nl80211 alone: modules and folders of sysfs differ between drivers.
+/// The holder of an interface's packets, by nl80211 alone: modules and folders of sysfs differ between drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     NotWifi,
@@ -147,7 +147,7 @@ impl Holder {
     }
 }
 
-/// Tells who holds the packets of the interface with this number.
+/// Returns the holder of the packets of the interface with this number.
 ///
 /// # Errors
 /// The kernel does not answer.
@@ -157,7 +157,7 @@ pub(crate) fn holder(index: u32) -> Result<Holder, Error> {
     Ok(Holder::of(wireless.phy_of(index)?.as_ref()))
 }
 
-/// Tells whether mac80211 holds the packets of an interface, and has a limit for them.
+/// True if mac80211 holds the packets of an interface, and has a limit for them.
 ///
 /// # Errors
 /// There is no such interface.
@@ -165,7 +165,7 @@ pub(crate) fn holds(device: &str) -> Result<bool, Error> {
     Ok(holder(Route::open()?.link(device)?.index)? == Holder::Mac80211)
 }
 
-/// Tells whether an interface is a mesh point (802.11s).
+/// True if an interface is a mesh point (802.11s).
 ///
 /// # Errors
 /// There is no such interface.

@@ -63,27 +63,27 @@ pub struct Wish {
     pub settings: Settings,
     /// The queue that holds the packets. Default `auto`.
     pub backend: Backend,
-    /// Where on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
+    /// Place on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
     #[serde(rename = "parent", deserialize_with = "at_parent")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub place: Place,
     /// Measure and decide; change nothing. Default false.
     pub dry_run: bool,
-    /// Go on even if nothing ever waits. Default false.
+    /// Continue even if no packet ever waits in the queue. Default false.
     pub force: bool,
-    /// Go on even if a user's queue cannot be restored, or limits the link's rate. Default false.
+    /// Continue even if a user's queue cannot be restored, or limits the link's rate. Default false.
     pub replace: bool,
     /// Largest number of segments (GSO) in a packet while the interface is governed: with 1 a limit in packets counts
     /// the link's packets. Default: unchanged.
     pub gso_segments: Option<NonZeroU32>,
-    /// Give real-time packets a queue of their own, with strict priority. Default false; always done for a controller
-    /// that governs one of the two classes.
+    /// Give real-time packets their own queue, with strict priority. Default false; always done for a controller that
+    /// governs one of the two classes.
     pub classes: bool,
     /// Exchange the controller's notes with agents of neighbours at the interface, by UDP multicast. Default false.
     pub notes: bool,
     /// Queueing delay at which turns and the knobs of mac80211 aim, above zero. Default 100 ms. A controller has its own.
     pub target_delay: Option<Positive<Duration>>,
-    /// Longest round of the stations' turns, above zero; shorter rounds cost goodput. Default: as long as it takes.
+    /// Longest round of the stations' turns, above zero; shorter rounds cost goodput. Default: unbounded.
     pub bulk_delay: Option<Positive<Duration>>,
     /// A second controller, of real time, which may only order marks: the keys of a scenario's `[queue]` that concern a
     /// controller. Default: none.
@@ -93,17 +93,17 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// A wish for a queue at a place with these settings, and the defaults of all else.
+    /// A wish for a queue at a place with these settings, and the defaults of all other fields.
     pub fn new(place: Place, settings: Settings) -> Self {
         Self { settings, place, ..Self::default() }
     }
 
-    /// Tells whether no controller and no setting of a queue is asked for.
+    /// True if the wish names no controller and no setting of a queue.
     pub(crate) fn is_unspecific(&self) -> bool {
         self.settings == Settings::default() && !self.classes && !self.notes && self.real_time.is_none()
     }
 
-    /// Tells whether a full queue is to discard by priority.
+    /// True if a full queue is to discard by priority.
     pub(crate) fn is_biased(&self) -> bool {
         self.settings.discipline == DisciplineName::Biased
     }
@@ -117,7 +117,7 @@ impl Wish {
     }
 }
 
-/// Start of a queue, and what is to be measured.
+/// Start of a queue, and the measurements to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
     /// The first orders.
@@ -126,13 +126,13 @@ pub struct Start {
     pub measures: Measures,
     /// Packets with a longer MAC delay than this are counted. `None`: none are.
     pub late_after: Option<Duration>,
-    /// Whether real-time packets have a queue of their own.
+    /// True if real-time packets have their own queue.
     pub classes: bool,
-    /// Whether the controller may order that they are marked.
+    /// True if the controller may order to mark them.
     pub marks: bool,
-    /// Whether hops of packets are read.
+    /// True if hops of packets are read.
     pub hops: bool,
-    /// Time between two looks, if the queue is measured by looking.
+    /// Time between two readings, if the queue is measured by polling.
     pub every: Duration,
     /// Start, by the kernel's monotonic clock.
     pub at: Instant,
@@ -164,7 +164,7 @@ fn at_parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Err
 /// Longest name of an interface (`IFNAMSIZ` less one), in bytes.
 const LONGEST_NAME: usize = 15;
 
-/// Tells whether an interface can have this name by the kernel's rules (`dev_valid_name`): it names a file, too.
+/// True if an interface can have this name by the kernel's rules (`dev_valid_name`): it names a file, too.
 pub(crate) fn is_name(name: &str) -> bool {
     // White space as the kernel's `isspace` has it: also a byte that is a no-break space in Latin-1.
     let is_space = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ' | 0xa0);
@@ -173,18 +173,18 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| !matches!(byte, 0 | b'/' | b':') && !is_space(byte))
 }
 
-/// Returns a word as a POSIX shell reads it: a name may hold anything but white space.
+/// Returns a word quoted for a POSIX shell: a name may hold anything but white space.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+%@".contains(c);
     if word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Returns a place as `tc` writes it: `root`, or a class such as `1:10`.
+/// Returns a place in the form of `tc`: `root`, or a class such as `1:10`.
 pub fn shown_place(parent: u32) -> String {
     if parent == ROOT { "root".into() } else { format!("{:x}:{:x}", parent >> 16, parent & 0xffff) }
 }
 
-/// Parses a class as `tc` writes it.
+/// Parses a class in the form of `tc`.
 ///
 /// # Errors
 /// The text is neither `root` nor a class.

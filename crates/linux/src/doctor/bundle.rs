@@ -1,5 +1,5 @@
-//! What decides how a machine is governed, from sysfs, nl80211 and debugfs, as a file without names and addresses: its owner
-//! sends it, and the farm of fixtures (`tests/farm.json`) has the same form.
+//! The properties that decide how a machine is governed, from sysfs, nl80211 and debugfs, as a file without names and
+//! addresses. Its owner sends it, and the farm of fixtures (`tests/farm.json`) has the same form.
 
 use crate::device::driver::linked;
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub struct Machine {
     pub(super) phys: BTreeMap<u32, Radio>,
 }
 
-/// An interface, but for those that carry no network, as its link is. Its name is in no other file: `if3`.
+/// An interface that carries a network, in the form of its link. Its name is in no other file: `if3`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Interface {
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct Interface {
     module: Option<String>,
 }
 
-/// A phy: what nl80211 answers, by attribute numbers in hexadecimal, and its debugfs files; null if unreadable.
+/// A phy: the answers of nl80211, by attribute numbers in hexadecimal, and its debugfs files; null if unreadable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Radio {
     pub(super) attributes: BTreeMap<u16, String>,

@@ -13,7 +13,7 @@ use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 const SUITS: &str = "downloads, web, video (TCP, QUIC): fq_codel or cake, no controller of Sluice; one queue for all: ebdp; \
                      unresponsive streams with a deadline (cameras, telemetry, voice): adth, which starves TCP";
 
-/// Arguments that the user chooses by his traffic: none suits all.
+/// Arguments that the user chooses by his traffic: no default suits all.
 const CONTROLLER: &str = "--controller NAME";
 
 /// Disciplines with classes, or with a place for another below them.
@@ -116,18 +116,18 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     Finding::good(TOPIC, format!("the kernel's FIFO in a class of the user's own queue: {}", commands.join(", or ")))
 }
 
-/// Returns the advice for a queue of a user's without classes, which must not be replaced.
+/// Returns the advice for a user's queue without classes, which must not be replaced.
 fn stays(why: &str) -> Finding {
     Finding::bad(
         "attach",
-        format!("this queue was set up by a user: {why}"),
+        format!("a user set up this queue: {why}"),
         "leave it as it is: cake, fq_codel and a shaper's own queue bound delays themselves. To govern a rate by Sluice instead, \
          set it with htb and govern a class of that",
     )
 }
 
-/// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: what the knobs of mac80211
-/// cannot set here; `None` if there are none.
+/// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: the settings that the
+/// knobs of mac80211 cannot change here; `None` if there are none.
 pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>) -> Finding {
     const TOPIC: &str = "attach";
     let name = quoted(&link.name);
@@ -136,23 +136,23 @@ pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<
         (Driver::PushesBack, true, _) => Finding::good(
             TOPIC,
             format!(
-                "grade 3, turns without a controller: sudo sluice attach {name}; Sluice's own discipline with one: {command}"
+                "grade 3 (turns, no controller): sudo sluice attach {name}; Sluice's own discipline with a controller: {command}"
             ),
         ),
         (Driver::PushesBack, false, _) => {
-            Finding::good(TOPIC, format!("the kernel's FIFO with a changing limit: {command}"))
+            Finding::good(TOPIC, format!("the kernel's FIFO with a controlled limit: {command}"))
         }
         (Driver::Mac80211, can_bpf, Some(lost)) => {
             let (second, backend) = if can_bpf {
                 (
-                    format!("grade 2, turns of its stations, without a controller: sudo sluice attach {name}; "),
+                    format!("grade 2 (turns of its stations, no controller): sudo sluice attach {name}; "),
                     " --backend knobs",
                 )
             } else {
                 (String::new(), "")
             };
             let attach = format!(
-                "{second}grade 1, the knobs of mac80211's scheduler, without a controller: sudo sluice attach {name}{backend}"
+                "{second}grade 1 (settings of mac80211's scheduler, no controller): sudo sluice attach {name}{backend}"
             );
             Finding::good(TOPIC, [&[attach], lost].concat().join("; "))
         }

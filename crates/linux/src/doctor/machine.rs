@@ -56,7 +56,7 @@ pub(super) fn privilege(route: &mut Route) -> Finding {
     }
 }
 
-/// Tells whether the text of `/proc/self/status` grants the capability `bit`.
+/// True if the text of `/proc/self/status` grants the capability `bit`.
 fn has_capability(status: &str, bit: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).is_some_and(|set| set >> bit & 1 == 1)
@@ -110,7 +110,7 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
     if there.contains(&"pfifo") {
         Finding::good(
             "disciplines",
-            format!("{}; Sluice moves the limits of pfifo, bfifo, pfifo_head_drop", there.join(", ")),
+            format!("{}; Sluice can set the limits of pfifo, bfifo and pfifo_head_drop", there.join(", ")),
         )
     } else {
         let found = "/proc/kallsyms does not show which the kernel has; pfifo is in every kernel with queues";
@@ -123,11 +123,11 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
 pub struct Finding {
     /// Topic: `BPF in the kernel`.
     pub topic: &'static str,
-    /// Whether it serves live use as it is.
+    /// True if it serves live use as it is.
     pub good: bool,
     /// Finding, in words for a user.
     pub found: String,
-    /// A command or a step that fixes it.
+    /// A command or a step that fixes the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }

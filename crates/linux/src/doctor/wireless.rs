@@ -9,15 +9,15 @@ use crate::telemetry::stations::{Stations, look};
 use std::fs;
 use units::Duration;
 
-/// Number and spacing of readings before AQL is called stuck: a second is many times what it allows to be pending.
+/// Number and spacing of readings before AQL is called stuck: AQL allows much less than a second to be pending.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Said of a driver whose packets mac80211 does not hold.
+/// The finding for a driver whose packets mac80211 does not hold.
 const NOT_OF_MAC80211: &str =
     "mac80211 holds none of its packets: the device shares the airtime between stations as it likes";
 
-/// Of the size of aggregates.
+/// The finding on the size of aggregates.
 const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
                           4 ms allow, and count only the stations of this interface";
 
@@ -25,7 +25,7 @@ const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume t
 const OTHER_CARD: &str = "use another driver or card to see the channel's time; wqm works without it if all stations count \
                           as equal: --set wqm.share=equal";
 
-/// Examines an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's. Reads
+/// Examines an interface: its driver's reports of airtime, and the state of its AQL. `module` is the driver's. Reads
 /// again for a second if AQL may be stuck.
 pub(super) fn findings(
     device: &str,
@@ -54,16 +54,15 @@ pub(super) fn findings(
     Ok((found, looks.pop()))
 }
 
-/// Returns the traffic that bypasses mac80211's queues and those above, so that nothing can govern it. `wed`: whether
-/// mt76 lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections,
-/// for root.
+/// Returns the traffic that bypasses mac80211's queues and the queues above, so that it cannot be governed. `wed`: true
+/// if mt76 lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of
+/// connections, for root.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     const FIX: &str =
         "where delay matters: flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
     let (is_on, offloaded) = (wed.starts_with('Y'), flows.matches("[HW_OFFLOAD]").count());
     let wed = if is_on { "WED is on" } else { "WED is off" };
-    let found =
-        format!("packets that hardware forwards bypass all queues: {wed}, {offloaded} connections are forwarded by it");
+    let found = format!("packets that hardware forwards bypass all queues: {wed}, {offloaded} offloaded connections");
     (is_on || offloaded > 0).then(|| Finding::bad("hardware offload", found, FIX))
 }
 
@@ -142,7 +141,7 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
         let off = phy_folder(&first.phy).join("aql_enable");
         let fix = format!(
             "reload the driver, which takes its interfaces down: modprobe -r {module}; modprobe {module}. Until then AQL can be \
-             switched off: echo 0 > {}. Where it comes back, a newer driver",
+             switched off: echo 0 > {}. If the problem returns, install a newer driver",
             off.display()
         );
         return Finding::bad(TOPIC, format!("stuck: {why}"), fix);
@@ -156,17 +155,17 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
         Ok(aql) => Finding::good(
             TOPIC,
             format!(
-                "{} of airtime are pending; from {} on stations get their lower limit",
+                "{} of airtime are pending; once {} are pending, stations get their lower limit",
                 shown(aql.pending),
                 shown(aql.threshold)
             ),
         ),
-        Err(why) => Finding::good(TOPIC, format!("the driver has it; how much is pending is not available: {why}")),
+        Err(why) => Finding::good(TOPIC, format!("the driver has AQL; its pending airtime is not available: {why}")),
     }
 }
 
-/// Returns why AQL is stuck, if it is in all of these readings: more than the phy's threshold is pending but not for
-/// any station, so that nothing will ever take it off; or a station stays above its limit without any change.
+/// Returns why AQL is stuck, if it is in all of these readings. Either more than the phy's threshold is pending but not
+/// for any station, so that no completion will ever release it; or a station stays above its limit without any change.
 fn stuck(looks: &[Stations]) -> Option<String> {
     let first = looks.first()?;
     let lost = |look: &Stations| {
@@ -177,7 +176,7 @@ fn stuck(looks: &[Stations]) -> Option<String> {
     if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
         let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
         return Some(format!(
-            "{} are pending where {} are allowed, {} of them for no station that is there: they were never subtracted, and \
+            "{} of airtime are pending ({} are allowed), {} of which for no present station: they were never subtracted, and \
              each station keeps its lower limit",
             shown(aql.pending),
             shown(aql.threshold),
@@ -195,7 +194,7 @@ fn stuck(looks: &[Stations]) -> Option<String> {
             !pending.is_zero() && pending >= now.high[place] && looks.iter().all(|look| stays(look) == Some(pending))
         })?;
         Some(format!(
-            "{} are pending for {} where {} are allowed, and do not change: nothing is sent to it",
+            "{} of airtime stay pending for {}, although {} are allowed: it receives nothing",
             shown(now.pending[category]),
             station.address,
             shown(now.high[category])
@@ -219,7 +218,7 @@ mod tests {
     fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
         let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
         let why = stuck(&leak).unwrap();
-        let all = "189.0 ms are pending where 24.0 ms are allowed, 189.0 ms of them for no station that is there";
+        let all = "189.0 ms of airtime are pending (24.0 ms are allowed), 189.0 ms of which for no present station";
         assert!(why.starts_with(all), "{why}");
         let finding = aql(&leak, Some("mt7915e"));
         assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");

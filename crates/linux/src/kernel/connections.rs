@@ -13,10 +13,10 @@ const INET_DIAG_INFO: u16 = 2;
 const ESTABLISHED: u32 = 1;
 /// Length of `struct inet_diag_msg`.
 const BODY: usize = 72;
-/// Places in `struct tcp_info`: milliseconds since data was sent last, and smoothed round-trip time in microseconds.
+/// Places in `struct tcp_info`: milliseconds since the last sending, and smoothed round-trip time in microseconds.
 const LAST_SENT: usize = 44;
 const RTT: usize = 68;
-/// Milliseconds of silence after which a connection tells nothing about the present.
+/// Milliseconds of silence after which a connection says nothing about the present.
 const STALE: u32 = 1_000;
 
 /// Returns peers and round-trip times, in seconds, of the connections over IPv4 that send.

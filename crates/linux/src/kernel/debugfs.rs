@@ -1,5 +1,5 @@
-//! Files of mac80211 in debugfs, and those of airtime queue limits (AQL) that can be changed (`net/mac80211/debugfs.c`,
-//! read in Linux 7.2).
+//! Files of mac80211 in debugfs: those to change airtime queue limits (AQL) (`net/mac80211/debugfs.c`, read in Linux
+//! 7.2).
 
 use crate::error::Error;
 use rustix::fs::{Mode, chmod, stat};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Where debugfs is mounted.
 pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
-/// Access categories in the order of mac80211, which is that of its files.
+/// Access categories in the order of mac80211 and of its files.
 pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
 /// Longest file that is read here.
 const LONGEST: u64 = 4_096;
@@ -31,7 +31,7 @@ pub(crate) struct AqlSettings {
     pub(crate) threshold: u32,
 }
 
-/// A phy's files of AQL. Stations that were not given limits of their own follow the phy's.
+/// A phy's files of AQL. Stations without limits of their own follow the phy's.
 #[derive(Clone, Debug)]
 pub(crate) struct Aql {
     folder: PathBuf,
@@ -80,8 +80,8 @@ pub(crate) fn phy_folder(phy: &str) -> PathBuf {
     Path::new(DEBUGFS).join("ieee80211").join(phy)
 }
 
-/// Writes a file that its owner may only read by its mode, as mac80211 makes them. Root without `CAP_DAC_OVERRIDE` is no
-/// more than the owner, and an agent has given that up.
+/// Writes a file that its owner may only read by its mode, as mac80211 makes them. Root without `CAP_DAC_OVERRIDE` has
+/// only the rights of the owner, and an agent has given that capability up.
 fn write(file: &Path, text: &str) -> io::Result<()> {
     let open = || OpenOptions::new().write(true).open(file);
     let mut opened = match open() {
@@ -113,9 +113,9 @@ pub(crate) fn text(file: &Path) -> Result<String, String> {
     }
 }
 
-/// Words for a file that cannot be parsed.
+/// Error message for a file that cannot be parsed.
 pub(crate) fn strange(file: &Path) -> String {
-    format!("{} has a different form than in Linux 7.2", file.display())
+    format!("{} has another format than in Linux 7.2", file.display())
 }
 
 /// Parses `aql_txq_limit`: a heading, then a line for each category with its name and both limits, and in Linux 7.2,

@@ -1,4 +1,4 @@
-//! Echo (ICMP over IPv4) through an interface, and who could answer it: the neighbours that the kernel knows there.
+//! Echo (ICMP over IPv4) through an interface, and the hosts that may answer: neighbours that the kernel knows there.
 
 use super::descriptor_of;
 use crate::error::Error;
@@ -27,11 +27,11 @@ const RTM_GETNEIGH: u16 = 30;
 const NDA_DST: u16 = 1;
 /// Length of `struct ndmsg`.
 const NEIGHBOUR_BODY: usize = 12;
-/// `NUD_INCOMPLETE`, `NUD_FAILED`, `NUD_NOARP`: nobody is there.
+/// `NUD_INCOMPLETE`, `NUD_FAILED`, `NUD_NOARP`: no neighbour is there.
 const ABSENT: u16 = 0x01 | 0x20 | 0x40;
 const INET: u8 = 2;
 
-/// Echoes to some addresses. Its descriptor is readable when an answer has come.
+/// Echoes to some addresses. Its descriptor is readable when an answer has arrived.
 #[derive(Debug)]
 pub(crate) struct Echo {
     socket: OwnedFd,
@@ -39,12 +39,12 @@ pub(crate) struct Echo {
     next: Instant,
     sequence: u16,
     sent: BTreeMap<(Ipv4Addr, u16), Instant>,
-    /// Key by which an answer is known: it repeats a keyed hash that went to this address alone.
+    /// Key by which an answer is recognised: it repeats a keyed hash that was sent to this address alone.
     key: RandomState,
     /// Round-trip times in seconds, and lost echoes, until the caller takes them.
     pub(crate) rtts: Vec<f64>,
     pub(crate) lost: usize,
-    /// Whether the socket shows and takes whole packets of IP, because the kernel allows this group no other.
+    /// True if the socket shows and takes whole packets of IP, because the kernel allows this group no other.
     is_raw: bool,
 }
 
@@ -93,7 +93,7 @@ impl Echo {
         }
     }
 
-    /// Returns the round trip in seconds if this is an answer from whom we asked. Accepts any bytes.
+    /// Returns the round trip in seconds if this is an answer from the asked host. Accepts any bytes.
     fn answered(&mut self, from: Ipv4Addr, packet: &[u8]) -> Option<f64> {
         let header = if self.is_raw { usize::from(packet.first()? & 0xf) * 4 } else { 0 };
         let message: &[u8; 16] = packet.get(header..)?.first_chunk()?;
@@ -103,7 +103,7 @@ impl Echo {
         Some(now().since(sent).as_secs_f64())
     }
 
-    /// Makes a request of our own identifier.
+    /// Makes a request of Sluice's own identifier.
     fn request(&self, to: Ipv4Addr, sequence: u16) -> [u8; 8 + PAYLOAD] {
         let mut message = [0; 8 + PAYLOAD];
         message[0] = REQUEST;

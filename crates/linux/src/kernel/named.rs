@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Unnamed {
     socket: OwnedFd,
-    /// Finds out whether another socket has a name. A datagram socket may try any number of times.
+    /// Finds out if another socket has a name. A datagram socket may try any number of times.
     probe: OwnedFd,
-    /// The name that it has until its mode is set.
+    /// The name of the socket until its mode is set.
     hidden: Option<PathBuf>,
 }
 
-/// A socket's file, which goes with it.
+/// A socket's file, which is removed with it.
 #[derive(Debug)]
 pub(crate) struct Name {
     path: PathBuf,
@@ -33,7 +33,7 @@ impl Unnamed {
         Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
     }
 
-    /// Gives it this name once it can `listen`. The file appears with its mode, and replaces that of a killed process.
+    /// Gives the socket this name once it can `listen`. The file appears with its mode, and replaces a stale one.
     ///
     /// # Errors
     /// Another socket or another file has the name, or the system refuses.
@@ -63,7 +63,7 @@ impl Unnamed {
         named.map_err(Error::kernel::<Errno>(&format!("listen at {}", path.display())))
     }
 
-    /// Tells whether a socket of a living process has this name.
+    /// True if a socket of a living process has this name.
     fn answers(&self, path: &Path) -> bool {
         let empty = |address: &SocketAddrUnix| sendto(&self.probe, &[], SendFlags::DONTWAIT, address);
         // It is of another type, or its queue is full.
@@ -71,7 +71,7 @@ impl Unnamed {
     }
 }
 
-/// Tells whether a socket's file is of no living process.
+/// True if a socket's file belongs to no living process.
 pub(crate) fn is_nobodys(path: &Path) -> bool {
     Unnamed::open(SocketType::DGRAM).is_ok_and(|socket| !socket.answers(path))
 }

@@ -19,7 +19,7 @@ pub(crate) struct News(OwnedFd);
 descriptor_of!(News, 0);
 
 impl News {
-    /// Opens it for `groups` of changes in the network namespace of this thread. Needs no privilege.
+    /// Opens the socket for `groups` of changes in the network namespace of this thread. Needs no privilege.
     ///
     /// # Errors
     /// The kernel gives no such socket.
@@ -32,7 +32,7 @@ impl News {
         Ok(Self(socket))
     }
 
-    /// Reads all messages; hands each datagram to `take`. Returns false if some were lost or cut off.
+    /// Reads all messages; hands each datagram to `take`. Returns false if some messages were lost or cut off.
     pub(crate) fn read(&self, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> bool {
         let mut is_whole = true;
         loop {

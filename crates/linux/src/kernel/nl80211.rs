@@ -28,7 +28,7 @@ use rustix::net::netlink::GENERIC;
 use std::collections::BTreeMap;
 use survey::survey;
 
-/// `GENL_ID_CTRL` (`linux/genetlink.h`): it gives the numbers of families.
+/// `GENL_ID_CTRL` (`linux/genetlink.h`): the family that gives the numbers of families.
 const CONTROLLER: u16 = 0x10;
 const CTRL_CMD_GETFAMILY: u8 = 3;
 const CTRL_ATTR_FAMILY_ID: u16 = 1;
@@ -48,7 +48,7 @@ pub struct Wireless {
 }
 
 impl Wireless {
-    /// Opens it in the network namespace of this thread. Needs no privilege.
+    /// Opens the connection in the network namespace of this thread. Needs no privilege.
     ///
     /// # Errors
     /// This kernel has no nl80211, or its module is not loaded.
@@ -62,7 +62,7 @@ impl Wireless {
         }
     }
 
-    /// Returns the interface with this number; `None` if it is gone or not Wi-Fi.
+    /// Returns the interface with this number; `None` if it does not exist or is not Wi-Fi.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -75,7 +75,7 @@ impl Wireless {
         }
     }
 
-    /// Returns the phy of the interface with this number; `None` if the interface is gone or not Wi-Fi.
+    /// Returns the phy of the interface with this number; `None` if the interface does not exist or is not Wi-Fi.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -84,7 +84,7 @@ impl Wireless {
         self.interface(index)?.map_or(Ok(None), |interface| self.phy(interface.phy))
     }
 
-    /// Returns the phy with this number; `None` if it is gone.
+    /// Returns the phy with this number; `None` if there is none.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -105,7 +105,7 @@ impl Wireless {
         Ok(all.map(|(kind, value)| (kind, value.to_vec())).collect())
     }
 
-    /// Returns the messages about a phy, which takes several; none if it is gone.
+    /// Returns the messages about a phy, which takes several; none if the phy does not exist.
     fn of_phy(&mut self, number: u32) -> Result<Vec<Vec<u8>>, Error> {
         let request = self.request(GET_WIPHY, F_DUMP, ATTR_WIPHY, number).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
         let read = |payload: &[u8]| (phy_number(payload) == Some(number)).then(|| payload.to_vec());
@@ -115,7 +115,7 @@ impl Wireless {
         }
     }
 
-    /// Returns the name of the phy with this number; `None` if it is gone.
+    /// Returns the name of the phy with this number; `None` if there is none.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -144,7 +144,7 @@ impl Wireless {
     /// Returns the sum of the counters of the queues for an interface's stations.
     ///
     /// # Errors
-    /// The interface is not Wi-Fi, or it is gone.
+    /// The interface is not Wi-Fi, or it does not exist.
     pub fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let read = |payload: &[u8]| {
@@ -163,7 +163,7 @@ impl Wireless {
     /// Returns the stations of an interface, sorted by address.
     ///
     /// # Errors
-    /// The interface is not Wi-Fi, or it is gone.
+    /// The interface is not Wi-Fi, or it does not exist.
     pub fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let mut peers = self.list(&request, peer).map_err(|errno| failed("look at its stations", errno))?;
@@ -171,10 +171,10 @@ impl Wireless {
         Ok(peers)
     }
 
-    /// Returns the driver's survey of the channel that an interface is on. Empty if the driver surveys none.
+    /// Returns the driver's survey of the channel that an interface is on. Empty if the driver surveys no channel.
     ///
     /// # Errors
-    /// The interface is gone, or the kernel does not answer.
+    /// The interface does not exist, or the kernel does not answer.
     pub fn survey(&mut self, index: u32) -> Result<Survey, Error> {
         let request = self.request(GET_SURVEY, F_DUMP, ATTR_IFINDEX, index);
         match self.list(&request, survey) {

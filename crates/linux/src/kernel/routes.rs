@@ -32,7 +32,7 @@ const RTA_VIA: u16 = 18;
 /// `to` leave by the interface with this number.
 ///
 /// # Errors
-/// The kernel refuses, as it does without `CAP_NET_ADMIN`.
+/// The kernel refuses the route, as it does without `CAP_NET_ADMIN`.
 pub fn add(to: IpAddr, prefix: u8, interface: u32) -> Result<(), Error> {
     let (family, address) = match to {
         IpAddr::V4(to) => (INET, to.octets().to_vec()),

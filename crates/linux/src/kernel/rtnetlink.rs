@@ -72,7 +72,7 @@ pub struct Link {
 pub struct Qdisc {
     /// Number of the interface.
     pub index: u32,
-    /// Handle: `8001:` is `0x8001_0000`. Zero if the kernel put it there by itself.
+    /// Handle: `8001:` is `0x8001_0000`. Zero if the kernel installed it by itself.
     pub handle: u32,
     /// Parent: the class in which it stands, or [`ROOT`].
     pub parent: u32,
@@ -84,7 +84,7 @@ pub struct Qdisc {
     pub counters: Counters,
 }
 
-/// Returns a discipline as `tc` shows it.
+/// Returns a discipline in the form of `tc`.
 pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
     qdisc.map_or_else(|| "none".into(), |qdisc| format!("{} {:x}:", qdisc.kind, qdisc.handle >> 16))
 }
@@ -92,7 +92,7 @@ pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
 /// Counters of a queue, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Number of the interface; this and the next two are as in [`Qdisc`].
+    /// Number of the interface; this field and the next two are as in [`Qdisc`].
     pub(crate) index: u32,
     pub(crate) handle: u32,
     pub(crate) parent: u32,
@@ -104,7 +104,7 @@ pub(crate) struct Tally {
 pub struct Route(Connection);
 
 impl Route {
-    /// Opens it in the network namespace of this thread. Needs no privilege.
+    /// Opens the connection in the network namespace of this thread. Needs no privilege.
     ///
     /// # Errors
     /// The kernel gives no such socket.
@@ -123,7 +123,7 @@ impl Route {
     /// Returns the interface with this name.
     ///
     /// # Errors
-    /// There is none; the error lists the present ones.
+    /// There is no such interface; the error lists the present ones.
     pub fn link(&mut self, name: &str) -> Result<Link, Error> {
         let mut zero_ended = name.as_bytes().to_vec();
         zero_ended.push(0);
@@ -140,8 +140,8 @@ impl Route {
         }
     }
 
-    /// Returns the disciplines of each interface by its number, as `tc qdisc` lists them. The kernel lists those of all
-    /// interfaces or none.
+    /// Returns the disciplines of each interface by its number, as `tc qdisc` lists them. The kernel lists the
+    /// disciplines of all interfaces or none.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -157,7 +157,7 @@ impl Route {
     /// all programs that follow disciplines.
     ///
     /// # Errors
-    /// The interface is gone, or the kernel does not answer.
+    /// The interface does not exist, or the kernel does not answer.
     pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
         let request = Request::new(RTM_GETQDISC, F_REQUEST | F_ACK | F_ECHO, &tc_body(index, 0, parent));
         match self.0.one(request, |message| of_kind(message, RTM_NEWQDISC).and_then(qdisc)) {
@@ -174,7 +174,7 @@ impl Route {
         self.dump_into(found, RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), tally)
     }
 
-    /// Tells whether filters are attached to the discipline `handle` of interface `index`.
+    /// True if filters are attached to the discipline `handle` of interface `index`.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -231,8 +231,8 @@ impl Route {
         })
     }
 
-    /// Tells whether the kernel lets this process change queues. Asks for something impossible: a missing privilege is
-    /// what the kernel finds first.
+    /// True if the kernel lets this process change queues. Requests something impossible: the kernel first checks for a
+    /// missing privilege.
     pub(crate) fn may_change(&mut self) -> bool {
         !matches!(self.delete(0, ROOT), Err(Error::NotPermitted { .. }))
     }
@@ -371,7 +371,7 @@ fn qdisc(payload: &[u8]) -> Option<Qdisc> {
     Some(qdisc)
 }
 
-/// `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets comes after the
+/// `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets follows the
 /// 32-bit one, and only after that has overflowed.
 fn counters(nest: &[u8]) -> Counters {
     let mut counters = Counters::default();
@@ -417,7 +417,7 @@ mod tests {
         let links = route.links().unwrap();
         assert!(links.iter().any(|link| link.name == "lo" && link.index > 0), "{links:?}");
         let message = route.link("no-such-0").unwrap_err().to_string();
-        assert!(message.starts_with("no interface \"no-such-0\"; there are "), "{message}");
+        assert!(message.starts_with("there is no interface \"no-such-0\", only "), "{message}");
     }
 
     proptest! {

@@ -1,5 +1,5 @@
-//! Sockets for messages between agents, and socket options for which none of our crates has safe calls: filters of what
-//! a socket receives, and its interface.
+//! Sockets for messages between agents, and socket options for which none of Sluice's crates has safe calls: filters of
+//! what a socket receives, and its interface.
 
 use nix::libc;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -71,7 +71,7 @@ pub(crate) fn attach_filter(socket: impl AsFd, program: &[Statement]) -> Result<
     result(done)
 }
 
-/// Binds the socket to this interface. Needs no privilege if it was bound to none before.
+/// Binds the socket to this interface. Needs no privilege if the socket was bound to none before.
 pub(crate) fn bind_to_interface(socket: impl AsFd, name: &str) -> Result<(), Errno> {
     let length = libc::socklen_t::try_from(name.len()).map_err(|_| Errno::INVAL)?;
     // SAFETY: the kernel reads the bytes of the name, `length` of them, and keeps no pointer.
@@ -97,7 +97,7 @@ pub(crate) const fn interest(rests: Option<Instant>) -> EventFlags {
     if rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
 }
 
-/// Pauses reading these sockets until then: the kernel keeps what its buffers have room for.
+/// Pauses reading these sockets until an instant: the kernel keeps the messages for which its buffers have room.
 pub(crate) fn rest<'s>(
     rests: &mut Option<Instant>,
     until: Option<Instant>,

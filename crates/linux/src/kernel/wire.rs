@@ -1,8 +1,8 @@
 //! Reads and writes netlink messages (`linux/netlink.h`): headers and attributes. Accepts any bytes without a panic;
 //! what is cut off is left out.
 //!
-//! This is not taken from a crate because a discipline that Sluice does not know must be restored with the exact bytes
-//! of its options, which typed messages do not keep.
+//! This module is no crate's because a discipline that Sluice does not know must be restored with the exact bytes of
+//! its options, which typed messages do not keep.
 
 /// Length of `struct nlmsghdr`.
 const HEADER: usize = 16;

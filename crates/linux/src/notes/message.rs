@@ -18,7 +18,7 @@
 //! | 8 to 10 | packets that it sends in a second |
 //! | 11 | the most hops that these have come |
 //!
-//! Numbers are big-endian. A value that is too large for its field is sent as the largest that fits.
+//! Numbers are big-endian. A value that is too large for its field is sent as the largest possible one.
 
 use control::{Count, Link, Links, Note};
 use units::{Bytes, Duration, Rate};

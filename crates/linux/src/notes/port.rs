@@ -1,5 +1,5 @@
 //! Sockets that send and receive notes: one at each named interface, for datagrams to a multicast address of the link.
-//! Nothing blocks, and each turn reads a bounded number of them.
+//! No call blocks, and each turn reads a bounded number of notes.
 
 use super::message::{LONGEST, read, write};
 use crate::admission::message::{Neighbour, Peer};
@@ -59,7 +59,7 @@ impl Port {
         Ok(Self { epoll, interfaces, pace, chance, rests: None })
     }
 
-    /// Sends and receives at those of these interfaces that exist, by their numbers. Returns the events.
+    /// Sends and receives at the existing ones of these interfaces, by their numbers. Returns the events.
     pub(crate) fn follow(
         &mut self,
         names: &[&str],
@@ -110,7 +110,7 @@ impl Port {
         self.rests.into_iter().chain(due).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Handles notes that have come, and sends those that are due.
+    /// Handles notes that have arrived, and sends those that are due.
     pub(crate) fn work(&mut self, now: Instant) {
         self.hear(now);
         for Interface { socket, neighbours, due, .. } in &mut self.interfaces {
@@ -166,7 +166,7 @@ impl Port {
     }
 }
 
-/// Reads one datagram and its sender. One that is too long keeps a length that makes it invalid.
+/// Reads one datagram and its sender. A datagram that is too long keeps a length that makes it invalid.
 fn receive(socket: &OwnedFd) -> Option<(Ipv4Addr, Vec<u8>)> {
     let mut buffer = [0; LONGEST + 1];
     let (_, length, address) = recvfrom(socket, &mut buffer[..], RecvFlags::empty()).ok()?;

@@ -9,16 +9,16 @@ use units::Duration;
 /// Time between two samples.
 pub const EVERY: Duration = Duration::from_millis(100);
 
-/// A thread that samples until this is dropped.
+/// A thread that samples until this value is dropped.
 #[derive(Debug)]
 pub struct Sampler {
     told: Receiver<(Duration, Stations)>,
-    /// Addresses of the stations in the order in which they came, if they are to be numbered.
+    /// Addresses of the stations in the order of their appearance, if they are to be numbered.
     known: Option<Vec<String>>,
 }
 
 impl Sampler {
-    /// Begins; `None` if the interface is not Wi-Fi. For the public stations have numbers in place of addresses.
+    /// Begins sampling; `None` if the interface is not Wi-Fi. Public samples have numbers in place of addresses.
     pub fn begin(device: &str, is_public: bool) -> Option<Self> {
         look(device).ok()??;
         let ((tell, told), device) = (channel(), device.to_owned());
@@ -40,7 +40,7 @@ impl Sampler {
         all.into_iter().map(|(at, stations)| self.line(at, stations)).collect()
     }
 
-    /// Waits for a sample. Returns its time and its line, or `None` once the interface is gone.
+    /// Waits for a sample. Returns its time and its line, or `None` once the interface no longer exists.
     pub fn wait(&mut self) -> Option<(Duration, String)> {
         let (at, stations) = self.told.recv().ok()?;
         Some((at, self.line(at, stations)))

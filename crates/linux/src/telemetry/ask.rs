@@ -1,4 +1,4 @@
-//! Asks the agents that run on this machine over their sockets; the client of [`serve`](crate::telemetry::serve).
+//! Queries the agents that run on this machine over their sockets; the client of [`serve`](crate::telemetry::serve).
 
 use crate::admission;
 use crate::error::Error;
@@ -65,7 +65,7 @@ pub fn forget_killed(folder: &Path) {
 /// Returns the status of the agent behind `socket`; `None` if no agent listens there any longer.
 ///
 /// # Errors
-/// The socket is not for this user, or nothing valid is answered.
+/// The socket is not for this user, or the answer is not valid.
 pub fn status(socket: &Path) -> Result<Option<Vec<Status>>, Error> {
     let Some(stream) = connect(socket, b"status\n")? else { return Ok(None) };
     let mut answer = Vec::new();
@@ -105,7 +105,7 @@ fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     })
 }
 
-/// A connection over which an agent repeats its status. Its descriptor is readable when there is a new one.
+/// A connection over which an agent repeats its status. Its descriptor is readable when there is a new status.
 #[derive(Debug)]
 pub struct Watching {
     socket: PathBuf,
@@ -120,7 +120,7 @@ impl Watching {
     /// Watches the agent behind `socket`; `None` if no agent listens there any longer.
     ///
     /// # Errors
-    /// As [`status`].
+    /// As for [`status`].
     pub fn begin(socket: &Path) -> Result<Option<Self>, Error> {
         let Some(stream) = connect(socket, b"watch\n")? else { return Ok(None) };
         let watch = format!("watch the agent at {}", socket.display());
@@ -244,6 +244,6 @@ mod tests {
         });
         let message = status(&path).unwrap_err().to_string();
         other.join().unwrap();
-        assert!(message.contains("did not answer with a status") && message.contains("220 mail ready"), "{message}");
+        assert!(message.contains("is no status") && message.contains("220 mail ready"), "{message}");
     }
 }

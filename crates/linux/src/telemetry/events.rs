@@ -28,7 +28,7 @@ pub enum AgentEventKind {
     Gone,
     /// The interface was renamed.
     Renamed,
-    /// Another program replaced our queue.
+    /// Another program replaced Sluice's queue.
     Replaced,
     /// The agent cannot take up the queue now and tries again.
     Waiting,
@@ -40,7 +40,7 @@ pub enum AgentEventKind {
     Changed,
     /// The machine slept, or the agent was stopped, for longer than an interval.
     Resumed,
-    /// Something failed that the agent can do without.
+    /// An operation failed that the agent does not need.
     Failed,
     /// The former queue is restored.
     Restored,

@@ -153,7 +153,7 @@ fn governed(status: &Status) -> Option<f64> {
     Some(if live(status) { 1.0 } else { 0.0 })
 }
 
-/// Tells whether there is a queue now.
+/// True if there is a queue now.
 fn live(status: &Status) -> bool {
     matches!(status.state, State::Governing | State::DryRun)
 }

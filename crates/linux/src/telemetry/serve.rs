@@ -1,5 +1,5 @@
-//! Serves status and metrics on a UNIX socket or on loopback from within the agent's loop: no thread, nothing that
-//! blocks, memory for a fixed number of clients. Slow, silent and hostile clients are dropped.
+//! Serves status and metrics on a UNIX socket or on loopback within the agent's loop: without a thread or a blocking
+//! call, and with memory for a fixed number of clients. Slow, silent and hostile clients are dropped.
 //!
 //! A client sends a line, `status` or `watch`, or an HTTP request for `/metrics`; see [`Request`].
 
@@ -37,11 +37,11 @@ const BACKLOG: i32 = 16;
 /// Mode of the socket: for owner and group.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WGRP);
 
-/// A socket that does not listen yet. It is made at once, because a running agent may make none, and listens as soon as
-/// nobody is in the way.
+/// A socket that does not listen yet. The socket is made at once, because a running agent may make none, and listens as
+/// soon as no other socket is in the way.
 #[derive(Debug)]
 pub struct Listener {
-    /// The address at which it is to listen.
+    /// The address at which the socket is to listen.
     pub address: Address,
     serves: Serves,
     socket: Socket,
@@ -85,7 +85,7 @@ impl Listener {
     /// Makes the socket for an address.
     ///
     /// # Errors
-    /// The system gives none, such as one of IPv6 where there is no IPv6.
+    /// The system gives no such socket, such as one of IPv6 where there is no IPv6.
     pub fn open(address: Address, serves: Serves) -> Result<Self, Error> {
         let open = || {
             Ok(match &address {
@@ -106,8 +106,7 @@ impl Listener {
         }
     }
 
-    /// Listens. A socket file has mode 0660, and replaces that of a killed process. After a failure it can be tried
-    /// again.
+    /// Listens. A socket file has mode 0660, and replaces that of a killed process. A failure can be repeated.
     ///
     /// # Errors
     /// Another process listens there, or the system refuses; with the listener.
@@ -146,7 +145,7 @@ fn failed(address: &Address, errno: Errno) -> Error {
 }
 
 impl Server {
-    /// Does what can be done without waiting: accepts clients, reads requests, sends answers. `now` is
+    /// Performs all work that needs no waiting: accepts clients, reads requests, sends answers. `now` is
     /// [`now`](crate::kernel::now).
     pub fn ready(&mut self, now: Instant, statuses: &[Status]) {
         let mut events = Vec::with_capacity(MOST_CLIENTS + 1);
@@ -209,7 +208,7 @@ impl Server {
         self.resting = done.is_ok() != on;
     }
 
-    /// Accepts one client. One that cannot be served is closed, so that it does not wake the loop again.
+    /// Accepts one client. A client that cannot be served is closed, so that it does not wake the loop again.
     fn accept(&mut self, now: Instant, statuses: &[Status]) {
         let socket = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
             Ok(socket) => socket,
@@ -229,7 +228,7 @@ impl Server {
         }
     }
 
-    /// Returns the slot of the oldest client that does not watch. Clients that ask and read are done in no time.
+    /// Returns the slot of the oldest client that does not watch. Clients that ask and read finish in no time.
     fn oldest(&self) -> Option<usize> {
         let clients = self.clients.iter().enumerate();
         let others = clients.filter_map(|(slot, client)| Some((client.as_ref()?.age()?, slot)));

@@ -1,6 +1,6 @@
-//! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and from debugfs the airtime that
-//! is pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and `debugfs_sta.c`, read in
-//! Linux 7.2). For a value that is not available it gives the reason.
+//! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and from debugfs each
+//! station's pending airtime below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and `debugfs_sta.c`,
+//! read in Linux 7.2). For a value that is not available it gives the reason.
 
 use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};
@@ -22,13 +22,13 @@ pub type Told<T> = Result<T, String>;
 /// A Wi-Fi interface and its stations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stations {
-    /// Phy, as `iw` calls it.
+    /// Name of the phy in `iw`.
     pub phy: String,
-    /// Whether the driver reports airtime of stations.
+    /// True if the driver reports airtime of stations.
     pub has_airtime_reports: bool,
     /// True if the driver uses airtime queue limits (AQL).
     pub has_aql: bool,
-    /// Its role, channel and power.
+    /// Role, channel and power of the interface.
     pub interface: Interface,
     /// Newest format that the card has in the band of the channel.
     pub newest: Format,
@@ -43,13 +43,13 @@ pub struct Stations {
 /// Airtime that is pending below mac80211 for a phy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhyAql {
-    /// Whether AQL is switched on.
+    /// True if AQL is switched on.
     pub is_on: bool,
     /// Airtime of all frames that were handed down and are not yet sent.
     pub pending: Duration,
     /// The part of the pending airtime that belongs to present stations.
     pub accounted: Duration,
-    /// Above this, stations get their lower limit.
+    /// Pending airtime above which stations get their lower limit.
     pub threshold: Duration,
 }
 
@@ -60,11 +60,11 @@ pub struct Station {
     pub address: String,
     /// Bitrate of the last frame to the station.
     pub sent_at: Told<Rate>,
-    /// How that frame was sent.
+    /// Mode of that frame.
     pub sent_as: Told<Mode>,
     /// Bitrate of the last frame from the station.
     pub received_at: Told<Rate>,
-    /// How that frame was sent.
+    /// Mode of that frame.
     pub received_as: Told<Mode>,
     /// Airtime of all frames to the station.
     pub sent_for: Told<Duration>,
@@ -77,8 +77,8 @@ pub struct Station {
 }
 
 impl Stations {
-    /// Says in a line on which channel the interface is, with what power, and how many stations of each standard it has.
-    /// `None` without a channel.
+    /// Returns a line on the interface's channel, its power, and the number of stations of each standard. `None`
+    /// without a channel.
     pub fn network(&self) -> Option<String> {
         let Self { interface, newest, stations, .. } = self;
         let channel = interface.channel?;
@@ -105,23 +105,23 @@ impl Stations {
 }
 
 impl Station {
-    /// The newest format of its last frames in both directions: small frames are often sent in an older one than a station
-    /// has. `None` if it was non-HT, which all have.
+    /// The newest format of its last frames in both directions: small frames are often sent in an older format than a
+    /// station has. `None` for non-HT, which all stations have.
     pub fn newest(&self) -> Option<Format> {
         let modes = [&self.sent_as, &self.received_as].into_iter().flatten();
         modes.map(|mode| mode.format).max().filter(|format| *format > Format::NonHt)
     }
 }
 
-/// Airtime that is pending below mac80211 for a station and its limits, by access category: voice, video, best effort,
+/// Airtime that is pending below mac80211 for a station and its limits, by category: voice, video, best effort,
 /// background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationAql {
     /// Airtime of frames that were handed down and are not yet sent.
     pub pending: [Duration; 4],
-    /// Below this a category may always send.
+    /// Pending airtime below which a category may always send.
     pub low: [Duration; 4],
-    /// Below this it may send while the phy is below its threshold.
+    /// Pending airtime below which it may send while the phy is below its threshold.
     pub high: [Duration; 4],
 }
 
@@ -135,7 +135,7 @@ impl StationAql {
 /// Reads the stations of an interface; `None` if it is not a Wi-Fi interface.
 ///
 /// # Errors
-/// No such interface in this network namespace; the kernel does not answer.
+/// There is no such interface in this network namespace; the kernel does not answer.
 pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let index = Route::open()?.link(device)?.index;
     // Without nl80211 there is no Wi-Fi.
@@ -162,7 +162,7 @@ fn no_aql() -> String {
 /// `folder` is the interface's in debugfs.
 fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     let address = peer.address.map(|byte| format!("{byte:02x}")).join(":");
-    let none = |way| format!("nothing was sent {way} it yet, or its driver does not report it");
+    let none = |way| format!("no frame was sent {way} it yet, or the driver does not report rates");
     let rate = |rate: Option<Rate>, way| rate.ok_or_else(|| none(way));
     // Without a rate the other values mean nothing, but for modes whose rate the kernel does not know.
     let mode = |mode: Mode, rate: Option<Rate>, way| {
@@ -199,7 +199,7 @@ fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     }
 }
 
-/// Reads the phy whose folder in debugfs this is.
+/// Reads the phy with this folder in debugfs.
 fn phy_aql(folder: &Path) -> Told<PhyAql> {
     let file = |name| folder.join(name);
     let number = |name| text(&file(name)).and_then(|text| text.trim().parse().map_err(|_| strange(&file(name))));
@@ -210,7 +210,7 @@ fn phy_aql(folder: &Path) -> Told<PhyAql> {
     Ok(PhyAql { is_on: number("aql_enable")? != 0, pending, accounted, threshold })
 }
 
-/// Sums what is pending for the stations of all of a phy's interfaces.
+/// Sums the pending airtime of the stations of all of a phy's interfaces.
 fn of_all_stations(folder: &Path) -> Told<Duration> {
     let mut sum = Duration::ZERO;
     for interface in entries(folder)?.iter().filter(|path| path.to_string_lossy().contains("netdev:")) {
@@ -260,7 +260,7 @@ fn read_station(text: &str) -> Option<StationAql> {
     Some(aql)
 }
 
-/// Parses either kind of file: pending time of a phy, of a station. Accepts any text.
+/// Parses a pending time in either kind of file: a phy's or a station's. Accepts any text.
 pub fn read(text: &str) -> (Option<Duration>, Option<StationAql>) {
     (read_pending(text), read_station(text))
 }

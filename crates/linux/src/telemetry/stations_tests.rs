@@ -103,9 +103,9 @@ fn what_all_stations_of_a_phy_have_is_accounted_for() {
         "a zero that mac80211 fills in is no report"
     );
     let strange = station(&Peer { address: [2, 0, 0, 0, 3, 0], ..peer }, &phy, &folder.path().join("netdev:wlan1"));
-    assert!(strange.aql.unwrap_err().contains("a different form"));
+    assert!(strange.aql.unwrap_err().contains("another format"));
     write("aql_threshold", "many\n");
-    assert!(phy_aql(folder.path()).unwrap_err().contains("aql_threshold has a different form"));
+    assert!(phy_aql(folder.path()).unwrap_err().contains("aql_threshold has another format"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Status of the queues that an agent governs: a value that it keeps current and others read.
+//! Status of the queues that an agent governs: a value that the agent keeps current and others read.
 
 mod json;
 
@@ -16,14 +16,14 @@ pub const EVENTS_KEPT: usize = 32;
 /// `limit_packets`); readers ignore fields that they do not know, so that an older reader understands a newer agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Interface, as `ip link` calls it.
+    /// Interface, as in `ip link`.
     pub device: String,
-    /// Place on the interface: `root`, or a class of a shaper as `tc` writes it, `1:10`.
+    /// Place on the interface: `root`, or a class of a shaper in the form of `tc`, `1:10`.
     pub place: String,
     /// State of governing.
     #[serde(flatten)]
     pub state: State,
-    /// Kind of queue that holds the packets, as `tc qdisc` calls it; empty while there is none.
+    /// Kind of queue that holds the packets, as in `tc qdisc`; empty while there is none.
     #[serde(flatten, with = "json::Graded")]
     pub kind: String,
     /// Quantities that the device cannot measure: zero or absent in [`last`](Self::last).
@@ -38,13 +38,13 @@ pub struct Status {
         skip_serializing_if = "Option::is_none"
     )]
     pub target_delay: Option<Duration>,
-    /// Limit that holds now; with a dry run, the one that would hold.
+    /// Present limit; with a dry run, the limit that would hold.
     #[serde(flatten, with = "json::WithUnit")]
     pub limit: Limit,
-    /// Rate of best effort; `None`: as the link takes it.
+    /// Rate of best effort; `None`: the link's own pace.
     #[serde(rename = "rate_bps", with = "json::PerhapsBps", default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// The real-time queue beside this one, if there is one.
+    /// The real-time queue next to this one, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time: Option<RealTime>,
     /// Time since the agent began with this queue, without sleep of the machine.
@@ -65,11 +65,11 @@ pub struct RealTime {
     /// The newest interval.
     #[serde(with = "json::Measured")]
     pub last: Interval,
-    /// Its packets.
+    /// Packets of the real-time queue.
     pub totals: Counts,
 }
 
-/// State of governing. In JSON the key `state`, and `why` beside it.
+/// State of governing. In JSON the key `state`, with `why` next to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum State {
@@ -145,7 +145,7 @@ impl Quantity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "json::CountFields", from = "json::CountFields")]
 pub struct Counts {
-    /// Packets that arrived, whether kept or not.
+    /// Packets that arrived, even if not kept.
     pub arrived: Count,
     /// Packets that left for the driver.
     pub sent: Count,
@@ -161,7 +161,7 @@ impl Counts {
     }
 }
 
-/// Sums over intervals. They only grow, and saturate.
+/// Sums over intervals. The sums only grow, and saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// The packets.
@@ -169,7 +169,7 @@ pub struct Totals {
     pub counts: Counts,
     /// Number of changes of the limit.
     pub limit_changes: u64,
-    /// Number of restarts, after the interface was gone or another program had replaced the queue.
+    /// Number of restarts, after the interface was absent or another program had replaced the queue.
     pub restarts: u64,
 }
 
@@ -194,7 +194,7 @@ impl Status {
         }
     }
 
-    /// Sets what the device that holds the queue can do.
+    /// Records what the device that holds the queue can do.
     pub fn held_by(&mut self, capabilities: &Capabilities) {
         capabilities.kind.clone_into(&mut self.kind);
         self.unmeasured = Quantity::absent(capabilities.reads);
@@ -229,7 +229,7 @@ impl Status {
         self.events.push_back(event);
     }
 
-    /// Tells whether the device measures `quantity`.
+    /// True if the device measures `quantity`.
     pub fn measures(&self, quantity: Quantity) -> bool {
         !self.unmeasured.contains(&quantity)
     }

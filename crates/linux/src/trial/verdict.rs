@@ -1,4 +1,4 @@
-//! The verdict on trials: ratios of arms with intervals from the random order alone, and what they mean in words.
+//! The verdict on trials: ratios of arms with intervals from the random order alone, and their meaning in words.
 
 use super::{Block, Trial};
 use control::Random;
@@ -7,11 +7,11 @@ use std::fmt::{self, Write as _};
 
 /// A ratio between this value and its inverse counts as no difference.
 const LITTLE: f64 = 1.1;
-/// Subsets of rounds that are drawn; of fewer rounds all are taken.
+/// Subsets of rounds that are drawn; with fewer subsets all are taken.
 const DRAWN: usize = 9_999;
 const FEW: usize = 13;
 
-/// Quantities that are judged: name, value, whether more is better. The first that was measured is the headline.
+/// Quantities that are judged: name, value, true if more is better. The first measured quantity is the headline.
 type Measure = (&'static str, fn(&Block) -> Option<f64>, bool);
 const MEASURES: [Measure; 4] = [
     ("RTT p95", |block| block.rtt_p95_s, false),
@@ -38,8 +38,8 @@ pub enum Ruling {
     Unknown,
 }
 
-/// An arm beside the default: the geometric mean of their ratios in each round, and the ends of its interval, infinite with too
-/// few rounds.
+/// An arm relative to the default: the geometric mean of their ratios in each round, and the ends of its interval,
+/// infinite with too few rounds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Effect {
@@ -55,11 +55,11 @@ pub struct Effect {
 /// The verdict on one trial, or on several together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Effects of each arm but the default; its first is the headline.
+    /// Effects of each arm except the default; its first is the headline.
     pub effects: Vec<Effect>,
 }
 
-/// Judges trials of the same arms. All intervals together miss a truth with probability `level`.
+/// Judges trials of the same arms. The probability is `level` that any of the intervals misses a truth.
 pub fn judge(trials: &[&Trial], level: f64) -> Verdict {
     let arms = trials.first().map_or(&[][..], |trial| &trial.plan.arms);
     debug_assert!(trials.iter().all(|trial| trial.plan.arms == arms), "the same arms are compared");
@@ -96,7 +96,7 @@ fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> V
     (1..=last).filter_map(|round| Some((value(round, arm)? / value(round, 0)?).ln())).collect()
 }
 
-/// Returns the randomisation interval of a mean: the effects with which the random order of the arms makes the found
+/// Returns the randomisation interval of a mean: the effects with which the random order of the arms makes the observed
 /// differences likely. The order is as likely as its opposite in each round, so each `difference - effect` is positive
 /// or negative with equal probability, and the means of all subsets of the differences divide the line into parts that
 /// are equally likely to hold the effect (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
@@ -151,7 +151,7 @@ impl Verdict {
             let lead = match head.ruling {
                 Ruling::Better => format!("With {arm} {what} is better"),
                 Ruling::Worse => format!("With {arm} {what} is worse"),
-                Ruling::Same => format!("{arm} changes {what} by less than a tenth"),
+                Ruling::Same => format!("{arm} changes {what} by less than 10 %"),
                 Ruling::Unknown => format!("Cannot tell yet whether {arm} changes {what}"),
             };
             let _ = write!(text, "{lead}: {head}");
@@ -188,7 +188,7 @@ fn change(ratio: f64) -> String {
     format!("{:.0} % {}", percent.abs(), if percent < 0.0 { "less" } else { "more" })
 }
 
-/// Formats the means of each arm, and the intervals of what is judged.
+/// Formats the means of each arm, and the intervals of the judged quantities.
 pub fn table(trials: &[&Trial], verdict: &Verdict) -> String {
     let arms = trials.first().map_or(&[][..], |trial| &trial.plan.arms);
     let line = |first: &str, cells: Vec<String>, last: String| {

@@ -113,7 +113,7 @@ fn each_knob_is_set_and_comes_back_however_the_agent_ends() {
         all_is_as_before(3);
     }
     let doctor = shell("/tmp/sluice doctor wlan0");
-    assert!(doctor.contains("grade 1, the knobs of mac80211's scheduler"), "{doctor}");
+    assert!(doctor.contains("grade 1 (settings of mac80211's scheduler"), "{doctor}");
 
     // One that is killed leaves all of it; `detach` or the next one restores it.
     attached("", 3).kill();

@@ -177,7 +177,7 @@ fn a_queue_that_another_program_replaces_is_reported_and_stays() {
     let program = attached("one");
     shell("tc qdisc replace dev one root handle 9: pfifo limit 99");
     let theirs = queue("one");
-    ends(program, "the queue of one is no longer ours: another program replaced it by pfifo");
+    ends(program, "another program replaced Sluice's queue of one by pfifo");
     assert_eq!(queue("one"), theirs);
     shell("ip link del one");
 }
@@ -192,7 +192,7 @@ fn without_privilege_it_says_so_and_changes_nothing() {
         let attach = format!("attach one --force --backend {backend} --set controller=adth");
         let command = format!("setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/sluice {attach} 2>&1 && false");
         let shown = shell(&format!("{{ {command}; }} || echo status $?"));
-        let why = format!("{lacks}; run it with sudo");
+        let why = format!("{lacks}: run the command with sudo");
         assert!(shown.contains("status 3") && shown.contains(&why), "{backend}: {shown}");
         assert_eq!(queue("one"), before);
         nothing_is_left();
@@ -241,7 +241,7 @@ fn an_agent_with_few_powers_left_reloads_follows_an_interface_that_returns_and_r
     assert!(held.contains("Seccomp:\t2"), "{held}");
     configure(400);
     program.signal("HUP");
-    until_said("no waiting packet is lost", 1);
+    until_said("without losing waiting packets", 1);
     shell("ip link del one");
     until_said("one gone", 1);
     dummy("one", 1);

@@ -53,7 +53,7 @@ fn settings_that_are_read_again_cost_no_packet_that_waits() {
         configure(settings);
         program.signal("HUP");
         pause_until(now() + SEEN);
-        assert!(said().contains("no waiting packet is lost"), "{}", said());
+        assert!(said().contains("without losing waiting packets"), "{}", said());
         let after = status();
         let Limit::Packets(packets) = after.limit else { panic!("{after:?}") };
         assert!((limit - 5..=limit).contains(&packets), "{after:?}");

@@ -343,7 +343,7 @@ fn without_any_option_stations_have_turns_and_the_former_queue_comes_back() {
     assert_eq!(queue("wlan0"), before);
     // Without a place for BPF objects it says so, and takes the next grade.
     shell("umount /sys/fs/bpf");
-    let program = attached("", "not grade 2, turns in Sluice's own BPF discipline: ");
+    let program = attached("", "grade 2 (turns in Sluice's own BPF discipline) cannot be used: ");
     assert!(said().contains("grade 1, the knobs"), "{}", said());
     ends(program);
     shell("mount -t bpf bpf /sys/fs/bpf");

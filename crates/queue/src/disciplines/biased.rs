@@ -1,12 +1,12 @@
 //! Biased queue management: a full queue drops the packet that its sender would miss least (BQM thesis, sections 3.1
 //! and 3.2).
 //!
-//! The sender gives each packet a discard priority. Of the queued packets and the arriving one, the packet with the
-//! lowest priority is dropped; among equals the one nearest the head. The bias is among the packets of a flow, never
-//! between flows: flows are not distinguished. A packet without a discard priority counts as one with the highest.
+//! The sender gives each packet a discard priority. Among the queued packets and the arriving one, the packet with the
+//! lowest priority is dropped; among equals the packet nearest the head. The bias is among the packets of a flow, never
+//! between flows, which are not distinguished. A packet without a discard priority counts as a packet with the highest.
 //!
-//! The document's search for that packet goes through the whole queue; here packets of each priority are chained, so
-//! that the search takes one step per priority.
+//! The document's search for that packet goes through the whole queue; in this file, packets of each priority are
+//! chained, so that the search takes one step per priority.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, Setup};
@@ -19,7 +19,8 @@ const NONE: u32 = u32::MAX;
 /// Number of discard priorities: 0 (discarded first) to 6, and one for packets without a priority.
 const PRIORITIES: usize = 8;
 
-/// Biased queue management has no parameters: when it acts follows from the queue's limit, whom it spares from the packets.
+/// Biased queue management has no parameters: the queue's limit determines when it acts, and the packets' priorities
+/// what it drops.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Biased"))]
 #[serde(default, deny_unknown_fields)]
@@ -28,9 +29,9 @@ pub struct Params {}
 /// The two neighbours of a packet in a chain, or the two ends of a chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// Towards the head: the packet before, or the last one of a chain.
+    /// Towards the head: the preceding packet, or the last packet of a chain.
     before: u32,
-    /// Towards the tail: the packet behind, or the first one of a chain.
+    /// Towards the tail: the following packet, or the first packet of a chain.
     behind: u32,
 }
 

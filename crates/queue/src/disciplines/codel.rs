@@ -1,8 +1,8 @@
-//! CoDel's law (RFC 8289): after departing packets have waited longer than a target for a whole interval, some are
+//! CoDel's law (RFC 8289): after departing packets have waited longer than a target for a whole interval, packets are
 //! dropped, at a rate that grows with the square root of their number, until the sojourn time is below the target.
 //!
-//! The law holds no packets: its host hands it the next one and drops those that it rejects. FQ-CoDel uses one per
-//! flow.
+//! The law holds no packets: its host gives it the next packet and drops packets that the law rejects. FQ-CoDel uses
+//! one law per flow.
 
 use crate::account::Waiting;
 use crate::packet::{Ecn, Packet};
@@ -49,13 +49,13 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Tells CoDel of congestion that it has not caused: packets were dropped because the queue was full.
+    /// Tells CoDel of congestion that CoDel has not caused: packets were dropped because the queue was full.
     pub(crate) fn overflowed(&mut self, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }
 }
 
-/// Source of the packets that the control law judges.
+/// Source of the packets on which the control law decides.
 pub(crate) trait Source<P> {
     /// Takes out the next packet.
     fn next(&mut self) -> Option<Waiting<P>>;
@@ -137,7 +137,8 @@ impl Law {
         (next, now >= above)
     }
 
-    /// Enters the dropping state. If the last one ended a short time ago, its drop rate is a good initial one.
+    /// Enters the dropping state. If the last dropping state ended a short time ago, its drop rate is a good initial
+    /// rate.
     fn begin(&self, state: &mut State, now: Instant) {
         state.dropping = true;
         let dropped = state.count.saturating_sub(state.last_count);

@@ -1,4 +1,4 @@
-//! A FIFO whose head is judged by CoDel's law.
+//! A FIFO at whose head CoDel's law decides.
 
 use super::codel::{Law, Params, Source, State};
 use super::fifo::{End, Fifo};
@@ -7,7 +7,7 @@ use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
 use control::Invalid;
 
-/// Packets in order of arrival; some at the head may have been judged already, because the host looked ahead.
+/// Packets in order of arrival; packets at the head may have passed the law already, because the host looked ahead.
 #[derive(Clone, Debug)]
 pub(crate) struct CodelQueue<P> {
     fifo: Fifo<P>,
@@ -36,7 +36,8 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         debug_assert_eq!(self.fifo.len() as u64, cx.account.backlog().packets);
     }
 
-    /// Puts a packet before the others. Those that passed the law are among these; it passes unjudged.
+    /// Puts a packet before the other packets. Packets that passed the law remain counted; the new packet counts among
+    /// them without a decision.
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.fifo.put_first(waiting);
         self.passed += 1;
@@ -99,7 +100,7 @@ impl<P: Packet> CodelQueue<P> {
     }
 }
 
-/// The packets behind those that passed.
+/// The packets behind those that passed the law.
 struct Head<'a, 'c, P, D> {
     fifo: &'a mut Fifo<P>,
     passed: usize,

@@ -1,10 +1,10 @@
-//! `DualPI2` (RFC 9332, appendix A): two queues, one of low latency for packets of L4S and one for all others, coupled by
-//! one proportional-integral controller.
+//! `DualPI2` (RFC 9332, appendix A): two queues, one of low latency for packets of L4S and one for all other packets,
+//! coupled by one proportional-integral controller.
 //!
-//! The controller sets a probability p' by the longer wait of the two. A classic packet is dropped or marked with its
-//! square, an L4S packet marked with `coupling_factor` times p', and whenever it waited longer than a step. Where the RFC
-//! leaves a choice the law is that of Linux 6.17 (`sch_dualpi2`): random draws, a step, weighted round robin, and no drops
-//! by probability while hardly anything waits.
+//! The controller sets a probability p' by the longer wait of the two. A classic packet is dropped or marked with
+//! probability p' squared, an L4S packet is marked with `coupling_factor` times p', and whenever it waited longer than
+//! a step. Where the RFC leaves a choice, the law follows Linux 6.17 (`sch_dualpi2`): random draws, a step, weighted
+//! round robin, and no drops by probability while fewer than two packets wait.
 
 use super::early::Verdict;
 use crate::account::Waiting;
@@ -54,7 +54,7 @@ impl Default for Params {
     }
 }
 
-/// Length of a full packet. The probability counts only while at least two of them wait behind a packet.
+/// Length of a full packet. The probability applies only while at least two such packets wait behind a packet.
 const MTU: u64 = 1_514;
 
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +74,9 @@ pub(crate) struct DualPi2<P> {
     low_latency: Chain,
     classic: Chain,
     pool: Pool<P>,
-    /// Packets already scheduled because the host looked ahead, or that go first.
+    /// Packets already scheduled because the host looked ahead, or packets that go first.
     passed: VecDeque<Waiting<P>>,
-    /// Bytes, weighted, by which the classic queue is ahead; while above zero it is its turn.
+    /// Bytes, weighted, by which the classic queue has a claim to its turn, which it has while they are above zero.
     credit: f64,
     purges: bool,
     random: Random,
@@ -114,7 +114,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         debug_assert_eq!(self.held(), cx.account.backlog().packets);
     }
 
-    /// Drops the packet at the head of the queue with more bytes; if there is none, the last of those already scheduled.
+    /// Drops the packet at the head of the queue with more bytes; if both are empty, the last one scheduled.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
         self.catch_up(cx.now);
         let Self { low_latency, classic, pool, passed, .. } = self;
@@ -168,7 +168,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
-    /// Number of packets that it holds.
+    /// Number of packets in both queues.
     fn held(&self) -> u64 {
         u64::from(self.low_latency.packets + self.classic.packets) + self.passed.len() as u64
     }
@@ -260,7 +260,7 @@ impl Controller {
         }
     }
 
-    /// Updates the probability for this wait. True if longer waits, or no packets at all, would leave it as it is.
+    /// Updates the probability for this wait. True if longer waits, or no packets at all, would not change it.
     fn update(&mut self, qdelay: Duration, params: &Params) -> bool {
         let [now, before, target] = [qdelay, self.qdelay, params.target.get()].map(units::Duration::as_secs_f64);
         let delta = params.alpha.get() * (now - target) + params.beta.get() * (now - before);
@@ -279,7 +279,7 @@ fn first_credit(params: &Params) -> f64 {
     MTU as f64 * (2.0 * params.classic_protection.get() - 1.0)
 }
 
-/// True if the packet is one of L4S: ECT(1) or CE (RFC 9331, section 5.1).
+/// True if the packet belongs to L4S: ECT(1) or CE (RFC 9331, section 5.1).
 fn is_l4s<P: Packet>(packet: &P) -> bool {
     matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce)
 }

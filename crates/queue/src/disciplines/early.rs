@@ -79,7 +79,7 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         self.fifo.make_way(cx);
     }
 
-    /// It is not judged.
+    /// A packet that is put first is not judged.
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.fifo.put_first(waiting);
     }

@@ -24,7 +24,7 @@ pub(crate) struct Fifo<P> {
 }
 
 impl<P: Packet> Fifo<P> {
-    /// An empty FIFO. It purges from the end where it drops, unless `purge` says otherwise.
+    /// An empty FIFO. The queue purges from the end at which it drops, unless `purge` says otherwise.
     pub(crate) fn new(overflow: End, purge: Option<Purge>) -> Self {
         let purge = purge.unwrap_or(match overflow {
             End::Head => Purge::Head,
@@ -33,7 +33,8 @@ impl<P: Packet> Fifo<P> {
         Self { ring: VecDeque::new(), overflow, purge }
     }
 
-    /// Takes an arriving packet. If it does not fit, packets at the head are dropped (if that makes room), or it is.
+    /// Takes an arriving packet. If the packet does not fit, packets at the head are dropped (if that makes room), or
+    /// the packet itself.
     #[inline(always)] // once a packet: the call costs an aggregating station 1 %
     pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
@@ -56,7 +57,7 @@ impl<P: Packet> Fifo<P> {
         self.discard(End::Tail, cx);
     }
 
-    /// Puts a packet before all others.
+    /// Puts a packet before all other packets.
     pub(crate) fn put_first(&mut self, waiting: Waiting<P>) {
         self.ring.push_front(waiting);
     }

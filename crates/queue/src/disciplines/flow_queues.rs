@@ -11,13 +11,13 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use units::Instant;
 
-/// A law that judges the packets at the heads of flows.
+/// A law that decides about the packets at the heads of flows.
 pub(crate) trait FlowLaw: Sized {
     /// The discipline's parameter table in a scenario, with defaults.
     type Params: Default;
     type State: Clone + Debug + Default;
 
-    /// The law at the start of the run; its random numbers follow from `seed`.
+    /// The law at the start of the run; `seed` determines its random numbers.
     fn new(params: &Self::Params, seed: u64) -> Self;
 
     fn shape(params: &Self::Params) -> Shape;
@@ -51,7 +51,7 @@ pub(crate) struct FlowQueues<P, L: FlowLaw> {
     drop_batch: u32,
     purges: bool,
     flows: Flows<P, L::State>,
-    /// Packets already scheduled because the host looked ahead, or that go first.
+    /// Packets already scheduled because the host looked ahead, or packets that go first.
     passed: VecDeque<Waiting<P>>,
 }
 
@@ -71,8 +71,8 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         })
     }
 
-    /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, which includes
-    /// it.
+    /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, the new packet
+    /// included.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         let index = self.flows.hash(&packet);
@@ -141,8 +141,8 @@ impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
         flows.next(|state, queue, pool| law.dequeue(state, cx.now, &mut Head { queue, pool, cx }))
     }
 
-    /// Drops packets from the head of the longest queue, with the packet that is `arriving`: half of them, but no more than
-    /// a batch. False if it has none.
+    /// Drops packets from the head of the longest queue, counting the packet that is `arriving`: half of them, but at
+    /// most a batch. False if the queue has no packets.
     fn shed(&mut self, arriving: Option<(usize, u64)>, cx: &mut Context<impl FnMut(P)>) -> bool {
         let Self { flows, drop_batch, law, .. } = self;
         let Some(fattest) = flows.fattest(arriving) else { return false };

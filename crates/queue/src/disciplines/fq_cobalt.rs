@@ -1,9 +1,10 @@
-//! FQ-COBALT: the AQM and the flow queues of CAKE (Linux `sch_cake`, without a shaper), COBALT for each flow.
+//! FQ-COBALT: the AQM and the flow queues of CAKE (Linux `sch_cake`, without a shaper), with COBALT for each flow.
 //!
-//! COBALT is CoDel and BLUE. Its `CoDel` has one schedule for the first drop and those that follow, and counts back while
-//! the wait is short instead of forgetting. BLUE drops at random, with a probability that rises while the flow's packets
-//! overflow the queue and falls while the flow is empty: it answers to flows that ignore drops and marks. Of CAKE the
-//! shaper, its tins, fairness between hosts, the set-associative hash and the filter of acknowledgements are left out.
+//! COBALT is CoDel and BLUE. Its `CoDel` has one schedule for the first drop and further drops, and counts back while
+//! the wait is short instead of forgetting. BLUE drops at random, with a probability that rises while the flow's
+//! packets overflow the queue and falls while the flow is empty: it reacts to flows that ignore drops and marks. Of
+//! CAKE the shaper, its tins, fairness between hosts, the set-associative hash and the filter of acknowledgements are
+//! left out.
 
 use super::codel::{self, Source};
 use super::flow_queues::{FlowLaw, FlowQueues, Shape};
@@ -46,15 +47,15 @@ pub(crate) struct Cobalt {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
-    /// Drops and marks of the schedule; determines the time to the next one.
+    /// Drops and marks of the schedule, which determine the time to the next one.
     count: u32,
     dropping: bool,
-    /// Time of the next drop or, while nothing is scheduled, the end of an interval without one.
+    /// Time of the next drop or, while nothing is scheduled, the end of an interval without a drop.
     drop_next: Instant,
-    /// BLUE's probability, and when it last changed.
+    /// BLUE's probability, and the time of its last change.
     probability: f64,
     changed: Instant,
-    /// True since the flow was found empty.
+    /// True since the flow was observed to be empty.
     empty: bool,
 }
 
@@ -118,7 +119,7 @@ impl FlowLaw for Cobalt {
 }
 
 impl Cobalt {
-    /// True if a packet that `waited` is to be marked or dropped by the schedule, which moves on.
+    /// True if the schedule, which advances, marks or drops a packet that `waited` this long.
     fn is_due(&self, state: &mut State, now: Instant, waited: Duration) -> bool {
         let mut due = state.count > 0 && now >= state.drop_next;
         let late = waited > self.target;
@@ -145,7 +146,7 @@ impl Cobalt {
         false
     }
 
-    /// The flow was served and found empty.
+    /// Records that the flow was served and is empty.
     fn emptied(&self, state: &mut State, now: Instant) {
         state.empty = true;
         state.dropping = false;
@@ -155,7 +156,7 @@ impl Cobalt {
         }
     }
 
-    /// A flow that was empty has packets again: BLUE's probability has fallen in each `target` since.
+    /// Records that an empty flow has packets again: BLUE's probability has fallen in each `target` since.
     fn relax(&self, state: &mut State, now: Instant) {
         if std::mem::take(&mut state.empty) && state.probability > 0.0 {
             let steps = now.since(state.changed).div_floor(self.target);

@@ -45,7 +45,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The parameters of each flow's CoDel.
+    /// Returns the parameters of each flow's CoDel.
     fn law(&self) -> Law {
         let Self { target, interval, mtu, ecn, .. } = *self;
         Law::new(&codel::Params { target, interval, mtu, ecn })

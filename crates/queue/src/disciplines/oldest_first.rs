@@ -1,9 +1,9 @@
 //! Oldest first: packets leave in the order in which they entered the network; at the limit the youngest is dropped.
 //!
-//! For T-MAC (rule R1 of `docs/tmac.md`): the first node stamps a packet, relays keep the stamp, and a node's queue is
-//! in the order of stamps, so that a packet from afar is not behind fresh ones of the relay. Dropping the youngest is
-//! our choice: a packet from afar has cost the most airtime. A packet without a stamp is younger than all that have
-//! one; among equals the first to come is the older.
+//! This order serves T-MAC (rule R1 of `docs/tmac.md`): the first node stamps a packet, relays keep the stamp, and a
+//! node's queue is in the order of stamps, so that a packet from afar is not behind fresh packets of the relay.
+//! Dropping the youngest packet is Sluice's choice: a packet from afar has cost the most airtime. A packet without a
+//! stamp is younger than all packets with a stamp; among equals the first to come is the older.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, Setup};

@@ -1,9 +1,9 @@
 //! PIE's law (RFC 8033): arriving packets are dropped with a probability that a proportional-integral controller
 //! adjusts so that the sojourn time stays at a reference.
 //!
-//! The sojourn time is measured by timestamps, one of the two ways of section 4.3: that of the last packet that left.
-//! All of the RFC's core (section 4) is implemented, and of its section 5 ECN (5.1), de-randomisation (5.4) and the cap
-//! on the increase (5.5). PIE is never switched off (5.3).
+//! The sojourn time is that of the last packet that left, measured by timestamps: one of the two ways of section 4.3.
+//! All of the RFC's core (section 4) is implemented, and from its section 5 ECN (5.1), de-randomisation (5.4) and the
+//! cap on the increase (5.5). PIE is never switched off (5.3).
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
@@ -66,7 +66,7 @@ struct State {
 pub(crate) struct Pie {
     params: Params,
     state: State,
-    /// Sojourn time of the packet that left last, zero if none was queued behind it.
+    /// Sojourn time of the packet that left last; zero if no packet was queued behind it.
     qdelay: Duration,
     /// Sum of the drop probabilities of packets that arrived since the last drop.
     accu_prob: f64,
@@ -74,8 +74,7 @@ pub(crate) struct Pie {
 }
 
 impl Pie {
-    /// Catches up on updates that were due: the law has no timer, and the inputs of those updates have not changed
-    /// since.
+    /// Makes missed updates: the law has no timer, and the inputs of those updates have not changed since.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now && self.next_update < Instant::NEVER {
             let before = self.state;

@@ -70,7 +70,7 @@ pub(crate) struct Red {
     average: f64,
     /// Packets that arrived since the last drop; -1 while the average is below the lower threshold.
     count: i64,
-    /// Time at which the queue became empty, or at which a packet last arrived while it was.
+    /// Time at which the queue became empty, or at which a packet last arrived at the empty queue.
     idle_since: Instant,
     next_move: Instant,
 }

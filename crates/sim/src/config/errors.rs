@@ -34,7 +34,7 @@ pub enum ErrorModel {
     Yans,
 }
 
-/// Deviation of a signal's power from the mean at its distance.
+/// Random deviation of received power from the mean at the link's distance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fading {

@@ -33,11 +33,11 @@ pub struct Mac {
     pub eifs: Eifs,
     /// Start of the backoff countdown after a missing ACK or CTS.
     pub timeout_deferral: TimeoutDeferral,
-    /// Wait of a packet that finds the station without other packets and without a pending backoff.
+    /// Wait of a packet that arrives at a station without packets and without a pending backoff.
     pub first_access: FirstAccess,
     /// Condition for answering an RTS.
     pub answer_rts: AnswerRts,
-    /// When the contention window is reset to its smallest, besides after a success and after a frame is given up.
+    /// Resets of the contention window to its minimum, besides those after a success or a given-up frame.
     pub window_reset: WindowReset,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
@@ -65,10 +65,10 @@ pub struct Mac {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bandwidth {
-    /// Narrows it to the channels that are idle.
+    /// The frame is narrowed to the idle channels.
     #[default]
     Dynamic,
-    /// Defers it by another backoff.
+    /// The frame is deferred by another backoff.
     Static,
 }
 
@@ -81,7 +81,7 @@ pub enum Ofdma {
     Off,
     /// HE MU PPDUs of access points (see `docs/mac-conventions.md`).
     Downlink,
-    /// Those of `downlink`, and HE TB PPDUs that access points solicit from stations by trigger frames.
+    /// As `downlink`, and HE TB PPDUs that access points solicit from stations by trigger frames.
     Both,
 }
 
@@ -114,9 +114,9 @@ pub enum Access {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Edca {
-    /// AIFSN 2, a quarter of `mac.cw_min` up to half of it; TXOP 2.08 ms (802.11b: 3.264 ms).
+    /// AIFSN 2, window from a quarter to half of `mac.cw_min`; TXOP 2.08 ms (802.11b: 3.264 ms).
     pub voice: Contention,
-    /// AIFSN 2, half of `mac.cw_min` up to all of it; TXOP 4.096 ms (802.11b: 6.016 ms).
+    /// AIFSN 2, window from half to all of `mac.cw_min`; TXOP 4.096 ms (802.11b: 6.016 ms).
     pub video: Contention,
     /// AIFSN 3; TXOP 2.528 ms (802.11b: 3.264 ms).
     pub best_effort: Contention,
@@ -332,7 +332,7 @@ pub enum Eifs {
     BadFrame,
     /// Sensed signals that did not become a good frame.
     AnySignal,
-    /// As `any-signal`, and a later good frame does not end it (ns-2).
+    /// As `any-signal`, but a later good frame does not end EIFS (ns-2).
     AnySignalKept,
     /// Never.
     Never,
@@ -407,7 +407,7 @@ pub enum RateAlgorithm {
     Fixed,
     /// Faster after ten ACKs in a row, slower after two failures (Kamerman and Monteban, 1997).
     Arf,
-    /// `arf` with a threshold that doubles when a probe fails (Lacage, Manshaei and Turletti, 2004).
+    /// `arf`, but its ACK threshold doubles when a probe fails (Lacage, Manshaei and Turletti, 2004).
     Aarf,
     /// Highest throughput by measured success ratios; Minstrel in 802.11a, b and g.
     MinstrelHt,

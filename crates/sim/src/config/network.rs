@@ -128,13 +128,13 @@ impl Network {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Spacing of time series, above zero. Only the first seed of a case records them, unless a claim needs more.
-    /// Default: none.
+    /// Spacing of time series, above zero. Only a case's first seed records series, unless a claim needs more. Default:
+    /// none.
     #[serde(deserialize_with = "units::positive")]
     pub series: Option<Duration>,
     /// Distributions of the delays of flows and queues, for charts with `x = "cdf"`.
     pub distributions: bool,
-    /// Length of an overflow, such as a round-trip time: drops within this time after its first drop belong to it.
+    /// Length of an overflow, such as a round-trip time: drops within this time of the first belong to the overflow.
     /// Default: no record.
     #[serde(deserialize_with = "units::positive")]
     pub overflows: Option<Duration>,

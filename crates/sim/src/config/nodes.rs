@@ -43,7 +43,7 @@ pub enum Shape {
 pub struct Node {
     /// Name in flows, routes and results; that of a node of `[nodes]` changes that node.
     pub name: String,
-    /// Number of copies in one place: `up1`, `up2`, ... A flow from `up*` starts at each.
+    /// Number of copies in one place: `up1`, `up2`, ... A flow from `up*` starts at each copy.
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
@@ -85,7 +85,7 @@ pub struct Node {
     pub channel_width: Option<ChannelWidth>,
     /// Its spatial streams. Default: those of `[radio]`, 1 with another `standard`.
     pub streams: Option<u8>,
-    /// LDPC, or only `bcc`: two nodes use LDPC if both have it. Default: that of `[radio]`, or of its standard.
+    /// LDPC, or only `bcc`: two nodes use LDPC if both have LDPC. Default: that of `[radio]`, or of its standard.
     pub coding: Option<Fec>,
     /// HE ER SU PPDUs from and to the node. Default: that of `[radio]`.
     pub extended_range: Option<ExtendedRange>,
@@ -153,7 +153,7 @@ impl CategoryQueues {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassQueues {
-    /// Served first, also for messages of the routing protocol.
+    /// Served first; also holds messages of the routing protocol.
     pub real_time: Option<Queue>,
     /// Served while `real-time` is empty, at its controller's rate.
     pub best_effort: Option<Queue>,

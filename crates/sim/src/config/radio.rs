@@ -37,8 +37,8 @@ pub struct Radio {
     /// Default: the lowest; with the preamble `data-rate` that of data frames; for acknowledgements except 802.11b's,
     /// the highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, EIFS with an ACK at 1 Mb/s; if no
-    /// node is such a station, smallest window 31. Default: `cts-to-self` if a node has 802.11b, else `none`.
+    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, EIFS with an ACK at 1 Mb/s;
+    /// without such stations, smallest window 31. Default: `cts-to-self` if a node has 802.11b, else `none`.
     pub b_protection: Option<BProtection>,
     /// 802.11b rate of protection frames, and, if a node has 802.11b, of all RTS, CTS and broadcasts. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
@@ -66,8 +66,8 @@ pub struct Radio {
     pub carrier_sense_range: Option<Length>,
     /// Least total power that keeps the medium busy, instead of `carrier_sense_range`. Default: the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// Least power of a frame above the sum of all others. `nist`, `yans`: when the frame begins, noise included. Other
-    /// models: until it ends. Default 4 dB for `nist` and `yans`, else 10 dB.
+    /// Least ratio of a frame's power to the sum of all other signals. `nist`, `yans`: when the frame begins, noise
+    /// included. Other models: until the frame ends. Default 4 dB for `nist` and `yans`, else 10 dB.
     pub capture_threshold: Option<Decibels>,
     /// Signal that a receiver locks to.
     pub capture: Capture,
@@ -92,7 +92,7 @@ pub enum Capture {
     FirstFrame,
     /// Strongest frame within 4 us of the first (ns-3). Decodable frames also keep the medium busy.
     StrongestPreamble,
-    /// First sensed signal, decodable or not, even while sending, to its end. A later one is ignored if weaker by
+    /// First sensed signal, decodable or not, even while sending, to its end. A later signal is ignored if weaker by
     /// `capture_threshold`; else both are lost and the longer one holds the receiver (ns-2).
     AnySignal,
 }
@@ -185,7 +185,7 @@ pub enum GuardInterval {
 }
 
 impl GuardInterval {
-    /// Its duration in nanoseconds.
+    /// Duration of the interval in nanoseconds.
     pub const fn nanos(self) -> u64 {
         match self {
             Self::Short => 400,
@@ -266,7 +266,7 @@ pub struct Rooms {
     pub size: [Length; 3],
     /// Loss in each wall. Default 5 dB.
     pub wall: Option<Decibels>,
-    /// Loss in one floor; F of them count F^((F + 2) / (F + 1) - 0.46) times. Default 18.3 dB.
+    /// Loss in one floor; F floors count F^((F + 2) / (F + 1) - 0.46) times. Default 18.3 dB.
     pub floor: Option<Decibels>,
 }
 

@@ -65,7 +65,7 @@ pub struct Route {
     pub from: String,
     /// Last node.
     pub to: String,
-    /// Nodes between, in order; empty for a direct link.
+    /// Nodes between the ends, in order; empty for a direct link.
     #[serde(default)]
     pub via: Vec<String>,
 }
@@ -128,7 +128,7 @@ pub enum ErrorsTo {
 }
 
 /// AODV: first, under their names in RFC 3561, section 10, the parameters in which documents or simulators differ, then
-/// those of the implementation. All others have the RFC's values.
+/// those of the implementation. All other parameters have the RFC's values.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a convention that others differ in")]

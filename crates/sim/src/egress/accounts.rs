@@ -1,4 +1,4 @@
-//! Packets in an egress, their possible receivers, and results of those that have passed; the accounts must balance.
+//! Packets in an egress, their possible receivers, and results of packets that have passed; the accounts must balance.
 
 use super::{Egress, Order};
 use crate::config::Class;
@@ -13,7 +13,7 @@ impl Egress {
         self.ports.iter_mut().for_each(|port| port.restart_statistics(now));
     }
 
-    /// Results of a port in a run that ends now, without those of a wired link.
+    /// Results of a port in a run that ends now, without results of a wired link.
     pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::QueueResult {
         let result = self.ports[port].result(name, now, self.ports.len() > 1);
         let scheduler = match self.order {
@@ -35,8 +35,8 @@ impl Egress {
         held + (self.signals.len() + self.sleepers.packets()) as u64 + handed_over
     }
 
-    /// True if the estimated airtimes and the loads of packets that were handed over agree with those of the packets that
-    /// the MAC has, and wait for it.
+    /// True if the estimated airtimes and the loads of released packets equal those of the packets that wait for the
+    /// MAC or that the MAC holds.
     pub(crate) fn balances(&self, airtime: Duration, load: u64) -> bool {
         let here = self.hardware.iter().flat_map(|hardware| hardware.waiting());
         let airtime = here.fold(airtime, |sum, passed| sum + passed.expected);

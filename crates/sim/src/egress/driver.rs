@@ -1,10 +1,10 @@
-//! A node whose queues are those of a kernel above its MAC: packets pass at once into a hardware queue without a limit
-//! and wait there, as below mac80211's scheduler. The driver gets the airtime of the frames to and from each station.
+//! A node whose queues are in a kernel above its MAC: packets pass at once into a hardware queue without a limit and
+//! wait there, as below mac80211's scheduler. The driver gets the airtime of the frames to and from each station.
 
 use super::Egress;
 use units::Duration;
 
-/// A driver above: airtime not yet reported to it, by station, of frames sent and of frames received.
+/// A driver above the MAC: unreported airtime, by station, of frames sent and of frames received.
 #[derive(Debug)]
 pub(crate) struct Driver(Box<[[Duration; 2]]>);
 
@@ -15,7 +15,7 @@ impl Driver {
         self.0[station as usize][usize::from(received)] += airtime;
     }
 
-    /// Takes the airtime of the frames that were sent to, or `received` from, a station since it was last taken.
+    /// Takes the airtime of the frames sent to, or `received` from, a station since the last call.
     pub(crate) fn take_airtime(&mut self, station: u32, received: bool) -> Duration {
         let of = self.0.get_mut(station as usize);
         of.map_or(Duration::ZERO, |of| std::mem::take(&mut of[usize::from(received)]))

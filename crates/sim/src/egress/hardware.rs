@@ -1,7 +1,8 @@
 //! The hardware queues of a node: packets that were handed over to the driver, out of reach of the queueing discipline,
 //! the controller and the shaper, and wait for the MAC.
 //!
-//! A packet is handed over as soon as its queue here is not full, and counts in it until the MAC has finished with it.
+//! A packet is handed over as soon as its hardware queue is not full, and counts in this queue until the MAC has
+//! finished with the packet.
 
 use super::port::Taken;
 use crate::config::{HardwareQueue, HardwareQueuePer};
@@ -19,7 +20,7 @@ pub(super) struct Hardware {
     /// Measure of a packet that counts in the depth.
     pub(super) depth: HardwareQueue,
     per: HardwareQueuePer,
-    /// One per category; or one per receiver and category, made when its first packet comes.
+    /// One queue per category; or one per receiver and category, made when its first packet comes.
     queues: Vec<Fifo>,
     /// Queue that was served last, by category.
     last: [usize; CATEGORIES],
@@ -29,12 +30,12 @@ pub(super) struct Hardware {
 #[derive(Debug)]
 struct Fifo {
     category: u8,
-    /// The queue's receiver, if it is for one.
+    /// The queue's receiver, if the queue serves only one.
     to: u32,
     packets: VecDeque<Passed>,
-    /// Receivers so far, each with the number of its packets that wait.
+    /// Receivers so far, each with the number of its waiting packets.
     receivers: Vec<(u32, u32)>,
-    /// Load of its packets, waiting or with the MAC.
+    /// Load of the queue's packets, waiting or with the MAC.
     load: u64,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Passed {
     pub(super) at: Instant,
     /// Airtime estimated for the packet by mac80211's scheduler; else zero.
     pub(super) expected: Duration,
-    /// Part of its queue's depth that it takes.
+    /// Part of its queue's depth that the packet takes.
     pub(super) load: u32,
 }
 
@@ -85,7 +86,7 @@ impl Hardware {
         }
     }
 
-    /// True if there is room for a packet. The last one may exceed the depth.
+    /// True if there is room for a packet. The last packet may exceed the depth.
     #[inline]
     pub(super) fn has_room(&self, category: u8, to: u32) -> bool {
         let most = match self.depth {
@@ -112,14 +113,14 @@ impl Hardware {
         queue.packets.push_back(packet);
     }
 
-    /// The queues of a category, from the one after the one that was served last.
+    /// The queues of a category, beginning after the queue that was served last.
     fn in_turn(&self, category: u8) -> impl Iterator<Item = usize> {
         let (queues, last) = (self.queues.len(), self.last[usize::from(category)]);
         let order = (1..=queues).map(move |step| (last + step) % queues);
         order.filter(move |&place| self.queues[place].category == category)
     }
 
-    /// The queue whose packet is the next of a category.
+    /// The queue that has the next packet of a category.
     #[inline]
     fn next(&self, category: u8) -> Option<usize> {
         match self.per {
@@ -156,15 +157,15 @@ impl Hardware {
         packets.filter(move |passed| passed.packet.to == to).map(|passed| passed.packet.length)
     }
 
-    /// Takes that packet for the MAC.
+    /// Takes the packet at this index for the MAC.
     #[inline(never)]
     pub(super) fn take(&mut self, category: u8, to: u32, index: usize) -> Option<Taken> {
         let place = self.place(category, to)?;
         self.queues[place].take(index)
     }
 
-    /// Returns the next receiver of those whose frames the MAC `holds`; none if the turn belongs to a receiver with
-    /// packets here. In a queue for all receivers the first frame that the MAC holds blocks all others.
+    /// Returns the next receiver among those whose frames the MAC `holds`; none if a receiver with packets here has its
+    /// turn. In a queue for all receivers the first frame that the MAC holds blocks all others.
     pub(super) fn turn(&mut self, category: u8, mut holds: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         if self.per == HardwareQueuePer::Category {
             return holds.next();
@@ -182,8 +183,8 @@ impl Hardware {
         Some(self.queues[next].to)
     }
 
-    /// Of the receivers of a category's waiting packets for which `counts` is true, the one that has `used` the least;
-    /// of several, the one whose packet has waited longest.
+    /// Among the receivers of a category's waiting packets for which `counts` is true, the receiver that has `used` the
+    /// least; among several, that of the packet that has waited longest.
     pub(super) fn least<K: Ord>(
         &self,
         category: u8,
@@ -227,7 +228,7 @@ impl Hardware {
         self.queues.iter().flat_map(|queue| &queue.packets)
     }
 
-    /// True if the queues' load is that of the packets here and of those with the MAC.
+    /// True if the queues' load equals that of the waiting packets and of those with the MAC.
     pub(super) fn balances(&self, with_mac: u64) -> bool {
         let here = self.waiting().map(|passed| u64::from(passed.load)).sum::<u64>();
         self.queues.iter().map(|queue| queue.load).sum::<u64>() == here + with_mac

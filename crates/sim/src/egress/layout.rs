@@ -11,10 +11,10 @@ use units::Instant;
 const CLASSES: [Class; 2] = [Class::RealTime, Class::BestEffort];
 
 /// Order of a node's ports: groups of one port per access category or per service class, the highest first, then one
-/// port per wired link. There is one group, or at an access point with ports for each station one per station.
+/// port per wired link. A node has one group; an access point with ports for each station has one group per station.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The stations of the groups, in order; empty if one group serves all. A further group for broadcasts may follow.
+    /// The stations of the groups, in order; empty if one group serves all stations. A group for broadcasts may follow.
     pub(crate) stations: Vec<u32>,
     /// Number of groups; 0 at a node without a radio.
     pub(crate) groups: usize,
@@ -37,7 +37,7 @@ impl Layout {
         Self { lanes: CLASSES.len(), by_class: true, ..Self::by_category(1) }
     }
 
-    /// Number of ports for packets that go by radio. The ports after them are for wired links.
+    /// Number of ports for packets that are sent by radio. The ports after these are for wired links.
     pub(crate) fn radio_ports(&self) -> usize {
         self.groups * self.lanes
     }
@@ -70,7 +70,7 @@ impl Layout {
         self.way(to, category, class).0
     }
 
-    /// The group of the ports for a station; a broadcast is addressed above all stations.
+    /// The group of the ports for a station; a broadcast has an address above all stations.
     pub(super) fn group(&self, to: u32) -> usize {
         if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) }
     }

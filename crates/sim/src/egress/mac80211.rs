@@ -1,4 +1,4 @@
-//! The scheduler of an access point under Linux, between the stations' ports and the MAC: it shares airtime, and
+//! The scheduler of an access point under Linux, between the stations' ports and the MAC. It shares airtime, and
 //! releases only the packets that keep the MAC busy for some milliseconds.
 //!
 //! The rules are those of mac80211 in Linux since 6.0 (`net/mac80211/tx.c`, `sta_info.c`), described in
@@ -22,10 +22,11 @@ use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive, Within};
 
-/// The hardware queue of a category, unless another is set: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR`
-/// stay free).
+/// The hardware queue of a category by default: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR` stay
+/// free).
 pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
-/// Time after its last packet for which a station is still charged for airtime (`AIRTIME_ACTIVE_DURATION`).
+/// Time after a station's last packet during which the station is still charged for airtime
+/// (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);
@@ -35,7 +36,7 @@ const FLOWS: u32 = 4_096;
 /// (`STA_SLOW_THRESHOLD`).
 const SLOW: f64 = 6e6;
 
-/// Target and interval of CoDel, and those for slow stations.
+/// Target and interval of CoDel, for fast and for slow stations.
 pub(super) const CODEL: (Positive<Duration>, Positive<Duration>) = (millis(20), millis(100));
 const SLOW_CODEL: (Positive<Duration>, Positive<Duration>) = (millis(50), millis(300));
 
@@ -56,7 +57,7 @@ pub(crate) struct Scheduler {
     broadcasting: Duration,
     /// Lower bound of the number of packets for which all ports together have room.
     room: u64,
-    /// Costs of frames, by which the slow stations with CoDel's larger target are found; none if the rule is off.
+    /// Costs of frames, which determine the slow stations that get CoDel's larger target; none if the rule is off.
     patience: Option<Costs>,
 }
 
@@ -73,14 +74,14 @@ struct Category {
     is_pulling: bool,
     /// True if a packet has passed in the present round.
     has_passed: bool,
-    /// The port whose turn it is, off the list.
+    /// The port whose turn it is; it is not in the list then.
     turn: Option<PortId>,
-    /// Airtime estimated for its released unicast packets that are not finished.
+    /// Airtime estimated for the category's released unicast packets that are not finished.
     pending: Duration,
     /// The ports of stations for which the MAC holds frames to be retransmitted: a driver has a queue of these for each
-    /// station. While there are any, the stations whose frames the MAC holds get equal airtime.
+    /// station. As long as there are such ports, the stations whose frames the MAC holds get equal airtime.
     retried: Vec<PortId>,
-    /// Least airtime that one of them had used by the last decision.
+    /// Least airtime that any of these stations had used by the last decision.
     clock: Duration,
 }
 
@@ -94,9 +95,9 @@ struct Share {
     round: u64,
     /// Airtime deficit in nanoseconds; below zero if the station has used more than its share.
     deficit: i64,
-    /// Airtime estimated for its released packets that are not finished.
+    /// Airtime estimated for the port's released packets that are not finished.
     pending: Duration,
-    /// Time at which it was last listed for its packets.
+    /// Time at which the port was last listed for its packets.
     active: Instant,
     /// Airtime that the station has used while frames were to be retransmitted, on the category's clock.
     used: Duration,
@@ -121,7 +122,7 @@ impl Scheduler {
         }
     }
 
-    /// Settings of its ports: no controller, hence no rate, so that packets are always ready.
+    /// Settings of the scheduler's ports: no controller and hence no rate, so that packets are always ready.
     pub(super) fn settings(&self) -> Settings {
         Settings {
             discipline: DisciplineName::FqCodel,
@@ -167,7 +168,7 @@ impl Scheduler {
         }
     }
 
-    /// Lists a port that has packets, or that is in debt: until the debt is paid or the port has been empty for long.
+    /// Lists a port that has packets or debt: until the debt is paid or the port has been empty for long.
     fn list(&mut self, now: Instant, port: PortId, waits: bool) {
         let share = &mut self.shares[port];
         let pays = !share.broadcasts && share.deficit < nanos(share.pending) && now.since(share.active) <= ACTIVE;
@@ -189,7 +190,8 @@ impl Scheduler {
         debug_assert_eq!(category.turns.iter().filter(|&&other| other == port).count(), 1, "listed once");
     }
 
-    /// Releases the next packet of a category, if one may be. Returns the port, the packet and its estimated airtime.
+    /// Releases the next packet of a category, if one may be released. Returns the port, the packet and its estimated
+    /// airtime.
     #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
         &mut self,
@@ -222,7 +224,7 @@ impl Scheduler {
         port.queue.follow(&self.params(slow));
     }
 
-    /// True if another packet of a port may be released, by the airtime that is pending.
+    /// True if another packet of a port may be released, given the pending airtime.
     fn allows(&self, share: &Share) -> bool {
         if share.broadcasts {
             return self.rules.broadcast_limit.is_none_or(|limit| self.broadcasting < limit);
@@ -231,11 +233,11 @@ impl Scheduler {
         share.pending < aql_low || self.pending < aql_threshold && share.pending < aql_high
     }
 
-    /// The port from which the next packet of a category is released, if one may be. `waits`: does a port have packets?
-    /// `has_room`: does its hardware queue take one?
+    /// The port from which the next packet of a category is released, if one may be released. `waits`: tells whether a
+    /// port has packets. `has_room`: tells whether a port's hardware queue has room.
     ///
     /// This is the driver's loop: it begins a round, lets each port in its turn send up to its limit, and ends when no
-    /// port has a turn left in this round. Then mt76's begins another round if the last one sent a packet.
+    /// port has a turn left in the round. mt76's loop then begins another round if the last round sent a packet.
     fn grant(
         &mut self,
         now: Instant,
@@ -275,7 +277,7 @@ impl Scheduler {
         *has_passed = false;
     }
 
-    /// The port of a category whose turn is next in this round (`ieee80211_next_txq`); it leaves the list.
+    /// The port of a category whose turn is next in this round (`ieee80211_next_txq`), removed from the list.
     fn next(&mut self, category: usize) -> Option<PortId> {
         if !self.categories[category].is_open {
             return None;
@@ -308,8 +310,9 @@ impl Scheduler {
         }
     }
 
-    /// Returns the next station in a category in which the MAC `holds` frames for some stations. Of these and of those
-    /// with packets that wait for the MAC, it is the one that has used least airtime; none if it is one of the latter.
+    /// Returns the next station in a category in which the MAC `holds` frames for some stations. Among these and the
+    /// stations with packets that wait for the MAC, the station that has used the least airtime is next; none if such a
+    /// packet is next.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -338,7 +341,7 @@ impl Scheduler {
         None
     }
 
-    /// Releases a packet of a port for which this airtime was estimated. Returns the part that counts as pending.
+    /// Releases a packet of a port, for which this airtime was estimated. Returns the airtime that counts as pending.
     fn passes(&mut self, port: PortId, mut expected: Duration) -> Duration {
         let share = &mut self.shares[port];
         let category = &mut self.categories[share.category];
@@ -397,7 +400,7 @@ impl Scheduler {
     }
 }
 
-/// Airtime expected of a packet: from 802.11ac on as Linux computes it, before that of its frame in the present mode.
+/// Airtime expected of a packet: from 802.11ac on as in Linux, before 802.11ac that of its frame in the present mode.
 fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
     if outlook.rules.newest == Format::Ht {
         return outlook.airtime(packet);

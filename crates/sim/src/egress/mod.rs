@@ -2,11 +2,11 @@
 //! shaper, and the order in which the MAC gets their packets.
 //!
 //! Routing [offers](Egress::offer) packets. When the MAC is free, the host asks for the next packet of a category
-//! ([`take_next`](Egress::take_next)), peeks at and takes those that can share its frame ([`peek`](Egress::peek),
-//! [`take`](Egress::take)), and reports the end of each ([`completed`](Egress::completed)). If packets are queued and
-//! none may leave yet, it asks for the time ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and returns then. The
-//! host has the clock, the events and the accounts of packets: every call takes the time and a function for dropped
-//! packets. Only [`Order`] distinguishes one scheduler from another.
+//! ([`take_next`](Egress::take_next)), peeks at and takes packets that can share its frame ([`peek`](Egress::peek),
+//! [`take`](Egress::take)), and reports the end of each ([`completed`](Egress::completed)). If packets are queued but
+//! none may leave yet, the host asks for the time ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and returns
+//! then. The host has the clock, the events and the accounts of packets: every call gets the time and a function for
+//! dropped packets. Only [`Order`] distinguishes one scheduler from another.
 
 mod accounts;
 mod driver;
@@ -46,7 +46,7 @@ pub(crate) enum Order {
     RoundRobin(RoundRobin),
     /// The scheduler of an access point under Linux: equal airtime for stations, and few packets below the ports.
     Mac80211(Box<Scheduler>),
-    /// Our default: one aggregate per station in turn, thin flows first, and few packets below the ports.
+    /// Sluice's default: one aggregate per station in turn, thin flows first, and few packets below the ports.
     Turns(Box<Turns>),
 }
 
@@ -62,7 +62,7 @@ impl Order {
         Self::Mac80211(Box::new(Scheduler::new(layout, rules, patience)))
     }
 
-    /// Our default, for the ports of this layout, with airtime also charged for what an access point receives.
+    /// Sluice's default, for the ports of this layout; an access point also charges stations for received frames.
     pub(crate) fn turns(layout: &Layout, settings: config::TurnsScheduler, is_access_point: bool) -> Self {
         Self::Turns(Box::new(Turns::new(layout, settings, is_access_point)))
     }
@@ -85,8 +85,8 @@ impl Order {
         }
     }
 
-    /// Records that the MAC is done with packets of a port, their total expected airtime, and if their station
-    /// `answered`.
+    /// Records that the MAC is done with packets of a port, with their total expected airtime, and whether their
+    /// station `answered`.
     fn completed(&mut self, now: Instant, port: PortId, expected: Duration, answered: bool) {
         match self {
             Self::RoundRobin(_) => {}
@@ -118,18 +118,18 @@ pub(crate) struct Egress {
     pub(crate) ports: List<PortId, Port>,
     pub(crate) layout: Layout,
     order: Order,
-    /// Packets that were handed over, if there is anything between the ports and the MAC.
+    /// Packets that were handed over, if hardware queues or a scheduler lie between the ports and the MAC.
     hardware: Option<Box<Hardware>>,
     /// Notes and null frames, which the MAC takes before any packet of a port.
     signals: VecDeque<Waiting>,
     /// The stations of an access point that can sleep.
     pub(crate) sleepers: Sleepers,
-    /// The driver above, if there is one.
+    /// The driver above the MAC, if there is one.
     pub(crate) driver: Option<Driver>,
 }
 
-/// The port of a category from which the next packet goes to the hardware queues, if one has room for it. A packet without
-/// room holds back all that is behind it in its port.
+/// The port of a category from which the next packet goes to the hardware queues, if its hardware queue has room. A
+/// packet without room blocks all packets behind it in its port.
 fn next_for(
     hardware: &Hardware,
     ports: &mut List<PortId, Port>,
@@ -148,7 +148,7 @@ fn next_for(
     hardware.has_room(category, head.to).then_some(port)
 }
 
-/// True if what was released towards the MAC for a station and category is sent within this time as a whole, or need not be.
+/// True if all data released towards the MAC for a station and category are sent within this time, or need not be.
 pub(crate) fn passes_whole(egress: &Egress, to: u32, category: u8, time: Duration) -> bool {
     let port = egress.layout.port(to, category, Class::BestEffort);
     if let Order::Turns(turns) = &egress.order { turns.law.in_flight(port.place()) <= time } else { true }
@@ -179,7 +179,7 @@ impl Egress {
     }
 
     /// Fast path of a packet through the port of an idle wired link, equal to [`offer`](Self::offer) and
-    /// [`take`](Self::take). False if the packet must go that way; then nothing has happened.
+    /// [`take`](Self::take). False if the packet must take the usual way; then nothing has changed.
     pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
         matches!(self.order, Order::RoundRobin(_)) && self.ports[port].pass_idle(now, packet)
     }
@@ -234,18 +234,18 @@ impl Egress {
         0..u8::try_from(categories).expect("there are four categories")
     }
 
-    /// Ends pulling: all packets that may move on have done so.
+    /// Ends pulling, after all packets that may move on have done so.
     pub(crate) fn end_pulling(&mut self) {
         debug_assert!(self.is_pulling);
         self.is_pulling = false;
     }
 
-    /// True if packets may move on towards the MAC, and nothing pulls them yet.
+    /// True if packets may move on towards the MAC and are not being pulled yet.
     pub(crate) fn has_moved(&self) -> bool {
         self.moved && !self.is_pulling
     }
 
-    /// Returns when a packet of a category that only waits for its time may move on towards the MAC, and its port.
+    /// Returns when a packet of a category that waits only for its time may move on to the MAC, and the packet's port.
     pub(crate) fn pullable_at(&self, now: Instant, category: u8) -> Option<(PortId, Instant)> {
         let later = |&(_, at): &(PortId, Instant)| at > now;
         match &self.order {
@@ -256,7 +256,7 @@ impl Egress {
         }
     }
 
-    /// Moves the next packet of a category on towards the MAC, if one may. Returns the port that it left.
+    /// Moves the next packet of a category on towards the MAC, if a packet may move. Returns its former port.
     pub(crate) fn pull(
         &mut self,
         now: Instant,
@@ -287,7 +287,7 @@ impl Egress {
     }
 
     /// Returns the next receiver in a category in which the MAC still `holds` frames for receivers, each with a class.
-    /// None if a packet of a port is next. With one port for all receivers it is the first held.
+    /// `None` if a port's packet is next. With one port for all receivers the result is the first receiver held.
     pub(crate) fn turn(
         &mut self,
         now: Instant,
@@ -332,7 +332,8 @@ impl Egress {
         self.layout.groups > 1 || self.hardware.is_some() || !self.sleepers.is_empty()
     }
 
-    /// True if packets behind one for another receiver may join retransmitted frames; false where these block others.
+    /// True if packets behind a packet for another receiver may join retransmitted frames; false if such a packet
+    /// blocks those behind it.
     pub(crate) fn takes_turns(&self) -> bool {
         match (&self.order, &self.hardware) {
             (Order::RoundRobin(_), Some(hardware)) => hardware.is_per_station(),
@@ -340,14 +341,15 @@ impl Egress {
         }
     }
 
-    /// Records that the end of a TXOP has cut off this part of a full [`EXCHANGE`] with a receiver.
+    /// Records that the end of a TXOP has cut this part off a full [`EXCHANGE`] with a receiver.
     pub(crate) fn cut_off(&mut self, to: u32, category: u8, rest: u32) {
         if let (Order::RoundRobin(order), None) = (&mut self.order, &self.hardware) {
             order.cut_off(self.layout.port(to, category, Class::BestEffort), rest);
         }
     }
 
-    /// Takes the next packet of a category for the MAC, if one may leave now, unless others are [first](Self::has_first).
+    /// Takes the next packet of a category for the MAC, if one may leave now, unless other packets go
+    /// [first](Self::has_first).
     pub(crate) fn take_next(&mut self, now: Instant, category: u8, dropped: &mut impl FnMut(Waiting)) -> Option<Taken> {
         let taken = match (&mut self.order, &mut self.hardware) {
             (_, Some(hardware)) => hardware.take_next(category),
@@ -369,8 +371,8 @@ impl Egress {
         taken
     }
 
-    /// True if a category certainly has no packet for the MAC, and looking for one has no side effect: its only port is
-    /// a plain queue, which is empty.
+    /// True if a category certainly has no packet for the MAC and a look at the category has no side effect: its only
+    /// port is an empty plain queue.
     // It saves the MAC a call for each queue that it has emptied.
     fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
@@ -416,8 +418,8 @@ impl Egress {
         self.ports[port].peek(now, 0, dropped)
     }
 
-    /// The packet behind `index` others that the MAC could take now from a port, or from the hardware queue of a port's
-    /// category and a receiver.
+    /// The packet behind `index` others that the MAC could take now from a port, or from the hardware queue of the
+    /// port's category and a receiver.
     #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn peek(
         &mut self,
@@ -437,7 +439,7 @@ impl Egress {
         }
     }
 
-    /// Takes that packet for the MAC, if it may leave now.
+    /// Takes the packet behind `index` others for the MAC, if the packet may leave now.
     #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn take(
         &mut self,
@@ -457,7 +459,7 @@ impl Egress {
         }
     }
 
-    /// Takes the packet behind `index` others from a port, if it may leave now.
+    /// Takes the packet behind `index` others from a port, if the packet may leave now.
     pub(crate) fn take_port(
         &mut self,
         now: Instant,
@@ -475,15 +477,16 @@ impl Egress {
         self.hardware.is_none() && self.ports[port].lets_pass(length)
     }
 
-    /// Passes a batch of packets, at least one, through a port that [lets them pass](Self::lets_pass) to the MAC: see
+    /// Passes a batch of at least one packet through a port that [lets them pass](Self::lets_pass) to the MAC: see
     /// [`queue::Batch::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         debug_assert!(packets > 0 && self.lets_pass(port, length));
         self.ports[port].pass(now, length, packets);
     }
 
-    /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
-    /// each ([`Taken::expected`]). After a hardware queue: their receiver, total load, and whether they arrived.
+    /// Reports packets of a port with which the MAC or a wired link is done. The scheduler `expected` this airtime of
+    /// each packet ([`Taken::expected`]). After a hardware queue: the packets' receiver, total load, and whether they
+    /// arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -521,8 +524,7 @@ impl Egress {
         }
     }
 
-    /// Returns a category's smallest contention window if `turns` has changed it; none inside if it is the configured
-    /// one.
+    /// Returns a category's smallest contention window if `turns` has changed it; `Some(None)`: the configured one.
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }

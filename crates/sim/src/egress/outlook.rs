@@ -1,4 +1,4 @@
-//! A scheduler's estimates for a packet, in the mode in which it would be sent now.
+//! A scheduler's estimates for a packet, in the mode in which the packet would be sent now.
 
 use super::hardware::AGGREGATE;
 use crate::config::HardwareQueue;
@@ -7,7 +7,7 @@ use crate::net::{Waiting, msdu_bytes};
 use queue::turns::Turn;
 use units::{Bytes, Duration};
 
-/// Estimates for a station, in the mode in which it would send now.
+/// Estimates for a station, in the mode in which frames would be sent to it now.
 #[derive(Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     pub(crate) station: &'a Station,
@@ -15,7 +15,8 @@ pub(crate) struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// Returns the estimated airtime of a packet; where frames are aggregated, its share of one.
+    /// Returns the estimated airtime of a packet; if frames are aggregated, the packet's share of an aggregate's
+    /// airtime.
     pub(super) fn airtime(self, packet: &Waiting) -> Duration {
         let Self { station, rules } = self;
         let mode = station.rates.mode_to(packet.to, &rules.timing);
@@ -23,7 +24,8 @@ impl Outlook<'_> {
         if station.rates.aggregates(packet.to, rules) { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
     }
 
-    /// Returns a turn of a station: the longest aggregate of packets of this length to it. Without aggregates a turn is one frame.
+    /// Returns a turn of a station: the longest aggregate of packets of this length to the station. Without aggregates
+    /// a turn is one frame.
     pub(super) fn turn(self, to: u32, category: u8, packet: Bytes) -> Turn {
         let Self { station, rules } = self;
         if !station.rates.aggregates(to, rules) {

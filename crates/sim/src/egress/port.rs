@@ -9,19 +9,18 @@ use control::{AnyController, Controller as _, Heard, Idling, Interval, Limit, Ma
 use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper};
 use units::{Bytes, Duration, Instant};
 
-/// Packets for the same access category, station or wired link: their queue, its controller, and the shaper that holds
-/// it to its rate.
+/// Packets for the same access category, station or wired link: their queue, its controller, and their shaper.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) queue: Queue<Waiting>,
     pub(crate) controller: AnyController,
     shaper: Shaper,
-    /// Packets that are marked on arrival, by order of the controller.
+    /// Decides which arriving packets are marked, by order of the controller.
     mark: Mark,
     marked: u64,
     pub(crate) record: QueueRecord,
     idling: Idling,
-    /// Interval at which an external agent decides, in the controller's place.
+    /// Interval at which an external agent decides instead of the controller.
     steered: Option<Duration>,
 }
 
@@ -29,21 +28,21 @@ pub(crate) struct Port {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) packet: Waiting,
-    /// Its sojourn time.
+    /// Sojourn time of the packet.
     pub(crate) waited: Duration,
     /// End of the sojourn.
     pub(crate) at: Instant,
-    /// Airtime expected of the packet when it was released; zero without an estimate. Reported again at its
+    /// Airtime expected of the packet at its release; zero without an estimate. Reported again at its
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
-    /// Part of the depth of a hardware queue that it takes; zero without one.
+    /// Part of a hardware queue's depth that the packet takes; zero without such a queue.
     pub(crate) load: u32,
-    /// The port that the packet leaves now; none if it has left it [before](super::Egress::pull).
+    /// The port that the packet leaves now; none if the packet has left its port [before](super::Egress::pull).
     pub(crate) left: Option<PortId>,
 }
 
 impl Port {
-    /// An empty port, held to its controller's rate by `shaper`.
+    /// An empty port, limited to its controller's rate by `shaper`.
     pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController, mut shaper: Shaper) -> Self {
         let begin = controller.begin();
         let queue = if controller.needs().interval < Duration::MAX { queue } else { queue.unwatched() };
@@ -61,7 +60,7 @@ impl Port {
         }
     }
 
-    /// Enqueues a packet; one that goes `first` overtakes all others.
+    /// Enqueues a packet; a packet that goes `first` overtakes all others.
     #[inline(always)] // once a packet
     pub(super) fn offer(&mut self, now: Instant, mut packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
         if self.mark != Mark::None {
@@ -74,7 +73,7 @@ impl Port {
         }
     }
 
-    /// Marks a packet if it can be marked and the controller orders it.
+    /// Marks a packet if the packet can be marked and the controller orders a mark.
     fn mark(&mut self, packet: &mut Waiting) {
         let hash = control::mix(packet.flow.into());
         debug_assert_ne!(self.mark, Mark::None);
@@ -84,7 +83,7 @@ impl Port {
         }
     }
 
-    /// Returns the time at which a packet may leave at the earliest; none where none waits.
+    /// Returns the earliest time at which a packet may leave; none if no packet waits.
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then(|| self.shaper.ready_at())
     }
@@ -94,7 +93,7 @@ impl Port {
         self.ready_at().is_some_and(|at| at <= now)
     }
 
-    /// The packet behind `index` others, if one may leave now.
+    /// The packet behind `index` others, if the packet may leave now.
     #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
         if now < self.shaper.ready_at() {
@@ -103,7 +102,7 @@ impl Port {
         self.queue.peek(now, index, dropped).copied()
     }
 
-    /// Takes the packet behind `index` others, if one may leave now.
+    /// Takes the packet behind `index` others, if the packet may leave now.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -120,19 +119,19 @@ impl Port {
         Some(departure)
     }
 
-    /// True if packets of this length can [pass](Self::pass): no rate, no marks, and the queue allows it.
+    /// True if packets this long can [pass](Self::pass): the port has no rate and no marks, and its queue allows it.
     pub(super) fn lets_pass(&self, length: Bytes) -> bool {
         self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
     }
 
-    /// Passes a batch of packets, at least one, of one length: see [`queue::Batch::pass`].
+    /// Passes a batch of at least one packet, all of one length: see [`queue::Batch::pass`].
     pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
         debug_assert!(packets > 0 && self.lets_pass(length));
         self.queue.pass(now, length, packets);
     }
 
     /// Fast path of a packet through an idle port, equal to [`offer`](Self::offer) and [`take`](Self::take). False if
-    /// the packet must go that way; then nothing has happened.
+    /// the packet must take the usual way; then nothing has changed.
     #[inline]
     pub(super) fn pass_idle(&mut self, now: Instant, packet: &Waiting) -> bool {
         let passes =
@@ -144,7 +143,7 @@ impl Port {
         passes
     }
 
-    /// Reports packets that the MAC, or a wired link, is done with.
+    /// Reports packets with which the MAC or a wired link is done.
     pub(super) fn completed(&mut self, now: Instant, completion: &Completion) {
         debug_assert!(completion.packets > 0);
         debug_assert!(completion.nodal() <= now.since(Instant::ZERO), "within the run");
@@ -152,20 +151,20 @@ impl Port {
         self.record.complete(completion, self.controller.target_delay());
     }
 
-    /// Time between two decisions; none if there are none to make.
+    /// Time between two decisions; none without a controller.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let own = self.controller.needs().interval;
         self.steered.or(Some(own).filter(|&interval| interval < Duration::MAX))
     }
 
-    /// Lets an outside program decide every `interval`, in place of a controller that never does.
+    /// Lets an outside program decide every `interval`, at a port whose controller never decides.
     pub(crate) fn steer(&mut self, now: Instant, interval: Duration) {
         debug_assert!(!interval.is_zero());
         self.steered = Some(interval);
         self.queue.watch(now);
     }
 
-    /// Returns the measurements of an interval on which an external agent decides. None without an agent.
+    /// Returns the measurements of an interval on which an external agent decides. `None` without an agent.
     pub(crate) fn steered(&mut self, now: Instant) -> Option<Interval> {
         self.steered?;
         let queue = self.queue.take_interval(now);
@@ -173,7 +172,7 @@ impl Port {
         Some(queue)
     }
 
-    /// Ends an interval: its measurements, and the controller's orders, to be carried out by [`obey`](Self::obey).
+    /// Ends an interval: returns its measurements, and the controller's orders, which [`obey`](Self::obey) carries out.
     /// `radio`: the node's radio measurements, if the controller reads them; `heard`: its neighbours' notes.
     pub(crate) fn decide(&mut self, now: Instant, radio: Option<Radio>, heard: &[Heard]) -> (Interval, Orders) {
         let queue = self.queue.take_interval(now);
@@ -193,7 +192,7 @@ impl Port {
         self.controller.needs()
     }
 
-    /// Returns the name of the controller, and its statistics on a link left idle.
+    /// Returns the controller's name, and its statistics on a link left idle.
     pub(crate) fn idling(&self) -> (&'static str, &Idling) {
         let name = if self.steered.is_some() { "the program's controller" } else { self.controller.name().as_str() };
         (name, &self.idling)
@@ -206,7 +205,7 @@ impl Port {
         (self.record, self.idling) = (QueueRecord::default(), Idling::default());
     }
 
-    /// Returns its state, for a time series.
+    /// Returns the port's state, for a time series.
     pub(crate) fn standing(&self) -> Standing {
         let totals = self.queue.totals();
         Standing {
@@ -226,8 +225,8 @@ impl Port {
         }
     }
 
-    /// Results of a run that ends now, without those of a wired link. `several`: the node has other ports, so that the
-    /// MAC's service time is not that of this port.
+    /// Results of a run that ends now, without results of a wired link. `several`: the node has other ports, so that
+    /// the MAC's service time is not the port's alone.
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::QueueResult {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();

@@ -1,7 +1,7 @@
-//! Round robin over the groups of ports, category by category: the scheduler of nodes whose MAC takes packets from the
-//! ports themselves.
+//! Round robin over the groups of ports, category by category: the scheduler of nodes whose MAC takes packets directly
+//! from the ports.
 //!
-//! A turn is one exchange of frames, successful or not. Where the end of a TXOP cuts an exchange short, the group keeps
+//! A turn is one exchange of frames, successful or not. If the end of a TXOP cuts an exchange short, the group keeps
 //! its turn for the rest: a deficit round robin (Shreedhar and Varghese, 1996) in shares of a full exchange.
 
 use super::layout::Layout;
@@ -16,13 +16,13 @@ pub(crate) const EXCHANGE: u32 = 1 << 16;
 pub(crate) struct RoundRobin {
     /// Group that was served last, by index within a group.
     last: [usize; CATEGORIES],
-    /// By port: how much its group may still send in its turn, in exchanges; below zero, its next turn is shorter.
+    /// By port, what its group may still send in its turn, in exchanges; below zero, the group's next turn is shorter.
     balance: Vec<i64>,
 }
 
 impl RoundRobin {
-    /// The port of a category that is served next: among ready ports one of the highest class, and among these the next
-    /// group in round-robin order.
+    /// The port of a category that is served next: among ready ports those of the highest class, and among these the
+    /// next group in round-robin order.
     #[inline]
     pub(super) fn next(&self, layout: &Layout, category: u8, ready: impl Fn(PortId) -> bool) -> PortId {
         let first = usize::from(category);
@@ -66,7 +66,7 @@ impl RoundRobin {
         debug_assert!(self.last[lane] == group && group < layout.groups);
     }
 
-    /// Records that the end of a TXOP has cut off this part of a full exchange of a port.
+    /// Records that the end of a TXOP has cut this part off a full exchange of a port.
     pub(super) fn cut_off(&mut self, port: PortId, rest: u32) {
         debug_assert!(rest <= EXCHANGE, "a part of an exchange");
         if let Some(balance) = self.balance.get_mut(port.place()) {

@@ -1,15 +1,16 @@
-//! Packets that an access point keeps for stations that sleep, outside its ports and hardware queues.
+//! Packets that an access point buffers for sleeping stations, outside its ports and hardware queues.
 //!
-//! The rules are those of mac80211 (`net/mac80211/tx.c`, `sta_info.c`). A packet that arrives for a station that sleeps
-//! is kept in front of the scheduler (`ps_tx_buf`), which sees it arrive when the station wakes: CoDel's sojourn begins
-//! then. Packets that waited in the scheduler when the station fell asleep stay there, and are passed over. Those that
-//! had left it return from the hardware (`tx_filtered`) and go first when the station wakes. At an access point with
-//! queues for all stations the queueing discipline lies above mac80211: packets are kept after they leave the queue.
+//! The rules are those of mac80211 (`net/mac80211/tx.c`, `sta_info.c`). A packet that arrives for a sleeping station is
+//! buffered in front of the scheduler (`ps_tx_buf`), at which it arrives when the station wakes: CoDel's sojourn begins
+//! then. Packets that waited in the scheduler when the station fell asleep stay there, and are skipped. Packets that
+//! had left the scheduler return from the hardware (`tx_filtered`) and go first when the station wakes. At an access
+//! point with common queues for all stations the queueing discipline lies above mac80211: packets are buffered after
+//! they leave the queue.
 //!
 //! `turns` takes the place of mac80211's scheduler, and follows the same rules: until a station wakes, nothing for it
-//! contends for the medium. So the station is not among the busy ones that share the time, and no drop would shorten
-//! the wait of its packets. When it wakes, they are thin or take turns, and are bounded by the time in which they will
-//! be sent, like packets that arrive at that moment.
+//! contends for the medium. Hence the station is not among the busy stations that share the time, and no drop would
+//! shorten the wait of its packets. When the station wakes, its packets are thin or take turns, and are bounded by the
+//! time in which they will be sent, like packets that arrive at that moment.
 
 use super::port::Taken;
 use super::{Egress, Order, SIGNALS};
@@ -20,8 +21,8 @@ use crate::net::Waiting;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Most packets of each kind that are kept for a station and category (`STA_MAX_TX_BUFFER`): the oldest makes way. Linux'
-/// limits of 512 for all stations together and of 10 s are left out.
+/// Most packets of each kind that are buffered for a station and category (`STA_MAX_TX_BUFFER`): the oldest is dropped
+/// for a new one. Linux' limits of 512 for all stations together and of 10 s are left out.
 const MOST: usize = 64;
 const NONE: &VecDeque<Taken> = &VecDeque::new();
 
@@ -38,17 +39,17 @@ struct Sleeper {
     kept: [Kept; CATEGORIES],
 }
 
-/// Packets of a category that are kept for a station.
+/// Packets of a category that are buffered for a station.
 #[derive(Debug, Default)]
 struct Kept {
-    /// Packets that have left their port.
+    /// Packets that had left their port.
     passed: VecDeque<Taken>,
     /// Packets that join their port when the station wakes.
     arrived: VecDeque<Waiting>,
 }
 
 impl Sleepers {
-    /// These stations, in the order of their numbers, all awake.
+    /// The given stations, in the order of their numbers, all awake.
     pub(crate) fn new(stations: impl Iterator<Item = u32>) -> Self {
         Self(stations.map(|station| Sleeper { station, asleep: false, kept: Default::default() }).collect())
     }
@@ -84,7 +85,7 @@ impl Sleepers {
         }
     }
 
-    /// Keeps a packet that arrives for a station that sleeps.
+    /// Buffers a packet that arrives for a sleeping station.
     pub(super) fn keep_arrived(&mut self, category: u8, packet: Waiting, dropped: &mut impl FnMut(Waiting)) {
         let Some(sleeper) = self.get_mut(packet.to) else { return };
         debug_assert!(sleeper.asleep && sleeper.station == packet.to);
@@ -96,7 +97,7 @@ impl Sleepers {
         debug_assert!(arrived.len() <= MOST, "the limit holds");
     }
 
-    /// Keeps a packet that has left its port for a station that sleeps.
+    /// Buffers a packet that has left its port for a sleeping station.
     pub(super) fn keep_passed(&mut self, category: u8, taken: Taken, dropped: &mut impl FnMut(Waiting)) {
         let Some(sleeper) = self.get_mut(taken.packet.to) else { return };
         debug_assert!(sleeper.asleep && sleeper.station == taken.packet.to);
@@ -108,12 +109,12 @@ impl Sleepers {
         debug_assert!(passed.len() <= MOST, "the limit holds");
     }
 
-    /// Removes the next packet of a category that was kept when it arrived for a station that has woken.
+    /// Removes the next packet of a category that was buffered on arrival for a station that has woken.
     pub(super) fn take_arrived(&mut self, category: u8, station: u32) -> Option<Waiting> {
         self.get_mut(station)?.kept[usize::from(category)].arrived.pop_front()
     }
 
-    /// Returns a station that is awake, for which a category keeps packets that had left their port.
+    /// Returns an awake station for which a category buffers packets that had left their port.
     pub(super) fn ready(&self, category: u8) -> Option<u32> {
         let is_ready = |sleeper: &&Sleeper| !sleeper.asleep && !sleeper.kept[usize::from(category)].passed.is_empty();
         self.0.iter().find(is_ready).map(|sleeper| sleeper.station)
@@ -125,14 +126,14 @@ impl Sleepers {
         awake.map_or(NONE, |sleeper| &sleeper.kept[usize::from(category)].passed)
     }
 
-    /// Takes the packet behind `index` others of these, for the MAC.
+    /// Takes the packet behind `index` others of these packets, for the MAC.
     pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
         let taken = self.get_mut(station)?.kept[usize::from(category)].passed.remove(index)?;
         debug_assert!(taken.at <= now && !self.is_asleep(station));
         Some(Taken { at: now, ..taken })
     }
 
-    /// Returns the packet behind `index` others for a station that is awake, if it had left its port; otherwise its
+    /// Returns the packet behind `index` others for an awake station, if the packet had left its port; otherwise its
     /// index in its port or hardware queue.
     pub(super) fn behind(&self, category: impl FnOnce() -> u8, station: u32, index: usize) -> Result<usize, Waiting> {
         if self.is_empty() { Ok(index) } else { self.behind_passed(category(), station, index) }
@@ -163,7 +164,7 @@ impl Egress {
         self.sleepers.is_asleep(station)
     }
 
-    /// Wakes a station: its packets may pass again, and those that arrived meanwhile join its ports.
+    /// Wakes a station: its packets may pass again, and packets that arrived during its sleep join its ports.
     pub(crate) fn wakes(&mut self, now: Instant, station: u32, dropped: &mut impl FnMut(Waiting)) {
         self.sleepers.set_asleep(station, false);
         self.moved |= self.hardware.is_some();
@@ -183,7 +184,7 @@ impl Egress {
         }
     }
 
-    /// Keeps a packet of a category that arrives for a station that sleeps. False if it joins its port.
+    /// Buffers a packet of a category that arrives for a sleeping station. False if the packet joins its port instead.
     #[cold]
     pub(crate) fn keeps_arriving(
         &mut self,
@@ -199,7 +200,7 @@ impl Egress {
         keeps
     }
 
-    /// Keeps a packet that has left its port for a station that sleeps.
+    /// Buffers a packet that has left its port for a sleeping station.
     pub(crate) fn keep(&mut self, now: Instant, category: u8, taken: Taken, dropped: &mut impl FnMut(Waiting)) {
         let Taken { packet, expected, load, left, .. } = taken;
         let port = self.layout.port(packet.to, category, packet.dscp.class());
@@ -209,8 +210,8 @@ impl Egress {
         self.sleepers.keep_passed(category, Taken { left: Some(port), ..taken }, dropped);
     }
 
-    /// Removes packets that were handed over from the accounts of the hardware queues and the scheduler. `of`: their
-    /// receiver, their load, and whether it has answered.
+    /// Removes packets that were handed over from the accounts of the hardware queues and the scheduler. `of`: the
+    /// packets' receiver, their load, and whether the receiver has answered.
     pub(crate) fn relieve(&mut self, now: Instant, port: PortId, expected: Duration, of: (u32, u64, bool)) {
         let (to, load, answered) = of;
         if let Some(hardware) = &mut self.hardware
@@ -233,12 +234,13 @@ impl Egress {
         in_ports || self.sleepers.keeps_for(station)
     }
 
-    /// True if a category has packets that go before those of its ports: signals, or packets kept for a station that has woken.
+    /// True if a category has packets that go before those of its ports: signals, or packets buffered for a station
+    /// that has woken.
     pub(crate) fn has_first(&self, category: u8) -> bool {
         category == SIGNALS && !self.signals.is_empty() || self.sleepers.ready(category).is_some()
     }
 
-    /// Takes the next one of these for the MAC.
+    /// Takes the next of these packets for the MAC.
     #[cold]
     pub(crate) fn take_first(&mut self, now: Instant, category: u8) -> Option<Taken> {
         let signal = if category == SIGNALS { self.signals.pop_front() } else { None };

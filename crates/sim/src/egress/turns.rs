@@ -1,4 +1,4 @@
-//! The scheduler `turns`: our default for access points. Its [`Law`] decides which station sends next; this module
+//! The scheduler `turns`: Sluice's default for access points. Its [`Law`] decides which station sends next; this module
 //! connects the law to the ports, the hardware queue and the MAC.
 
 use super::hardware::Hardware;
@@ -16,11 +16,11 @@ use queue::turns::{Law, Params, Ports, Rule, Turn};
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use units::{Bytes, Duration, Instant};
 
-/// Packets of a station and category, to bound memory where packets are short.
+/// Most packets of a station and category, to bound memory for short packets.
 const PACKETS: u32 = 4_096;
-/// The smallest contention window of best effort while the medium is the access point's own.
+/// The smallest contention window of best effort while the access point alone uses the medium.
 const WINDOW: u16 = 31;
-/// About so many packets of a port are its last ones.
+/// Approximate number of packets that count as a port's last packets.
 const LAST: u64 = 16;
 /// The category of best effort under EDCA.
 const BEST_EFFORT: u8 = 2;
@@ -29,7 +29,7 @@ const BEST_EFFORT: u8 = 2;
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(super) law: Law,
-    /// True at an access point, which charges stations for what they send.
+    /// True at an access point, which charges stations for the frames that they send.
     charges_received: bool,
     /// Length of the longest of each port's last packets, in bytes.
     longest: Vec<u64>,
@@ -106,7 +106,7 @@ impl Turns {
         }
     }
 
-    /// Settings of its ports: no controller, hence no rate, so that packets are always ready.
+    /// Settings of the scheduler's ports: no controller and hence no rate, so that packets are always ready.
     pub(super) fn settings(&self) -> Settings {
         let limit = Limit::Packets(PACKETS);
         if let Some(codel) = &self.codel {
@@ -117,7 +117,7 @@ impl Turns {
         Settings { discipline: DisciplineName::Turns, limit, turns, ..Settings::default() }
     }
 
-    /// Enqueues a packet at a port; one that goes `first` overtakes all others there.
+    /// Enqueues a packet at a port; a packet that goes `first` overtakes all others there.
     pub(super) fn offer(
         &mut self,
         now: Instant,
@@ -148,7 +148,7 @@ impl Turns {
         }
     }
 
-    /// Releases the next packet of a category, if one may be. Returns the port, the packet and its estimated airtime.
+    /// Releases the next packet of a category, if allowed. Returns the port, the packet and its estimated airtime.
     #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
         &mut self,
@@ -173,9 +173,9 @@ impl Turns {
         Some((PortId::at(place), departure, estimated))
     }
 
-    /// Returns the next receiver in a category in which the MAC `holds` frames for some receivers. Of these and of
-    /// those with packets that wait for the MAC, a receiver with little data goes first, then retransmitted frames,
-    /// unless their station does not answer. None if a waiting packet is next.
+    /// Returns the next receiver in a category in which the MAC `holds` frames for some receivers. Among these and the
+    /// receivers with packets that wait for the MAC, a receiver with little data goes first, then retransmitted frames,
+    /// unless their station does not answer. `None` if a waiting packet is next.
     pub(super) fn turn(
         &mut self,
         category: u8,
@@ -211,7 +211,7 @@ impl Turns {
         self.law.completed(now, port.place(), estimated);
     }
 
-    /// Charges a station for a frame to it, or at an access point from it.
+    /// Charges a station for a frame to it or, at an access point, from it.
     pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration, received: bool) {
         if !received {
             self.law.sent(now, port.place(), airtime);
@@ -220,12 +220,12 @@ impl Turns {
         }
     }
 
-    /// Returns the time at which a port of a category that is held back now may be released, if nothing else happens.
+    /// Returns the time at which a held-back port of a category may be released, if nothing else happens.
     pub(super) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
-    /// Returns a category's smallest contention window if it has changed; none inside if it is as configured again.
+    /// Returns a category's smallest contention window if it has changed; `Some(None)` means the configured window.
     pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         let owns = self.law.owns_medium();
         (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))

@@ -36,7 +36,7 @@ impl Bitmap {
         }
     }
 
-    /// Moves all bits down by `by`; those below zero are gone.
+    /// Moves all bits down by `by`; bits that would fall below zero are dropped.
     #[inline]
     pub(crate) fn shift_down(&mut self, by: u16) {
         let (words, bits) = (usize::from(by / 64), u32::from(by % 64));

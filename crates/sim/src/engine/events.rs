@@ -1,8 +1,8 @@
 //! The event queue: earliest event first, and among equals the one pushed first.
 //!
-//! It is a calendar queue. Time is divided into days. Only the events of the present day are sorted; those of the next
-//! days lie in one list per day, which is sorted when its day begins; later ones are in a heap. A queue with few events
-//! keeps all of them sorted.
+//! The queue is a calendar queue. Time is divided into days. Only the events of the present day are sorted; those of
+//! the next days lie in one list per day, which is sorted when its day begins; later events are in a heap. A queue with
+//! few events keeps all of them sorted.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -11,17 +11,16 @@ use units::Instant;
 /// Binary logarithm of a day of the calendar queue in nanoseconds: longer than a slot and SIFS, and shorter than most
 /// frames.
 const DAY: u32 = 17;
-/// Number of days that have a list; one bit of a word for each.
+/// Number of days that have a list: one bit of a word for each.
 const DAYS: u64 = 64;
-/// Up to this many events all are kept sorted. A network with so few pending events needs no calendar.
+/// Number of events up to which all events are kept sorted. A network with so few pending events needs no calendar.
 const FEW: usize = 16;
-/// A new event's place among this many earliest events is searched one by one: most new events are earlier than most
-/// others. Beyond them the search is binary.
+/// Number of earliest events among which a new event's place is searched one by one: most new events are earlier than
+/// most others. Beyond these events the search is binary.
 const NEAR: usize = 32;
 
 /// A priority queue of events in a total order: (time, order of pushing). Time never runs backwards: pushing an event
-/// earlier than one that was popped is a mistake of the caller. Nothing is allocated once the queue has reached its
-/// largest size.
+/// earlier than a popped event is a mistake of the caller. Nothing is allocated once it has its largest size.
 #[derive(Debug)]
 pub struct EventQueue<E> {
     /// The events before tomorrow, sorted, the earliest last.
@@ -41,7 +40,7 @@ pub struct EventQueue<E> {
     next: Instant,
 }
 
-/// Sort key of an event: its time above the number of pushes before, so that one comparison decides.
+/// Sort key of an event: its time in the upper bits, the number of earlier pushes below, so one comparison decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventKey(u128);
 
@@ -57,7 +56,7 @@ struct Pending<E> {
     event: E,
 }
 
-/// Reversed, for a max-heap: the greatest is the earliest.
+/// Reversed order, for a max-heap: the greatest is the earliest.
 impl<E> Ord for Pending<E> {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
@@ -97,17 +96,17 @@ impl<E: Copy> EventQueue<E> {
     /// Adds an event.
     ///
     /// # Panics
-    /// With debug assertions, if the event is earlier than one that was popped.
+    /// With debug assertions, if the event is earlier than a popped event.
     pub fn push(&mut self, at: Instant, event: E) {
         let key = self.reserve(at);
         self.push_at(key, event);
     }
 
-    /// Reserves the key of an event that is pushed now, for an event that is [added](Self::push_at) later. Of events
-    /// that occur one after another in any case, only the first needs to be in the queue.
+    /// Reserves the key of an event pushed now, for an event that is [added](Self::push_at) later. Of events that occur
+    /// one after another in any case, only the first needs to be in the queue.
     ///
     /// # Panics
-    /// As [`push`](Self::push).
+    /// Like [`push`](Self::push).
     pub fn reserve(&mut self, at: Instant) -> EventKey {
         debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
         let key = EventKey(u128::from(at.as_nanos()) << 64 | u128::from(self.pushed));
@@ -147,7 +146,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Adds an event of another day, or one for which there is no room yet.
+    /// Adds an event of another day, or an event for which `today` has no room yet.
     // Not inlined: then the rest of `push_at` needs no registers of its caller.
     #[inline(never)]
     fn put(&mut self, pending: Pending<E>) {
@@ -167,7 +166,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Moves an event down among the sorted ones before it.
+    /// Moves an event down among the sorted events before it.
     #[inline(never)]
     fn sink(&mut self, from: usize) {
         let key = self.today[from].key;

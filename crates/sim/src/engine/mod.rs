@@ -1,4 +1,4 @@
-//! Clock, events, random streams and the arena of packets. Knows no radio, no MAC and no meaning of a packet.
+//! Clock, events, random streams and the arena of packets. No radio, no MAC and no meaning of a packet is known here.
 
 /// Returns the `refusal` if the condition `wrong` holds.
 macro_rules! refuse_if {

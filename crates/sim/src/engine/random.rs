@@ -35,7 +35,7 @@ impl Purpose {
     pub(crate) const DAMAGE: Self = Self("damage");
 }
 
-/// A stream of random numbers. Its values are defined by the generator's published algorithm and the 20 lines below.
+/// A stream of random numbers. Its values are defined by the generator's published algorithm and this module's code.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 
@@ -52,7 +52,7 @@ impl Stream {
         Self(Xoshiro256PlusPlus::seed_from_u64(fnv(parts.into_iter().flatten())))
     }
 
-    /// A number that stands for a name in the name of a stream.
+    /// A number that stands for a node's or flow's name in the name of a stream.
     pub(crate) fn key(name: &str) -> u64 {
         fnv(name.as_bytes())
     }
@@ -96,7 +96,7 @@ impl Stream {
         }
     }
 
-    /// True with this probability; draws only if it is neither 0 nor 1.
+    /// True with this probability; draws a number only if the probability is neither 0 nor 1.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() <= probability)
     }

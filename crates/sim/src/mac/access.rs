@@ -1,5 +1,5 @@
-//! When a station contends for the medium, for its own frames or for triggers, and its reaction when the medium turns
-//! busy or idle.
+//! When a station contends for the medium, for its own frames or for triggers, and its reaction to a busy or idle
+//! medium.
 
 use super::station::Station;
 use super::step::Step;
@@ -108,7 +108,7 @@ impl Station {
         }
     }
 
-    /// Checks again whether stations are to be asked, at the time set for this.
+    /// Checks again whether stations are to be asked for data, at the time set for this check.
     pub(super) fn looks_again(&mut self, now: Instant, rules: &Conventions) {
         debug_assert!(self.step == Step::Access && !self.contention.busy, "it could send");
         if let Some(uplink) = &mut self.uplink {
@@ -121,7 +121,7 @@ impl Station {
         debug_assert!(self.contention.look_again > now, "it does not look again at once");
     }
 
-    /// Handles a category that has won the medium for a trigger alone, but has none to send now.
+    /// Handles a category that has won the medium for a trigger alone, but has no trigger to send now.
     pub(crate) fn forgoes(&mut self, now: Instant, why: NotNow, rules: &Conventions) -> bool {
         let bit = 1 << self.held.holder;
         if self.contention.soliciting & bit == 0 {
@@ -145,7 +145,7 @@ impl Station {
         true
     }
 
-    /// Returns the trigger that is due, if it is the uplink's turn in the category that has won the medium.
+    /// Returns the trigger that is due, if the uplink has its turn in the category that has won the medium.
     pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let (_, Some(uplink), mut cx) = self.several(now, rules) else { return Err(NotNow::Downlink) };
         let frame = uplink.solicit(&mut cx)?;

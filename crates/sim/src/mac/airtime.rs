@@ -1,4 +1,4 @@
-//! Airtime that stations have used in multi-user frames: those that have used the least go first.
+//! Airtime that stations have used in multi-user frames: stations that have used the least go first.
 
 use units::Duration;
 
@@ -24,7 +24,7 @@ impl UsedAirtime {
         }
     }
 
-    /// Raises the minimum of airtime that each station counts as having used, to that of these waiting stations.
+    /// Raises the least airtime that every station counts as having used to that of these waiting stations.
     pub(super) fn wait(&mut self, waiting: impl Iterator<Item = u32>) {
         self.least = waiting.map(|station| self.of(station)).min().unwrap_or_default();
     }

@@ -8,7 +8,7 @@ use crate::radio::Mode;
 use units::{Bytes, Instant};
 
 impl Station {
-    /// The frame under construction that more packets may join, now that one is due; none if nothing can join.
+    /// The frame under construction that more packets may join, now that a frame is due; none if no packet can join.
     pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
         if rules.aggregates() { self.aggregated(now, rules) } else { None }
     }
@@ -31,8 +31,8 @@ impl Station {
         })
     }
 
-    /// Returns the share of a full frame by which the end of a TXOP that others began has cut a frame that a packet of
-    /// `length` could otherwise join, in units of `whole`.
+    /// Returns the share of a full frame, in units of `whole`, by which the end of another station's TXOP has cut a
+    /// frame that a packet of `length` could otherwise join.
     pub(crate) fn cut_off(&self, assembly: &Assembly, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
         if self.txop.cleared != Cleared::Yes || !self.txop.bursts() {
             return 0;
@@ -55,7 +55,7 @@ impl Station {
         u32::try_from((full - psdu) * u64::from(whole) / full.max(1)).expect("a part of the whole")
     }
 
-    /// The aggregate that is sent if none is fixed yet.
+    /// The aggregate that is sent if no aggregate is fixed yet.
     #[inline(always)] // once a frame: the call costs a chain half a percent
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
         let buffer = self.held.present();
@@ -100,7 +100,7 @@ impl Station {
         rules.largest_frame(limit, Some(self.rates.mode_to(to, &rules.timing)), self.rates.agreement(to, rules))
     }
 
-    /// Share that a packet of `length` has of the longest frame of a category to its receiver, in units of `whole`.
+    /// Share of a packet of `length` in the longest frame of a category to the packet's receiver, in units of `whole`.
     pub(crate) fn share_of_frame(&self, to: u32, category: u8, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
         if to == BROADCAST || !self.rates.aggregates(to, rules) {
             return whole;
@@ -109,12 +109,12 @@ impl Station {
         share(length, self.largest_frame_to(to, category, rules), frames, whole, rules)
     }
 
-    /// Packets of `length` for which the longest frame of a category to a station has room.
+    /// Number of packets of `length` that fit into the longest frame of a category to a station.
     pub(crate) fn room_of_frame(&self, to: u32, category: u8, length: Bytes, rules: &Conventions) -> u64 {
         room(length, self.largest_frame_to(to, category, rules), self.rates.agreement(to, rules).frames, rules)
     }
 
-    /// Most packets of `length` that an aggregate to a station has room for, in MPDUs.
+    /// Largest number of packets of `length` that fit into an aggregate to a station, as MPDUs.
     pub(crate) fn packets_of_frame(&self, to: u32, length: Bytes, rules: &Conventions) -> u32 {
         let parts = if self.rates.aggregates(to, rules) { parts(length, rules) } else { 1 };
         u32::from(self.rates.agreement(to, rules).frames).saturating_mul(parts)

@@ -1,13 +1,14 @@
-//! An access point's knowledge of its stations' backlogs, and the stations that it can ask for data or polls.
+//! An access point's knowledge of its stations' backlogs, and the stations that can be asked for data or polled.
 //!
-//! A station that has reported no backlog is asked again once it contends and reports one, or once it was sent data
-//! that it may answer. While MU EDCA restrains it, it is polled at intervals that double while it has nothing.
+//! A station that has reported no backlog is asked again after it contends and reports a backlog, or after data were
+//! sent to it that it may answer. While MU EDCA restrains the station, it is polled at intervals that double as long as
+//! it has no packets.
 
 use super::airtime::UsedAirtime;
 use crate::radio::Mimo;
 use units::{Bytes, Duration, Instant};
 
-/// First interval between polls without backlog, and how often it doubles: 4 to 32 ms. A poll takes 0.3 ms.
+/// First interval between polls without backlog, and number of doublings: 4 to 32 ms. A poll takes 0.3 ms.
 const FIRST_POLL: Duration = Duration::from_millis(4);
 const DOUBLINGS: u8 = 3;
 
@@ -23,24 +24,24 @@ pub(super) struct Backlogs {
 pub(super) struct Known {
     pub(super) station: u32,
     category: u8,
-    /// The mode in which it sent last.
+    /// The mode in which the station sent last.
     pub(super) mode: Mimo,
     pub(super) backlog: Backlog,
-    /// Whether its longest packet fits beside that of another station.
+    /// True if the station's longest packet fits next to that of another station.
     shares: bool,
     /// Number of requests since its last answer.
     unanswered: u8,
     /// Number of consecutive polls without backlog.
     empty: u8,
-    /// Time until which MU EDCA restrains its contention; zero if it does not.
+    /// Time until which MU EDCA restrains the station's contention; zero without restraint.
     restrained: Instant,
-    /// Time of its next poll without a reported backlog; `NEVER` for none.
+    /// Time of the station's next poll without a reported backlog; `NEVER` for no poll.
     poll: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backlog {
-    /// As it has reported.
+    /// Queue size that the station has reported.
     Is(Bytes),
     /// The station may have packets by now.
     Unknown,
@@ -60,7 +61,7 @@ impl Known {
         self.restrained != Instant::ZERO
     }
 
-    /// True if the two can send side by side.
+    /// True if the two stations can send side by side.
     fn joins(&self, other: &Self) -> bool {
         self.shares && other.shares && self.mode.width() == other.mode.width()
     }
@@ -70,7 +71,7 @@ impl Known {
         FIRST_POLL * (1 << self.empty.saturating_sub(1).min(DOUBLINGS))
     }
 
-    /// Records that the station has no backlog. As long as it cannot contend, it is polled.
+    /// Records that the station has no backlog. As long as the station cannot contend, it is polled.
     fn has_nothing(&mut self, now: Instant) {
         self.backlog = Backlog::Is(Bytes::new(0));
         self.poll = if self.is_restrained() { now + self.pause() } else { Instant::NEVER };
@@ -118,7 +119,8 @@ impl Backlogs {
         self.next_poll = self.next_poll.min(poll);
     }
 
-    /// Records data sent to a station, which may answer. One that had no answer the last time is not polled at once.
+    /// Records data sent to a station, to which the station may have an answer. A station that had no answer the last
+    /// time is not polled at once.
     pub(super) fn sends_to(&mut self, now: Instant, (station, category): (u32, u8), mode: Option<(Mimo, bool)>) {
         let Some(known) = self.entry(station, category) else {
             let new = mode.map(|(mode, shares)| Known::new(station, category, mode, shares));
@@ -139,7 +141,7 @@ impl Backlogs {
         self.next_poll = self.next_poll.min(poll);
     }
 
-    /// Records that MU EDCA restrains a station whose data were acknowledged, until then.
+    /// Records that MU EDCA restrains a station whose data were acknowledged, until the given time.
     pub(super) fn restrain(&mut self, now: Instant, station: u32, category: u8, until: Instant) {
         debug_assert!(until > now, "the timer of MU EDCA is above zero");
         let Some(known) = self.entry(station, category) else { return };
@@ -152,7 +154,7 @@ impl Backlogs {
         }
     }
 
-    /// Records a request to these stations. One that never answers counts as one without backlog.
+    /// Records a request to these stations. A station that never answers counts as a station without backlog.
     pub(super) fn ask(&mut self, now: Instant, users: &[u32], category: u8, most: u8) {
         debug_assert!(!users.is_empty(), "a trigger is for somebody");
         for &station in users {
@@ -168,7 +170,7 @@ impl Backlogs {
         }
     }
 
-    /// Ends the restraints that are over, and begins the polls that are due.
+    /// Ends restraints whose time is over, and begins polls that are due.
     pub(super) fn refresh(&mut self, now: Instant) {
         let mut next = Instant::NEVER;
         for known in &mut self.known {
@@ -185,13 +187,14 @@ impl Backlogs {
         self.next_poll = next;
     }
 
-    /// Returns the stations that may have packets in a category; with `told`, only those that have reported them.
+    /// Returns the stations that may have packets in a category; with `told`, only stations that have reported packets.
     fn candidates(&self, category: u8, told: bool) -> impl Iterator<Item = &Known> + Clone {
         let may = move |known: &&Known| known.category == category && known.may_have_something();
         self.known.iter().filter(may).filter(move |known| !told || known.backlog != Backlog::Unknown)
     }
 
-    /// True if a station may be asked first: two that contend only side by side, one that cannot contend even alone.
+    /// True if a station may be asked first: a station that can contend is asked only together with another, one that
+    /// cannot contend even alone.
     fn leads(&self, known: &Known, told: bool) -> bool {
         let others = || self.candidates(known.category, told).filter(|other| other.station != known.station);
         known.is_restrained() || known.shares && others().any(|other| known.joins(other))
@@ -202,8 +205,8 @@ impl Backlogs {
         self.candidates(category, false).any(|known| self.leads(known, false))
     }
 
-    /// Puts the stations that can be asked into `users`: the one that has used the least airtime, then those that can
-    /// send next to it, in the same order. `told`: only those that have reported a backlog.
+    /// Puts the stations that can be asked into `users`: the station that has used the least airtime, then those that
+    /// can send next to it, in the same order. `told`: only stations that have reported a backlog.
     pub(super) fn choose(&self, category: u8, told: bool, used: &mut UsedAirtime, users: &mut Vec<u32>) {
         users.clear();
         users.extend(self.candidates(category, told).map(|known| known.station));

@@ -1,6 +1,6 @@
-//! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide
-//! as the channels that are idle when it begins and, by the CTS, at the receiver, or it begins when all are. Also how
-//! spatial reuse treats frames of other cells.
+//! Bandwidth of a TXOP if secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide as
+//! the channels that are idle at its start and, by the CTS, at the receiver; or it begins only when all channels are
+//! idle. Also the treatment of other cells' frames under spatial reuse.
 
 use super::buffer::Limits;
 use super::station::Station;
@@ -11,8 +11,9 @@ use crate::radio::Mode;
 use units::Instant;
 
 impl Station {
-    /// Begins the TXOP of a station that has just won the medium, as wide as its channels are `idle`; or delays it, if
-    /// it needs all: the width of its data, or `whole` if it asks for others'. True if one begins; none if one goes on.
+    /// Begins the TXOP of a station that has just won the medium, as wide as its channels are `idle`; or delays the
+    /// TXOP if it needs all channels: the width of its data, or `whole` if it asks for others' data. True if a TXOP
+    /// begins; none if a TXOP continues.
     pub(crate) fn settles_width(
         &mut self,
         now: Instant,
@@ -34,7 +35,7 @@ impl Station {
         Some(true)
     }
 
-    /// The width of a frame to the receiver of its present exchange that has no width of its own: that of the data.
+    /// The width of a frame to the receiver of the present exchange if the frame has no own width: that of the data.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
         if let Some(user) = self.held.users.first() {
             return width_of(user.mode);
@@ -43,7 +44,7 @@ impl Station {
         if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.rates.mode_to(to, &rules.timing)) }
     }
 
-    /// Limits the width of its data after the CTS that it has received; they still end at the planned time.
+    /// Limits the width of the station's data after the CTS that it has received; the data end at the planned time.
     pub(crate) fn narrow_to(&mut self, width: ChannelWidth, rules: &Conventions) {
         let (Step::Cleared, Some(size)) = (self.step, self.txop.fixed) else { return };
         let to = self.held.present().to;

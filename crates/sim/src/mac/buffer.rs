@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant};
 /// Length of destination, source and length before each MSDU of an A-MSDU (9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
 
-/// A packet that the host hands over; its MSDU begins with the LLC header.
+/// A packet that the host hands over; the packet's MSDU begins with the LLC header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Msdu {
     pub(crate) packet: Handle,
@@ -34,11 +34,11 @@ pub(crate) struct Mpdu {
     /// Failed attempts after RTS and CTS.
     pub(super) long_failures: u8,
     pub(super) sent: bool,
-    /// Whether an attempt at this frame has failed: the frame, or the RTS that announced it.
+    /// True if an attempt at this frame has failed: at the frame itself, or at the RTS that announced it.
     pub(super) tried: bool,
     /// True if the frame has been sent more than once.
     pub(crate) retry: bool,
-    /// End of the frame's lifetime, which the failure of the first A-MPDU with it begins.
+    /// End of the frame's lifetime, which begins with the failure of the first A-MPDU that contains the frame.
     expiry: Instant,
 }
 
@@ -59,7 +59,7 @@ impl Mpdu {
         }
     }
 
-    /// Records that an A-MPDU with this frame has failed. True if its lifetime is over.
+    /// Records that an A-MPDU with this frame has failed. True if the frame's lifetime is over.
     pub(super) fn expires(&mut self, now: Instant, lifetime: Duration) -> bool {
         self.tried = true;
         self.expiry = self.expiry.min(now + lifetime);
@@ -114,7 +114,7 @@ impl Size {
         Self { frames: 0, psdu: Bytes::new(0), single: agreement.single.count() }
     }
 
-    /// The size with one more MPDU: each follows its delimiter, and all but the last are padded to 4 B (9.7.1).
+    /// The size with one more MPDU: each MPDU follows its delimiter, and all but the last are padded to 4 B (9.7.1).
     pub(super) fn with(self, psdu: Bytes) -> Self {
         match self.frames {
             0 => Self { frames: 1, psdu: Bytes::new(self.single) + psdu, ..self },
@@ -137,7 +137,7 @@ impl Size {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) agreement: Agreement,
-    /// Longest frame whose data end in time for the TXOP.
+    /// Longest frame whose data end before the end of the TXOP.
     pub(super) longest: Bytes,
 }
 
@@ -156,8 +156,8 @@ pub(crate) struct Assembly {
     /// Receiver.
     pub(crate) to: u32,
     pub(crate) category: u8,
-    /// True if packets may join only up to the first for another receiver: repetitions must not hold others back for
-    /// ever.
+    /// True if packets may join only up to the first packet for another receiver: repetitions must not delay other
+    /// packets for ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
     pub(super) limits: Limits,
@@ -189,7 +189,7 @@ pub(super) fn parts(length: Bytes, rules: &Conventions) -> u32 {
     u32::try_from(parts).unwrap_or(u32::MAX)
 }
 
-/// Share that a packet of `length` has of a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
+/// Share of a packet of `length` in a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
 pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rules: &Conventions) -> u32 {
     let (bytes, parts) = taken(length, rules);
     let whole = u64::from(whole);
@@ -197,14 +197,14 @@ pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rule
     u32::try_from(share).expect("at most the whole")
 }
 
-/// Packets of `length` for which a frame of at most `longest` and `frames` MPDUs has room, at least one.
+/// Number of packets of `length` that fit into a frame of at most `longest` and `frames` MPDUs, at least one.
 pub(super) fn room(length: Bytes, longest: Bytes, frames: u16, rules: &Conventions) -> u64 {
     let (bytes, parts) = taken(length, rules);
     (longest.count() / bytes).clamp(1, u64::from(frames.max(1)) * parts)
 }
 
-/// Bytes that a packet of `length` takes of an aggregate, as a part of an A-MSDU or as an MPDU behind its delimiter, and
-/// packets in an MPDU.
+/// Bytes of an aggregate that a packet of `length` takes, as a part of an A-MSDU or as an MPDU behind its delimiter,
+/// and packets in an MPDU.
 fn taken(length: Bytes, rules: &Conventions) -> (u64, u64) {
     let parts = u64::from(parts(length, rules));
     (if parts > 1 { part(length) } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) }, parts)
@@ -259,8 +259,8 @@ impl Buffer {
         (joined == 1).then_some(Room { joins: Joins::Mpdu, size: grown })
     }
 
-    /// How many MPDUs of a length, up to `most`, can join the aggregate of all MPDUs so far, of `size`, and the size
-    /// then.
+    /// Number of MPDUs of a length, up to `most`, that can join the aggregate of all MPDUs so far, of `size`, and the
+    /// resulting size.
     #[inline]
     pub(super) fn frames(&self, psdu: Bytes, most: u16, size: Size, limits: &Limits) -> (u16, Size) {
         let Some(first) = self.mpdus.front() else { return (0, size) };

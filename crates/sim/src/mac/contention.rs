@@ -1,7 +1,7 @@
 //! Contention for the medium: interframe space, slots and back-off of each access category of a station.
 //!
-//! Slots are no events: while the medium is idle the moment of sending is known, and when it turns busy the slots that
-//! have passed are counted.
+//! Slots are not events: on an idle medium the time of sending is known, and when the medium turns busy the elapsed
+//! slots are counted.
 
 use super::{Access, BROADCAST, CATEGORIES, Conventions};
 use crate::config::{Eifs, FirstAccess, WindowReset};
@@ -16,7 +16,7 @@ pub(super) struct Contender {
     pub(super) cw: u16,
     /// Failures in a row since the window was the smallest (QSRC).
     failures: u8,
-    /// Earliest moment from which its slots count.
+    /// Earliest moment from which the category's slots count.
     pub(super) earliest: Instant,
 }
 
@@ -25,8 +25,9 @@ impl Contender {
         Self { backoff: None, cw: access.cw_min, failures: 0, earliest: Instant::ZERO }
     }
 
-    /// Counts down `slots` after the medium has been idle for `idle` since they began to count. The DCF counts a slot
-    /// at its end (10.3.4.3), EDCA one at the end of AIFS and each further one at its beginning (10.22.2.4).
+    /// Counts down `slots` after the medium has been idle for `idle` since the slots began to count. The DCF counts a
+    /// slot at its end (10.3.4.3); EDCA counts the first slot at the end of AIFS and each further slot at its beginning
+    /// (10.22.2.4).
     #[inline]
     pub(super) fn count_down(&mut self, slots: u16, idle: Duration, wants: bool, rules: &Conventions) {
         let passed = idle.div_floor(rules.timing.slot) + u64::from(rules.edca());
@@ -44,17 +45,17 @@ impl Contender {
 pub(crate) struct Contention {
     pub(super) contenders: [Contender; CATEGORIES],
     pub(super) busy: bool,
-    /// True while the radio turns from reception to transmission: the deadline stands, whatever the medium does.
+    /// True while the radio turns from reception to transmission: the deadline stays, whatever the medium does.
     pub(super) turning: bool,
-    /// Bitmask of categories whose moment to send is the deadline.
+    /// Bitmask of categories that send at the deadline.
     pub(super) due: u8,
     /// Bitmask of categories that have a frame to send.
     pub(super) wanting: u8,
-    /// Bitmask of those that want to send a trigger alone.
+    /// Bitmask of categories that want to send a trigger without data.
     pub(super) soliciting: u8,
     /// Bitmask of all categories.
     categories: u8,
-    /// When to check again, without frames to send, whether stations are to be asked for data; `NEVER` for not at all.
+    /// When to check again, without frames to send, whether stations are to be asked for data; `NEVER` for no check.
     pub(super) look_again: Instant,
     pub(super) idle_from: Instant,
     /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
@@ -64,10 +65,10 @@ pub(crate) struct Contention {
     pub(super) txop_holder: u32,
     /// Time at which a response was last given up.
     pub(super) timed_out: Instant,
-    /// Contention parameters of its categories, and those as configured.
+    /// Contention parameters of the station's categories, present and configured.
     pub(super) access: [Access; CATEGORIES],
     pub(super) configured: [Access; CATEGORIES],
-    /// New contention parameters, from the back-off after the next attempt on.
+    /// New contention parameters, which apply from the back-off after the next attempt.
     ordered: Vec<(usize, Access)>,
     random: Stream,
 }
@@ -123,7 +124,7 @@ impl Contention {
         }
     }
 
-    /// Applies contention parameters that were ordered. A window that has grown keeps its size within the new bounds.
+    /// Applies contention parameters ordered earlier. A window that has grown keeps its size within the new bounds.
     fn adopt(&mut self, category: usize) {
         if let Some(place) = self.ordered.iter().position(|&(other, _)| other == category) {
             let (_, access) = self.ordered.swap_remove(place);
@@ -133,7 +134,7 @@ impl Contention {
         }
     }
 
-    /// True if a category has a back-off to finish or a frame to send. Usually one of four does.
+    /// True if a category has a back-off to finish or a frame to send. Usually one of four has.
     pub(super) fn contends(&self, category: usize) -> bool {
         self.contenders[category].backoff.is_some() || self.wanting & 1 << category != 0
     }
@@ -154,7 +155,7 @@ impl Contention {
         }
     }
 
-    /// When a category's slots begin to count, if the medium stays idle.
+    /// Returns the time at which a category's slots begin to count, if the medium stays idle.
     fn start(&self, category: usize) -> Instant {
         let access = &self.access[category];
         let timed_out = self.timed_out + access.after_timeout;
@@ -203,8 +204,8 @@ impl Contention {
             Some(u16::try_from(self.random.up_to(u64::from(cw))).expect("at most the window"));
     }
 
-    /// Widens the window after a failure, or resets it after more in a row than the retry limit, of any frames
-    /// (10.23.2.2 of 2020).
+    /// Widens the window after a failure, or resets it after more consecutive failures of any frames than the retry
+    /// limit (10.23.2.2 of 2020).
     pub(super) fn fail(&mut self, category: usize, rules: &Conventions) {
         let failures = &mut self.contenders[category].failures;
         if *failures >= rules.short_retry_limit && rules.window_reset == WindowReset::RetryLimit {

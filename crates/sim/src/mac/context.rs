@@ -7,7 +7,7 @@ use super::step::Txop;
 use super::{BROADCAST, Conventions, Frame, Kind, Rates};
 use units::{Bytes, Duration, Instant};
 
-/// Parts of its station that an exchange uses: the frames that it holds, its modes to others, its TXOP and its contention.
+/// Parts of a station that an exchange uses: the frames that the station holds, its modes, its TXOP and its contention.
 pub(crate) struct Context<'s> {
     pub(super) now: Instant,
     pub(super) address: u32,
@@ -28,7 +28,7 @@ impl Context<'_> {
     }
 
     /// Returns the size of the frame that the host has assembled, or of the category's first frames within the limits.
-    /// A single frame is sent, however long it is.
+    /// A single frame is sent whatever its length.
     pub(super) fn settled(&mut self, assembly: Option<Assembly>, longest: Bytes) -> Size {
         if let Some(assembly) = &assembly {
             self.held.assembled(assembly);

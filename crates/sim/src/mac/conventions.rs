@@ -21,7 +21,7 @@ pub(super) const DELIMITER: u64 = 4;
 pub(crate) struct Access {
     /// Interframe space before slots count: DIFS or AIFS.
     pub(crate) space: Duration,
-    /// Smallest contention window: back-off is drawn from 0 to this many slots.
+    /// Smallest contention window: back-off is drawn from 0 to this number of slots.
     pub(crate) cw_min: u16,
     /// Largest contention window.
     pub(crate) cw_max: u16,
@@ -42,7 +42,7 @@ pub(crate) struct Aggregation {
     /// Longest A-MSDU; none: no A-MSDUs.
     pub(crate) amsdu: Option<Bytes>,
     pub(crate) missed: MissedBlockAck,
-    /// Time for which frames of A-MPDUs are retransmitted; none: as often as others.
+    /// Time for which frames of A-MPDUs are retransmitted; none: the attempts of other frames apply.
     pub(crate) lifetime: Option<Duration>,
 }
 
@@ -53,13 +53,13 @@ pub(crate) struct Agreement {
     pub(crate) ampdu: Bytes,
     /// Largest number of MPDUs in a frame; 1 without A-MPDUs.
     pub(crate) frames: u16,
-    /// Largest span from the oldest unacknowledged frame to the newest: as many as a BlockAck reports, 64 or 256.
+    /// Largest span from the oldest unacknowledged frame to the newest: the frames that a BlockAck reports, 64 or 256.
     pub(crate) window: u16,
     /// Longest MPDU within an A-MPDU.
     pub(crate) mpdu: Bytes,
-    /// Length of the delimiter before a single MPDU, which in VHT and HE is an A-MPDU too (9.7.1).
+    /// Length of the delimiter before a single MPDU, which is an A-MPDU too in VHT and HE (9.7.1).
     pub(crate) single: Bytes,
-    /// False if one of them is older than 802.11n: it has neither aggregates nor `BlockAck`s.
+    /// False if one of the stations is older than 802.11n, which has neither aggregates nor `BlockAck`s.
     pub(crate) aggregates: bool,
 }
 
@@ -76,7 +76,7 @@ impl Agreement {
     /// Number of frames that a BlockAck of 64 bits reports.
     pub(crate) const SHORT: u16 = 64;
 
-    /// The agreement of stations whose common PPDU format is this one, within `aggregation`.
+    /// The agreement of stations with this common PPDU format, within `aggregation`.
     ///
     /// An A-MPDU has up to 65535 B in HT (IEEE 802.11-2020, table 9-185), 1048575 B in VHT (table 9-272) and 6500631 B in
     /// HE (`aPSDUMaxLength`, IEEE 802.11ax-2021, table 27-60). A delimiter has 12 bits for the length in HT; VHT and HE
@@ -109,9 +109,9 @@ impl Aggregation {
 /// Contention parameters of stations that are asked for data (MU EDCA parameter set, IEEE 802.11ax-2021, 26.2.7).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MuEdca {
-    /// Time for which they hold after each answer.
+    /// Time for which these parameters hold after each answer.
     pub(crate) timer: Duration,
-    /// Contention parameters meanwhile by category; none: no contention.
+    /// Contention parameters during this time by category; none: no contention.
     pub(crate) access: Option<[Access; CATEGORIES]>,
 }
 
@@ -127,18 +127,19 @@ pub(crate) struct Conventions {
     pub(crate) short_retry_limit: u8,
     /// Retry limit of a frame after its RTS was answered.
     pub(crate) long_retry_limit: u8,
-    /// RTS threshold: longer data frames are announced. None: no RTS.
+    /// RTS threshold: longer data frames are announced. `None`: no RTS.
     pub(crate) rts_threshold: Option<Bytes>,
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,
-    /// With 802.11b stations in the network: the same two for frames that they can read; others need protection.
+    /// For networks with 802.11b stations: threshold and CTS to self for frames that these stations can read; other
+    /// frames need protection.
     pub(crate) of_dsss: Option<(Option<Bytes>, bool)>,
     pub(crate) aggregation: Aggregation,
     /// Directions in which access points and several stations share frames (OFDMA).
     pub(crate) ofdma: Ofdma,
     /// True if there are stations that sleep.
     pub(crate) power_save: bool,
-    /// Contention parameters of those stations; none: the usual ones.
+    /// Contention parameters of stations that were asked for data; none: the usual parameters.
     pub(crate) mu_edca: Option<MuEdca>,
     /// Effect of a busy secondary channel; none where all share one channel.
     pub(crate) bandwidth: Option<Bandwidth>,
@@ -146,13 +147,13 @@ pub(crate) struct Conventions {
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,
     pub(crate) window_reset: WindowReset,
-    /// Agreements by the older format of two stations: HT and before, VHT, HE.
+    /// Agreements of two stations by the older station's format: HT and before, VHT, HE.
     pub(crate) agreements: [Agreement; 3],
     /// The agreement of two stations of which one is older than 802.11n, in a network with newer ones.
     pub(crate) old: Agreement,
     /// Format of each station by address, none before 802.11n; empty if all have the newest one.
     pub(crate) formats: Vec<Option<Format>>,
-    /// Format of the newest stations; HT before 802.11n too, which has no other rules here.
+    /// Format of the newest stations; also HT before 802.11n, which has no other rules in this respect.
     pub(crate) newest: Format,
     /// Rules of T-MAC; none without T-MAC.
     pub(crate) tmac: Option<TmacRules>,
@@ -161,7 +162,7 @@ pub(crate) struct Conventions {
 }
 
 impl Access {
-    /// Returns these rules with at least this smallest window.
+    /// Returns these rules with at least this smallest contention window for every category.
     pub(crate) fn with_window(self, window: Option<u16>) -> Self {
         let cw_min = self.cw_min.max(window.unwrap_or_default());
         Self { cw_min, cw_max: self.cw_max.max(cw_min), ..self }
@@ -217,8 +218,8 @@ impl Conventions {
         if agreement.window > Agreement::SHORT { responses.long_block_ack } else { responses.block_ack }
     }
 
-    /// Longest data frame in a TXOP of this limit: an A-MPDU by its limits in bytes and, once data were sent in a mode, in time;
-    /// without A-MPDUs the longest MPDU.
+    /// Longest data frame in a TXOP of this limit: an A-MPDU by its limits in bytes and, after data were sent in a
+    /// mode, in time; without A-MPDUs the longest MPDU.
     pub(crate) fn largest_frame(&self, txop_limit: Duration, mode: Option<Mode>, agreement: &Agreement) -> Bytes {
         let aggregation = &self.aggregation;
         let Some(_) = aggregation.ampdu else { return self.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
@@ -237,7 +238,7 @@ impl Conventions {
         self.agreements[self.newest as usize].window > Agreement::SHORT
     }
 
-    /// Length of a QoS Null frame that tells the size of the queue: an A-MPDU of one frame without a packet.
+    /// Length of a QoS Null frame that reports the size of the queue: an A-MPDU of one frame without a packet.
     pub(crate) fn queue_size_frame(&self) -> Bytes {
         self.mpdu(Bytes::new(0)) + Bytes::new(DELIMITER)
     }
@@ -291,7 +292,7 @@ impl Conventions {
         }
     }
 
-    /// The longest aggregate in a mode that lasts as long as one may, and ends within `time` with its announcement before it;
+    /// The longest aggregate in a mode that keeps to the duration limit and ends within `time` after its announcement;
     /// zero if there is none.
     pub(super) fn longest(&self, mode: Mode, time: Duration) -> Bytes {
         let with = |psdu| {

@@ -1,12 +1,12 @@
 //! Downlink OFDMA: frames to several stations side by side in one HE MU PPDU (IEEE 802.11ax-2021, 27.3).
 //!
-//! The exchange: above the RTS threshold a MU-RTS trigger and, after SIFS, a CTS of all stations at once (26.2.6),
-//! received as one; after SIFS the PPDU, after SIFS a MU-BAR trigger, after SIFS the `BlockAck`s of all its stations at
-//! once in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium,
-//! then those of the others that have used the least airtime of such PPDUs. All RUs have one size: that of the finest
-//! split in which each RU has a station. The longest part is cut to the second longest, and shorter ones are padded.
-//! Each station's frames are in a buffer like those of an A-MPDU, which replaces its category's buffer while the frame
-//! is assembled and while its outcome is settled.
+//! The exchange: above the RTS threshold a MU-RTS trigger and, after SIFS, a simultaneous CTS of all stations (26.2.6),
+//! received as one; after SIFS the PPDU, after SIFS a MU-BAR trigger, after SIFS the simultaneous `BlockAck`s of all
+//! its stations in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the station whose frames won
+//! the medium, then those of the others that have used the least airtime of such PPDUs. All RUs have one size: that of
+//! the finest split that gives each station an RU. The longest part is cut to the second longest, and shorter ones are
+//! padded. Each station's frames are in a buffer like that of an A-MPDU, which replaces its category's buffer while the
+//! frame is assembled and while its outcome is settled.
 
 use super::airtime::UsedAirtime;
 use super::buffer::{Assembly, Size};
@@ -36,7 +36,7 @@ pub(crate) struct Downlink {
 /// Progress of the exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// Its stations' frames are being assembled, or there is no PPDU.
+    /// The stations' frames are being assembled, or there is no PPDU.
     #[default]
     Gathers,
     /// The MU-RTS has been sent, and no CTS has answered it.
@@ -49,7 +49,7 @@ enum Stage {
 struct Split {
     users: u8,
     ru: Ru,
-    /// Guard interval, HE-SIG-B and training fields are those of all users.
+    /// Guard interval, HE-SIG-B and training fields common to all users.
     header: Duration,
     /// Number of HE-SIG-B symbols, the same for every user.
     symbols: u8,
@@ -57,23 +57,23 @@ struct Split {
     /// The mode of the responses, and their duration.
     response: Mode,
     lasts: Duration,
-    /// Time from the start of a MU-RTS to that of the PPDU; zero if there may be none.
+    /// Time from the start of a MU-RTS to that of the PPDU; zero without a MU-RTS.
     before: Duration,
-    /// Time from the end of the PPDU to that of the responses.
+    /// Time from the end of the PPDU to the end of the responses.
     after: Duration,
     longest: Duration,
 }
 
 impl Downlink {
-    /// Duration of the PPDU: of its preamble and the longest part, to which all are padded.
+    /// Duration of the PPDU: of its preamble and its longest part, to which the other parts are padded.
     pub(crate) fn duration(&self, held: &Held, rules: &Conventions) -> Duration {
         let Some(split) = self.split else { return Duration::ZERO };
         let parts = held.users.iter().map(|user| split.header + rules.timing.payload(user.mode, user.psdu));
         parts.max().unwrap_or(Duration::ZERO)
     }
 
-    /// Chooses the stations of a PPDU among those that have frames, the first of which is due: as many as there are RUs
-    /// in the finest split in which the longest packet fits. Stores them in `users`; false if there is no such split.
+    /// Chooses the stations of a PPDU among those that have frames, the first of which is due: as many as the finest
+    /// split has RUs into which the longest packet fits. Stores the stations in `users`; false if no split fits.
     pub(crate) fn split(&mut self, users: &mut Vec<u32>, cx: &Context) -> bool {
         debug_assert!(self.stage == Stage::Gathers && cx.held.users.is_empty(), "the last exchange is over");
         let (category, rules) = (cx.held.holder, cx.rules);
@@ -104,8 +104,7 @@ impl Downlink {
         false
     }
 
-    /// Returns the longest frame to a station in the present PPDU, with this time `left` of the TXOP; none without a
-    /// PPDU.
+    /// Returns the longest frame to a station in the present PPDU, with `left` of the TXOP; none without a PPDU.
     pub(super) fn longest_part(&self, to: u32, left: Duration, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let split = self.split?;
         let left = split.longest.min(left.saturating_sub(split.before + split.after));
@@ -126,9 +125,9 @@ impl Downlink {
         cx.held.users.push(User { buffer, mode, psdu });
     }
 
-    /// Returns the frame that is due: once the frames of all stations have joined, the PPDU or the MU-RTS before it;
-    /// the PPDU after a MU-RTS; the trigger after a PPDU. None if there is no PPDU, or only one station: its frames are
-    /// then the category's again.
+    /// Returns the frame that is due: once the frames of all stations have joined, the PPDU or its MU-RTS; the PPDU
+    /// after a MU-RTS; the trigger after a PPDU. None without a PPDU, or with only one station, whose frames are then
+    /// the category's again.
     pub(crate) fn next(&mut self, cx: &mut Context) -> Option<Frame> {
         if cx.held.users.is_empty() {
             return None;
@@ -190,7 +189,7 @@ impl Downlink {
         self.duration(held, rules) / u64::try_from(held.users.len().max(1)).expect("at most 74")
     }
 
-    /// Handles the end of its frame: returns the awaited event, and its deadline.
+    /// Handles the end of the station's own frame: returns the awaited event and its deadline.
     pub(super) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> (Step, Instant) {
         let timing = &rules.timing;
         match (self.stage, frame.kind, self.split) {
@@ -206,8 +205,8 @@ impl Downlink {
         }
     }
 
-    /// Handles the deadline of the responses: if none has begun, and after the last. Stations that did not answer are
-    /// handled one after another.
+    /// Handles the deadline of the responses: if none has begun, and after the last response. Stations that did not
+    /// answer are handled one after another.
     pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let now = cx.now;
         if receiving && now < self.end {
@@ -244,7 +243,7 @@ impl Downlink {
         report
     }
 
-    /// Ends the exchange. False if it has failed because no station answered.
+    /// Ends the exchange. False if the PPDU has failed because no station answered.
     pub(super) fn end(&mut self, cx: &mut Context) -> bool {
         debug_assert!(cx.held.users.is_empty(), "each station has answered, or is given up for this time");
         (self.split, self.stage) = (None, Stage::Gathers);
@@ -259,7 +258,7 @@ fn psdu(users: &[User]) -> Bytes {
     users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
 }
 
-/// Cuts the longest part to the second longest's duration: the excess would pad the others' RUs, and is faster alone.
+/// Cuts the longest part to the second longest's duration: the excess would pad others' RUs, and is faster alone.
 fn level(users: &mut [User], rules: &Conventions) {
     let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
     let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
@@ -280,7 +279,7 @@ fn level(users: &mut [User], rules: &Conventions) {
 }
 
 impl Split {
-    /// Returns the split among these users, if the longest packet fits for each.
+    /// Returns the split among these users, if the longest packet of each fits.
     fn among(users: &[u32], ru: Ru, cx: &Context) -> Option<Self> {
         let rules = cx.rules;
         let modes = || users.iter().filter_map(|&to| cx.rates.shared_mode(to, rules));
@@ -314,7 +313,7 @@ impl Split {
         }
     }
 
-    /// The longest PSDU of a part whose PPDU lasts at most `time`: its preamble is that of all.
+    /// The longest PSDU of a part whose PPDU, with the common preamble, lasts at most `time`.
     fn room(&self, mode: Mode, time: Duration, rules: &Conventions) -> Bytes {
         rules.timing.longest(mode, time.saturating_sub(self.header) + mode.header())
     }

@@ -15,8 +15,8 @@ use units::{Bytes, Duration, Instant};
 
 impl Station {
     /// The frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the aggregate
-    /// that the host filled. `ahead`: receiver and frame length of the next packet of its category; a TXOP that can
-    /// continue with it reserves the medium for it too (9.2.5.2).
+    /// that the host filled. `ahead`: receiver and frame length of the category's next packet; a TXOP that can continue
+    /// with this packet also reserves the medium for it (9.2.5.2).
     pub(crate) fn begin(
         &mut self,
         now: Instant,
@@ -92,7 +92,7 @@ impl Station {
         frame
     }
 
-    /// Its exchanges with several others, and the state on which they work.
+    /// The station's exchanges with several others, and the state on which they work.
     pub(crate) fn several<'s>(
         &'s mut self,
         now: Instant,
@@ -103,7 +103,7 @@ impl Station {
         (self.downlink.as_deref_mut(), self.uplink.as_deref_mut(), cx)
     }
 
-    /// Returns the frame to several stations that is due; none if there is none, or while it is being assembled.
+    /// Returns the frame to several stations that is due; none if no such frame is due or its assembly continues.
     pub(crate) fn next_to_several(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
         let (downlink, uplink, mut cx) = self.several(now, rules);
         let downlink = downlink?;
@@ -202,8 +202,8 @@ impl Station {
         (self.step, self.deadline) = (step, now + lasts);
     }
 
-    /// Chooses the highest category that is due as the holder of the medium. A lower one that was due too has collided
-    /// inside the station and continues as after a collision outside (10.22.2.2).
+    /// Chooses the highest category that is due as the holder of the medium. A lower category that was due too has
+    /// collided inside the station and continues as after a collision outside (10.22.2.2).
     pub(super) fn win(&mut self, now: Instant, rules: &Conventions) {
         self.contention.turning = false;
         let holder = self.contention.due.trailing_zeros() as usize;
@@ -243,7 +243,7 @@ impl Station {
         self.contention.draw(category);
     }
 
-    /// Handles a missing response: doubles the window and tries again, or gives up (10.3.4.4).
+    /// Handles a missing response: doubles the window and tries again, or gives the frame up (10.3.4.4).
     pub(super) fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
         if let (_, Some(uplink), mut cx) = self.several(now, rules)
             && uplink.asked.is_some()
@@ -314,7 +314,7 @@ impl Station {
         }
     }
 
-    /// Ends an exchange with several others. It has failed if nobody answered.
+    /// Ends an exchange with several others. The exchange has failed if no station answered.
     fn end_with_several(&mut self, now: Instant, answered: bool, rules: &Conventions) {
         if answered { self.finish(now, rules) } else { self.end_failed(now, false, rules) }
     }
@@ -339,7 +339,7 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Ends the exchange, and with it perhaps the TXOP.
+    /// Ends the exchange, and perhaps the TXOP with it.
     pub(super) fn finish(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
@@ -351,7 +351,7 @@ impl Station {
         }
     }
 
-    /// Continues the TXOP with the next frame of its category, if one fits.
+    /// Continues the TXOP with the next frame of its category, if the frame fits.
     pub(super) fn go_on(&mut self, now: Instant, rules: &Conventions) -> bool {
         let holder = self.held.category();
         let timing: &Timing = &rules.timing;

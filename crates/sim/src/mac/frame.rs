@@ -10,9 +10,9 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Length of a compressed BlockAckReq (9.3.1.8).
 const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
 
-/// Length of a multi-STA BlockAck (IEEE 802.11ax-2021, 9.3.1.8.6): addresses, BA control and check sum, and for each station
-/// AID and TID, and but for those that are acknowledged `whole`, by the all-ack context, a starting sequence number and a
-/// bitmap of 64 or, if `long`, 256 frames.
+/// Length of a multi-STA BlockAck (IEEE 802.11ax-2021, 9.3.1.8.6): addresses, BA control and check sum, and for each
+/// station AID and TID; except for stations acknowledged as a `whole` by the all-ack context, also a starting sequence
+/// number and a bitmap of 64 or, if `long`, 256 frames.
 pub(super) const fn multi_block_ack_length(stations: u8, whole: u8, long: bool) -> Bytes {
     Bytes::new(22 + 2 * stations as u64 + stations.saturating_sub(whole) as u64 * if long { 34 } else { 10 })
 }
@@ -22,9 +22,9 @@ pub(super) const fn multi_block_ack_length(stations: u8, whole: u8, long: bool) 
 pub enum Asks {
     /// A CTS before an HE MU PPDU (MU-RTS).
     Clear,
-    /// Their `BlockAcks` for an HE MU PPDU (MU-BAR).
+    /// The stations' `BlockAcks` for an HE MU PPDU (MU-BAR).
     BlockAcks,
-    /// The sizes of their queues (BSRP).
+    /// The sizes of the stations' queues (BSRP).
     Backlog,
     /// Data (basic trigger).
     Data,
@@ -53,31 +53,30 @@ pub(crate) enum Kind {
     Rts,
     /// Clear to send.
     Cts,
-    /// CTS of several stations at once, in answer to a MU-RTS.
+    /// Simultaneous CTS of several stations, in answer to a MU-RTS.
     SharedCts,
     /// Data, with the packet that it carries and its length including the MAC header and check sum.
     Data { packet: Handle, psdu: Bytes },
     /// Acknowledgement.
     Ack,
-    /// A-MPDU, with its length and the number of its MPDUs. The sender holds them until the response is due.
+    /// A-MPDU, with its length and the number of its MPDUs. The sender holds the MPDUs until the response is due.
     Aggregate { psdu: Bytes, frames: u16 },
-    /// Request for a `BlockAck`; the sender will not send any number before this one again.
+    /// Request for a `BlockAck`; the sender will send no number before this one again.
     BlockAckReq { start: u16 },
-    /// Block acknowledgement of 64 or, if `long`, 256 frames. Its sender has the scoreboard, which does not change before the
-    /// response has arrived.
+    /// Block acknowledgement of 64 or, if `long`, 256 frames. Its sender has the scoreboard, which stays unchanged
+    /// until the response has arrived.
     BlockAck { long: bool },
-    /// HE MU PPDU: data for several stations side by side, of this length together. The sender holds them, as those of an
-    /// A-MPDU.
+    /// HE MU PPDU: data for several stations side by side, of this total length. The sender holds it like an A-MPDU.
     MultiUser { psdu: Bytes },
-    /// Trigger: asks this number of stations to send all at once, in this mode or, for data, in their own.
+    /// Trigger that asks this number of stations to send simultaneously, in this mode or, for data, in their own modes.
     Trigger { asks: Asks, users: u8, response: Mode },
-    /// Answer to a trigger for data or the size of the queue, in an HE TB PPDU: an A-MPDU, held like others, or a QoS Null
-    /// frame, with no `frames`.
+    /// Answer to a trigger for data or the size of the queue, in an HE TB PPDU: an A-MPDU, which is held like others,
+    /// or a QoS Null frame without `frames`.
     Triggered { psdu: Bytes, frames: u16 },
-    /// Multi-STA `BlockAck` for this number of stations, with bitmaps except for those whose frames all arrived.
+    /// Multi-STA `BlockAck` for this number of stations, with bitmaps except for stations whose frames all arrived.
     MultiBlockAck { stations: u8, whole: u8, long: bool },
-    /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
-    /// grants.
+    /// T-MAC's request to this number of stations for their grants, the receiver first; `then`: duration of the
+    /// exchange that follows the grants.
     Request { asked: u8, then: Duration },
     /// T-MAC's grant: its sender has no older packet.
     Grant,
@@ -100,7 +99,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Returns the station whose trigger it answers together with others, if it does.
+    /// Returns the station whose trigger this frame answers together with others, if it is such an answer.
     #[inline]
     pub(crate) fn answers_beside_others(&self) -> Option<u32> {
         match (self.kind, self.mode) {
@@ -110,7 +109,7 @@ impl Frame {
         }
     }
 
-    /// Returns the station in whose TXOP it is sent, which is the receiver of a response.
+    /// Returns the station in whose TXOP the frame is sent, which is the receiver of a response.
     pub(crate) fn txop_holder(&self) -> u32 {
         match self.kind {
             Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant | Kind::Triggered { .. }

@@ -8,10 +8,10 @@ use crate::engine::{Bitmap, Handle};
 use crate::radio::Mode;
 use units::{Bytes, Instant};
 
-/// Flag in the category of frames set aside that take no turns until their receiver wakes.
+/// Flag in the category of frames that are set aside and take no turns until their receiver wakes.
 const SUSPENDED: u8 = 1 << 7;
 
-/// How failed frames were sent, which decides which retry counter counts the failure.
+/// The way in which failed frames were sent, which decides the retry counter of the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// Sent without RTS.
@@ -22,7 +22,7 @@ pub(super) enum Attempt {
     Announced,
 }
 
-/// A station's part of a PPDU to several.
+/// A station's part of a PPDU to several stations.
 #[derive(Debug)]
 pub(super) struct User {
     pub(super) buffer: Buffer,
@@ -41,30 +41,30 @@ pub(crate) struct Part {
     pub(crate) repeated: usize,
 }
 
-/// The frames that a station holds, and the numbers of those that it has sent and received.
+/// The frames that a station holds, and the sequence numbers of frames that it has sent and received.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     /// Address of the station.
     own: u32,
     /// Category of the present or last exchange.
     pub(super) holder: u8,
-    /// Parts of a PPDU to several stations: those that have not been answered.
+    /// Unanswered parts of a PPDU to several stations.
     pub(super) users: Vec<User>,
     /// Frames that it sends next, by category.
     pub(super) buffers: Vec<Buffer>,
-    /// Frames for other receivers, with their category, that wait for their receiver's turn.
+    /// Frames for other receivers, with their category, which wait for their receiver's turn.
     pub(super) aside: Vec<(u8, Buffer)>,
-    /// Buffers without frames, so that those set aside cost no memory each time.
+    /// Buffers without frames, reused so that frames set aside need no new memory each time.
     pub(super) spare: Vec<Buffer>,
-    /// Bitmask of categories that hold frames after an exchange, when it may be another receiver's turn. The host takes
-    /// the mask, and for each category [resumes](super::Station::resume) the frames for one receiver, or [sets
-    /// aside](super::Station::set_aside) the next ones and offers another packet.
+    /// Bitmask of categories that hold frames after an exchange, when another receiver may have its turn. The host
+    /// takes the mask, and for each category [resumes](super::Station::resume) the frames for one receiver, or [sets
+    /// aside](super::Station::set_aside) the next frames and offers another packet.
     pub(crate) paused: u8,
     /// False while no category can be paused: all packets come from one queue.
     pub(super) takes_turns: bool,
     next_sequence: u16,
     pub(super) peers: Peers,
-    /// Data frames that are finished. The host swaps this list for an empty one, whose memory is reused.
+    /// Data frames that are finished. The host swaps this list for an empty list, whose memory is reused.
     pub(crate) finished: Vec<Finished>,
 }
 
@@ -91,7 +91,7 @@ impl Held {
         self.mpdus_but(0)
     }
 
-    /// Returns the frames, except the first `without` of the category whose exchange goes on.
+    /// Returns the frames, except the first `without` frames of the category whose exchange continues.
     pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
         let skipped = move |index: usize| if index == self.category() { without } else { 0 };
         let next = self.buffers.iter().enumerate();
@@ -105,13 +105,13 @@ impl Held {
         self.mpdus().map(|mpdu| mpdu.packet).chain(self.finished.iter().map(|finished| finished.packet))
     }
 
-    /// The frames in the aggregate that it is sending, or whose response it awaits.
+    /// The frames in the aggregate that is being sent, or whose response the station awaits.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Mpdu> {
         let buffer = self.present();
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
-    /// Returns the frames in flight to this receiver, perhaps as one of several.
+    /// Returns the frames in flight to this receiver, which may be one of several.
     pub(crate) fn in_flight_to(&self, to: u32) -> impl Iterator<Item = &Mpdu> {
         let own = self.users.iter().map(|user| &user.buffer).find(|buffer| buffer.to == to);
         let buffer = own.unwrap_or_else(|| self.present());
@@ -133,8 +133,8 @@ impl Held {
         self.users.iter().find(|user| user.buffer.to == to).map(|user| (user.mode, user.psdu))
     }
 
-    /// Settles the frames of one of several stations, which are meanwhile the category's; remaining frames wait for
-    /// another turn.
+    /// Settles the frames of one of several stations, which become the category's frames during this step; remaining
+    /// frames wait for another turn.
     pub(super) fn settle_user(&mut self, to: u32, settle: impl FnOnce(&mut Self)) {
         let Some(place) = self.users.iter().position(|user| user.buffer.to == to) else { return };
         let User { buffer, .. } = self.users.swap_remove(place);
@@ -178,12 +178,12 @@ impl Held {
         next.into_iter().chain(aside).map(|buffer| (buffer.to, buffer.mpdus.front().map(|mpdu| mpdu.packet)))
     }
 
-    /// Lets categories take turns: those that hold frames after an exchange are [paused](Self::is_paused).
+    /// Lets categories take turns: categories that hold frames after an exchange are [paused](Self::is_paused).
     pub(crate) fn take_turns(&mut self) {
         self.takes_turns = true;
     }
 
-    /// True if it is done with data frames. The host asks after every call except those about the medium's edges.
+    /// True if the station is done with data frames. The host asks after every call except about the medium's edges.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
@@ -231,12 +231,12 @@ impl Held {
         own.flat_map(|(category, buffer)| buffer.mpdus.iter().map(move |mpdu| (category, mpdu)))
     }
 
-    /// Takes the turns from the frames for a receiver that sleeps, which are all set aside.
+    /// Excludes the frames for a sleeping receiver, which are all set aside, from taking turns.
     pub(super) fn suspend(&mut self, to: u32) {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category |= SUSPENDED);
     }
 
-    /// Gives turns again to the frames for a receiver that has woken.
+    /// Includes the frames for a woken receiver in taking turns again.
     pub(crate) fn restore(&mut self, to: u32) {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category &= !SUSPENDED);
     }
@@ -254,7 +254,7 @@ impl Held {
         waiting.fold(Bytes::new(0), |sum, mpdu| sum + mpdu.psdu)
     }
 
-    /// Moves the frames that its category holds for a station, if there are any, to where they join the PPDU next.
+    /// Moves the frames that the category holds for a station, if any, to the buffer from which they join the PPDU.
     pub(crate) fn bring(&mut self, category: u8, to: u32) -> bool {
         let Some(place) = self.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to) else {
             return false;
@@ -385,12 +385,12 @@ impl Held {
         buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
     }
 
-    /// Room for a packet of `length` to its receiver, if it can join.
+    /// Room for a packet of `length` to its receiver, if the packet can join the frame.
     pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
         self.buffers[usize::from(assembly.category)].joins(length, assembly.size, rules, &assembly.limits)
     }
 
-    /// Adds a packet that [has room](Self::room). Returns the packet that it follows in an A-MSDU, to be chained.
+    /// Adds a packet that [has room](Self::room). Returns the packet that precedes it in an A-MSDU, to be chained.
     pub(crate) fn join(
         &mut self,
         assembly: &mut Assembly,
@@ -411,8 +411,8 @@ impl Held {
         }
     }
 
-    /// Adds as many packets of `length`, as frames of their own, as fit. `next` yields them one by one. Returns their
-    /// number.
+    /// Adds packets of `length`, each as a frame of its own, as long as they fit. `next` yields them one by one.
+    /// Returns their number.
     pub(crate) fn fill(
         &mut self,
         assembly: &mut Assembly,
@@ -430,7 +430,7 @@ impl Held {
         joined
     }
 
-    /// Completes a frame under construction: sequence numbers go on after its own.
+    /// Completes a frame under construction: further sequence numbers follow its own.
     pub(super) fn assembled(&mut self, assembly: &Assembly) {
         let holder = usize::from(assembly.category);
         self.peers.go_on(assembly.to, holder, self.buffers[holder].next);

@@ -5,7 +5,7 @@ use super::{CATEGORIES, Reorder, SEQUENCES, Scoreboard};
 /// No sequence number: more than their 12 bits.
 const NONE: u16 = u16::MAX;
 
-/// The other stations that a station has exchanged frames with, by address.
+/// The other stations with which a station has exchanged frames, by address.
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
     /// Sorted by address.
@@ -27,7 +27,7 @@ pub(super) struct Peer {
 
 impl Peers {
     /// True for the first frame with this number from `address`; remembers it. Only a repetition can be a duplicate
-    /// (10.3.2.11), since the 12 bits of numbers wrap around.
+    /// (10.3.2.11), since the 12-bit numbers wrap around.
     pub(super) fn is_new(&mut self, address: u32, category: u8, sequence: u16, retry: bool) -> bool {
         let last = &mut self.peer(address).last[usize::from(category)];
         std::mem::replace(last, sequence) != sequence || !retry
@@ -51,7 +51,7 @@ impl Peers {
         self.peer(address).behind & 1 << category != 0
     }
 
-    /// Does the same for a station that may have no state yet.
+    /// Like [`Self::is_behind`], for a station that may have no state yet.
     pub(super) fn knows_behind(&self, address: u32, category: usize) -> bool {
         let known = self.known.binary_search_by_key(&address, |peer| peer.address);
         known.is_ok_and(|place| self.known[place].behind & 1 << category != 0)

@@ -1,4 +1,4 @@
-//! The receiver's side of BlockAck: scoreboard, and packets that wait for those before them (IEEE 802.11-2016, 10.24.3,
+//! The receiver's side of BlockAck: scoreboard, and packets that wait for earlier packets (IEEE 802.11-2016, 10.24.3,
 //! 10.24.4 and 10.24.7.6).
 
 use super::SEQUENCES;
@@ -11,11 +11,11 @@ pub(crate) struct Reorder {
     start: u16,
     /// Size of the window, a power of two.
     window: u16,
-    /// State of the frames after it, by number modulo the window.
+    /// State of the frames from the start of the window, by number modulo the window.
     held: Box<[Slot]>,
     /// Number of slots that are not [`Slot::Missing`].
     ahead: u16,
-    /// The start moves on past missing frames while it is below this number.
+    /// Number below which the start moves on past missing frames.
     target: u16,
     /// Content of a BlockAck.
     pub(crate) scoreboard: Scoreboard,
@@ -26,7 +26,7 @@ pub(crate) struct Reorder {
 pub(crate) struct Scoreboard {
     /// First number (`WinStartR`).
     pub(crate) start: u16,
-    /// A bit for this number and each after it, as many as the window has.
+    /// A bit for this number and each following number in the window.
     pub(crate) arrived: Bitmap,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Scoreboard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Missing,
-    /// The frame has arrived; its packet waits (the first of several).
+    /// The frame has arrived; its packet (the first of several) waits.
     Waits(Handle),
     /// The frame has arrived, and none of its packets waits.
     Passed,
@@ -59,7 +59,7 @@ impl Reorder {
     }
 
     /// Records a frame in the scoreboard and moves the window so that the frame lies inside. The host then asks for
-    /// packets that are [released](Self::release), and after that what to [do](Self::classify) with the frame.
+    /// packets that are [released](Self::release), and after that how to [treat](Self::classify) the frame.
     pub(crate) fn arrives(&mut self, sequence: u16) {
         let window = self.window;
         let ahead = distance(self.scoreboard.start, sequence);
@@ -75,9 +75,9 @@ impl Reorder {
         }
     }
 
-    /// Fast path for up to a window of frames in a row from this number on, if each is the next to be passed on and
-    /// nothing waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if the fast
-    /// path cannot be taken; then nothing has changed.
+    /// Fast path for up to a window of consecutive frames from this number on, if each is the next to be passed on and
+    /// nothing waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each frame. False if the
+    /// fast path cannot be taken; then nothing has changed.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let (window, from) = (self.window, distance(self.scoreboard.start, first));
         if first != self.start || self.start != self.target || self.ahead > 0 || from > window {
@@ -105,7 +105,7 @@ impl Reorder {
         }
     }
 
-    /// Keeps the packet of a [later](Arrival::Later) frame until those before it have come; none if no packet of it has
+    /// Stores the packet of a [later](Arrival::Later) frame until the frames before it have come; none if no packet has
     /// to wait.
     pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
         let slot = self.slot(sequence);
@@ -128,7 +128,7 @@ impl Reorder {
         self.held[self.slot(self.start)] != Slot::Missing || self.start != self.target
     }
 
-    /// The next packet that can be passed on. The host asks until there is none.
+    /// The next packet that can be passed on. The host asks until no packet is left.
     pub(crate) fn release(&mut self) -> Option<Handle> {
         loop {
             if !self.is_ready() {

@@ -4,7 +4,7 @@ use super::Frame;
 use crate::engine::Handle;
 use units::Duration;
 
-/// A data frame that the station is done with, with its packets.
+/// A data frame with which the station is done, with its packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finished {
     /// First packet in the frame.
@@ -20,13 +20,13 @@ pub(crate) struct Finished {
 pub(crate) struct Answer {
     /// True if the packets in the frame are for this station, and new.
     pub(crate) takes: bool,
-    /// True if the frame is for this station, which has its packets already.
+    /// True if the frame is for this station, which already has its packets.
     pub(crate) duplicate: bool,
     /// The station's own frame that got no response.
     pub(crate) failed: Option<Unanswered>,
     /// The data that an RTS without CTS announced.
     pub(crate) announced: Option<Announced>,
-    /// Outcome of the data frames that it sent last.
+    /// Outcome of the data frames that the station sent last.
     pub(crate) report: Option<Report>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Unanswered {
     BlockAckReq,
 }
 
-/// Outcome of data frames that were sent together: what rate control learns from.
+/// Outcome of data frames that were sent together, for rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) to: u32,
@@ -63,9 +63,10 @@ pub(crate) struct Report {
 pub(crate) enum Due {
     Send(Frame),
     /// Send data of this category: the host adds packets that share the frame (see
-    /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes it.
+    /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes the
+    /// frame.
     Begin(u8),
-    /// Its frame got no response.
+    /// The frame of the category got no response.
     Failed(Answer),
     /// Wait for the end of the frame that is being received.
     Wait,

@@ -1,8 +1,8 @@
 //! A station: the frames that it holds, receives and sends (IEEE 802.11-2016, 10.3 for the DCF, 10.22.2 for EDCA).
 //!
 //! A station has one radio, hence one view of the medium and at most one exchange at a time; up to four access
-//! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
-//! every choice that the standard leaves open, and its effect.
+//! categories contend for it. The DCF is the case of one access category. `docs/mac-conventions.md` gives the reasons
+//! for every choice that the standard leaves open, and its effect.
 
 use super::contention::Contention;
 use super::downlink::Downlink;
@@ -21,11 +21,11 @@ pub(crate) struct Station {
     pub(crate) contention: Contention,
     pub(super) address: u32,
     pub(super) step: Step,
-    /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
+    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads this time after every call.
     pub(crate) deadline: Instant,
     /// The response that goes out at the deadline.
     pub(super) response: Option<Frame>,
-    /// Mode with which it sends data to one receiver.
+    /// Modes in which the station sends data to its receivers.
     pub(crate) rates: Rates,
     pub(crate) held: Held,
     pub(crate) txop: Txop,
@@ -33,7 +33,7 @@ pub(crate) struct Station {
     pub(crate) tmac: Option<Box<TmacState>>,
     /// Frames to several stations at once, if it sends any.
     pub(crate) downlink: Option<Box<Downlink>>,
-    /// Frames of several stations at once, if there are any.
+    /// Frames of several stations at once, if the network has such frames.
     pub(crate) uplink: Option<Box<Uplink>>,
 }
 
@@ -67,7 +67,7 @@ impl Station {
         }
     }
 
-    /// Suspends the frames for a receiver that has just said that it sleeps.
+    /// Suspends the frames for a receiver that has just announced its sleep.
     pub(crate) fn suspend(&mut self, to: u32) {
         for category in 0..self.held.buffers.len() {
             if self.held.buffers[category].to == to {
@@ -90,7 +90,7 @@ impl Station {
         self.is_next(now, category, rules);
     }
 
-    /// Handles new frames of a category. In a TXOP that can continue with them they are sent after SIFS.
+    /// Handles new frames of a category. In a TXOP that can continue with these frames they are sent after SIFS.
     #[inline(always)] // once a packet: the call costs a chain 1 %
     fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
         self.contention.wanting |= 1 << category;
@@ -127,8 +127,8 @@ impl Station {
         self.held.peers.reorder(from, category, window)
     }
 
-    /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS it is sent at once
-    /// (10.3.4.2), and in a TXOP that can go on with it, after SIFS.
+    /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS the packet is sent
+    /// at once (10.3.4.2), and after SIFS in a TXOP that can continue with it.
     #[inline(always)] // once a packet and hop: the call costs a chain 0.1 %
     pub(crate) fn offer(&mut self, now: Instant, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         self.held.hold(to, category, msdu, rules);
@@ -197,7 +197,7 @@ impl Station {
         frame.to != self.address && frame.to != BROADCAST && !self.step.awaits_response()
     }
 
-    /// True if it awaits a response, so that a frame that is arriving matters.
+    /// True if the station awaits a response, so that an arriving frame matters.
     pub(crate) fn listens(&self) -> bool {
         self.step.awaits_response() || self.step == Step::AwaitGrants
     }
@@ -207,7 +207,7 @@ impl Station {
         reports && self.step == Step::AwaitBlockAck && frame.to == self.address
     }
 
-    /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.
+    /// Handles another received frame that is intact, or an aggregate with at least one intact MPDU.
     #[inline]
     pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
         let timing = &rules.timing;
@@ -265,8 +265,8 @@ impl Station {
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
-    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9), possibly one that the station
-    /// ignores.
+    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9), possibly a frame that the
+    /// station ignores.
     pub(crate) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
         // Each of several stations has its own response.
         if !self.step.awaits_response() || self.step == Step::AwaitParts || !self.held.users.is_empty() {

@@ -5,23 +5,23 @@ use super::held::Attempt;
 use super::{Answer, Due};
 use units::{Duration, Instant};
 
-/// Event that a station's own transmissions wait for.
+/// Event for which a station's own transmissions wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Access to the medium: for a packet, or to finish the back-off after the last one.
     Access,
-    /// The end of a response (ACK, CTS or BlockAck) that it sends.
+    /// The end of a response (ACK, CTS or BlockAck) that the station sends.
     Responding,
-    /// The end of its own frame.
+    /// The end of the station's own frame.
     Sending,
     AwaitCts,
-    /// SIFS: after a CTS, or after an exchange in a TXOP that goes on.
+    /// SIFS: after a CTS, or after an exchange in a TXOP that continues.
     Cleared,
     AwaitAck,
     AwaitBlockAck,
-    /// Answers of several stations to its trigger for data or the size of their queues.
+    /// Answers of several stations to the station's trigger for data or the size of their queues.
     AwaitParts,
-    /// Grants of T-MAC, until all that were asked have had their time.
+    /// Grants of T-MAC, until the time of all asked stations is over.
     AwaitGrants,
 }
 
@@ -57,9 +57,9 @@ pub(crate) struct Txop {
     pub(super) limit: Duration,
     pub(super) end: Instant,
     pub(super) cleared: Cleared,
-    /// The frame that the announced exchange is for.
+    /// The frame for which the exchange was announced.
     pub(super) fixed: Option<Size>,
-    /// End of the last exchange, at which it goes on if a packet that fits is offered; `NEVER` if it does not.
+    /// End of the last exchange, at which the TXOP continues if a fitting packet is offered; `NEVER` if it does not.
     pub(super) open_at: Instant,
 }
 
@@ -75,12 +75,12 @@ impl Txop {
         (self.limit, self.end, self.cleared, self.fixed) = (limit, now + limit, Cleared::No, None);
     }
 
-    /// True if it may go on after the frame exchange that is due.
+    /// True if the TXOP may continue after the frame exchange that is due.
     pub(crate) fn bursts(&self) -> bool {
         !self.limit.is_zero()
     }
 
-    /// Ends it at the end of the last exchange, unless what is next fits into what is left of it as a whole.
+    /// Ends the TXOP at the end of the last exchange, unless the whole next exchange fits into the rest of the TXOP.
     pub(crate) fn end_unless(&mut self, now: Instant, fits: impl FnOnce(Duration) -> bool) {
         if self.open_at == now && !fits(self.left(now)) {
             self.open_at = Instant::NEVER;

@@ -1,13 +1,14 @@
 //! Uplink OFDMA: stations send side by side in HE TB PPDUs when their access point asks (IEEE 802.11ax-2021, 26.5.2).
 //!
 //! The exchange: a basic trigger, after SIFS the data of its stations at once, after SIFS one multi-STA `BlockAck`. An
-//! access point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). It does not know that
-//! of a station to which it has sent since; such stations are polled first: a BSRP trigger, their QoS Null frames, and
-//! after SIFS the trigger for data. [A station without backlog](super::backlogs) is polled at intervals. A station that
-//! MU EDCA keeps from contending is asked alone if no other has packets; two that contend are asked together.
+//! access point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). The access point does
+//! not know the backlog of a station to which it has sent since; such stations are polled first: a BSRP trigger, their
+//! QoS Null frames, and after SIFS the trigger for data. [A station without backlog](super::backlogs) is polled at
+//! intervals. A station that MU EDCA keeps from contending is asked alone if no other station has packets; stations
+//! that contend are asked at least in pairs.
 //!
 //! Downlink and uplink have equal airtime while both have packets. Stations that have used the least airtime of such
-//! PPDUs go first. All RUs have one size; the largest backlog, as far as it fits, sets the duration for all.
+//! PPDUs go first. All RUs have one size; the largest backlog, as far as it fits, sets the duration for all stations.
 
 use super::airtime::UsedAirtime;
 use super::backlogs::{Backlog, Backlogs, Known};
@@ -24,11 +25,11 @@ use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{Mimo, Mode, Ru};
 use units::{Bytes, Duration, Instant};
 
-/// Unit of the queue size field, and the size from which on the field overflows.
+/// Unit of the queue size field, and the size from which the field overflows.
 const QUEUE_UNIT: u64 = 256;
 pub(crate) const QUEUE_MOST: Bytes = Bytes::new(254 * QUEUE_UNIT);
 
-/// Time until it checks again whether the channel is wide enough for its triggers.
+/// Time until the access point checks again whether the channel is wide enough for its triggers.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(4);
 
 /// State of a station of a network with uplink OFDMA.
@@ -41,23 +42,23 @@ pub(crate) struct Uplink {
     used: UsedAirtime,
     /// By category: the direction whose turn it is.
     turns: [Turns; super::CATEGORIES],
-    /// Its request to its stations, while that exchange is under way.
+    /// The access point's request to its stations, while that exchange is under way.
     pub(crate) round: Option<Round>,
-    /// The stations that its last frame is for: a trigger or a multi-STA BlockAck.
+    /// The stations to which the last frame was addressed: a trigger or a multi-STA BlockAck.
     pub(crate) users: Vec<u32>,
-    /// Stations that have answered: with data, with data that all arrived, or at all.
+    /// Stations that have answered: with data, with data that all arrived, or in any way.
     delivered: Vec<u32>,
     whole: u8,
     answered: usize,
     /// Time at which all answers are over.
     end: Instant,
-    /// The request to it, while it answers and awaits the acknowledgement.
+    /// The request to the station, while it answers and awaits the acknowledgement.
     pub(crate) asked: Option<Round>,
-    /// Time until which the parameters of MU EDCA apply, by category; none if they do not.
+    /// Time until which the parameters of MU EDCA apply, by category; none if they do not apply.
     managed: [Option<Instant>; super::CATEGORIES],
 }
 
-/// Airtime of an access point's frames, and of those that it triggered. A direction gets no credit while it has none.
+/// Airtime of an access point's frames, and of frames that it triggered. Time without packets gives no credit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turns {
     down: Duration,
@@ -79,11 +80,11 @@ impl Turns {
 /// Why no trigger is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotNow {
-    /// The downlink has the medium, or its turn.
+    /// The downlink uses the medium, or has its turn.
     Downlink,
     /// No station is known to have packets, or only one that contends by itself.
     NobodyKnown,
-    /// The rest of the TXOP is too short for the longest packet, which may fit in the next one.
+    /// The rest of the TXOP is too short for the longest packet, which may fit into the next TXOP.
     TxopTooShort,
     /// The longest packet is too long for the present width of the channel, even with a TXOP of its own.
     TooLong,
@@ -105,13 +106,13 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// A round whose frames have no duration yet. `slowest`: the mode of the slowest station alone.
+    /// A round whose frames have no duration yet. `slowest`: the mode in which the slowest station sends alone.
     fn new(asks: Asks, of: u32, users: u8, ru: Ru, slowest: Mimo) -> Self {
         let response = Mode::Mimo(slowest.response(ru));
         Self { asks, of, users, ru, lasts: Duration::ZERO, header: response.header(), response }
     }
 
-    /// The longest PPDUs whose exchange ends within this time.
+    /// The longest PPDUs with which the exchange ends within this time.
     fn longest(&self, time: Duration, rules: &Conventions) -> Duration {
         let timing = &rules.timing;
         let trigger = timing.sifs * 2 + timing.duration(timing.basic, self.asks.length(self.users.into()));
@@ -133,7 +134,7 @@ impl Round {
         timing.sifs + timing.duration(timing.responses(self.response).mode, length)
     }
 
-    /// True if the longest packet of a station fits next to that of another one, in a TXOP of its own.
+    /// True if the longest packet of a station fits next to another station's, in a TXOP of its own.
     fn fits_beside(mode: Mimo, txop: Duration, rules: &Conventions) -> bool {
         let Some(ru) = Ru::split(mode.width(), 2) else { return false };
         let mut round = Self::new(Asks::Data, BROADCAST, 2, ru, mode);
@@ -148,7 +149,7 @@ impl Round {
     }
 }
 
-/// Mode of a station's data in an RU of an HE TB PPDU; `mode` is its mode when it sends alone.
+/// Mode of a station's data in an RU of an HE TB PPDU; `mode` is the station's mode when it sends alone.
 fn within(mode: Mimo, ru: Ru) -> Mimo {
     mode.guarded(GuardInterval::Double).within(ru, 1)
 }
@@ -196,7 +197,7 @@ impl Uplink {
         asks && held.buffers[category].is_empty() && !held.has_aside(index)
     }
 
-    /// Returns after a category's exchange whether it contends for a trigger.
+    /// Returns, after a category's exchange, whether the category contends for a trigger.
     pub(super) fn seek(&self, category: usize, held: &Held, contention: &mut Contention) {
         let bit = 1 << category;
         if self.seeks(category, held) {
@@ -213,13 +214,13 @@ impl Uplink {
         );
     }
 
-    /// Checks again whether stations are to be asked, at the time set for this.
+    /// Checks again whether stations are to be asked for data, at the time set for this check.
     pub(super) fn look_again(&mut self, now: Instant, contention: &mut Contention) {
         self.backlogs.refresh(now);
         contention.look_again = self.backlogs.next_poll;
     }
 
-    /// Returns the trigger that is due, if it is the uplink's turn in the category that has won the medium.
+    /// Returns the trigger that is due, if the uplink has its turn in the category that has won the medium.
     pub(super) fn solicit(&mut self, cx: &mut Context) -> Result<Frame, NotNow> {
         let (now, category, rules) = (cx.now, cx.held.holder, cx.rules);
         let idle = cx.contention.soliciting & 1 << category != 0;
@@ -256,7 +257,7 @@ impl Uplink {
         Ok(cx.control(kind, BROADCAST, reserves))
     }
 
-    /// Returns the finest split among the first stations that it could ask, with room for the longest packet of each in
+    /// Returns the finest split among the first stations that can be asked, with room for the longest packet of each in
     /// the rest of the TXOP.
     fn round_of(&self, asks: Asks, cx: &Context) -> Result<Round, NotNow> {
         let (category, rules) = (cx.held.holder, cx.rules);
@@ -302,8 +303,8 @@ impl Uplink {
         }
     }
 
-    /// Handles the end of its trigger or multi-STA BlockAck: returns the awaited event and its deadline, none at the
-    /// end.
+    /// Handles the end of the access point's trigger or multi-STA BlockAck: returns the awaited event and its deadline,
+    /// none at the end.
     pub(super) fn sent(&mut self, frame: &Frame, cx: &mut Context) -> Option<(Step, Instant)> {
         let (now, timing) = (cx.now, &cx.rules.timing);
         if let (Kind::Trigger { .. }, Some(round)) = (frame.kind, self.round) {
@@ -320,7 +321,7 @@ impl Uplink {
         None
     }
 
-    /// Handles an answer to its trigger, with data or without.
+    /// Handles an answer to the access point's trigger, with data or without.
     pub(super) fn part_received(&mut self, from: u32, frames: u16) -> Answer {
         debug_assert!(self.round.is_some(), "it has asked");
         self.answered += 1;
@@ -336,7 +337,7 @@ impl Uplink {
         debug_assert!(usize::from(self.whole) <= self.delivered.len(), "once for each answer with data");
     }
 
-    /// Handles the deadline of the answers: if none has begun, when all are over, and SIFS after the last good one.
+    /// Handles the deadline of the answers: if none has begun, when all are over, and SIFS after the last good answer.
     pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let Some(round) = self.round else { return Act::On(Step::AwaitParts, Instant::NEVER, Due::Wait) };
         if receiving && cx.now < self.end {
@@ -361,7 +362,7 @@ impl Uplink {
         Act::On(Step::Sending, Instant::NEVER, Due::Send(frame))
     }
 
-    /// Prepares an answer. True if it may contain data: its category has frames for the station that asks, or none.
+    /// Prepares an answer. True if the answer may contain data: its category has frames for the asker, or none.
     pub(crate) fn prepare(&mut self, round: Round, category: u8, cx: &mut Context) -> bool {
         cx.held.holder = category;
         cx.txop.cleared = Cleared::No;
@@ -373,14 +374,14 @@ impl Uplink {
         may
     }
 
-    /// Returns the longest frame in the answer that it prepares; none if it prepares none.
+    /// Returns the longest frame in the answer that the station prepares; none without such an answer.
     pub(super) fn longest_answer(&self, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let round = self.asked?;
         let mode = rates.shared_mode(round.of, rules)?;
         Some(round.room(within(mode, round.ru), round.lasts, rules))
     }
 
-    /// Returns the answer with the data frames that were assembled; none if not even the first fits.
+    /// Returns the answer with the assembled data frames; none if not even the first frame fits.
     pub(crate) fn answer(&self, assembly: Option<Assembly>, answer: &Frame, cx: &mut Context) -> Option<Frame> {
         let round = self.asked?;
         let longest = self.longest_answer(cx.rates, cx.rules);
@@ -437,7 +438,7 @@ impl Uplink {
         Answer { failed: Some(Unanswered::Data), report, ..Answer::default() }
     }
 
-    /// Restores its own parameters where the time of MU EDCA is over, after it has won the medium by itself.
+    /// Restores configured parameters where the time of MU EDCA is over, after the station has itself won the medium.
     pub(super) fn end_managed(&mut self, now: Instant, holder: usize, contention: &mut Contention) {
         if self.managed[holder].is_some_and(|until| now >= until) {
             self.managed[holder] = None;
@@ -447,7 +448,7 @@ impl Uplink {
 }
 
 impl Round {
-    /// The longest PSDU of a part whose PPDU lasts at most `time`: its preamble counts as the longest.
+    /// The longest PSDU of a part whose PPDU lasts at most `time`, with the longest preamble.
     fn room(&self, mode: Mimo, time: Duration, rules: &Conventions) -> Bytes {
         rules.timing.longest(Mode::Mimo(mode), time.saturating_sub(self.header) + mode.header())
     }

@@ -2,8 +2,8 @@
 //!
 //! Only these elements of the XML are read: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6"
 //! .../>`, `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node moves in a
-//! straight line at constant speed. It is on the air from its first time step until the first that lacks it, as in
-//! SUMO's own conversion for ns-2. A node that comes back is at its new position at once. Positions are metres:
+//! straight line at constant speed. A node is on the air from its first time step until the first step that lacks it,
+//! as in SUMO's own conversion for ns-2. A node that returns is at its new position at once. Positions are metres:
 //! degrees, which SUMO writes under the same names with `--fcd-output.geo`, are refused.
 
 use super::movements::{TOO_FAR, is_near};
@@ -53,7 +53,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
     }
 }
 
-/// An error in the line that contains a byte.
+/// An error in the line that contains the byte at `at`.
 fn fault(bytes: &[u8], at: usize, message: String) -> Fault {
     let before = &bytes[..at.min(bytes.len())];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
@@ -85,7 +85,7 @@ struct File {
 struct Scale {
     /// True if a position cannot be longitude and latitude.
     is_beyond: bool,
-    /// True if one has less than three digits after the point: SUMO writes metres with two, degrees with six.
+    /// True if a coordinate has less than three digits after the point: SUMO writes metres with two, degrees with six.
     is_coarse: bool,
     /// True if a node went farther than a hundredth of the distance by its speed, or by 1 m/s; none if no node moved.
     moves: Option<bool>,
@@ -113,11 +113,11 @@ impl Scale {
 /// Positions of a node that have been read.
 struct Draft {
     movement: Movement,
-    /// Last position, and its time and time step.
+    /// Last position, with its time and time step.
     position: Position,
     time: Instant,
     step: u64,
-    /// Zero if the file does not give it.
+    /// Speed; zero if the file does not give one.
     speed: f64,
 }
 
@@ -145,7 +145,7 @@ impl File {
         let time = Instant::ZERO + Duration::from_secs_f64(seconds);
         if self.steps > 0 && time <= self.now {
             return Err(Wrong(format!(
-                "time steps are not in order: the one before is at {} s",
+                "time steps are not in order: the previous step is at {} s",
                 self.now.as_secs_f64()
             )));
         }
@@ -153,7 +153,7 @@ impl File {
         Ok(())
     }
 
-    /// Makes nodes that the past time step lacked leave at its time.
+    /// Removes nodes that the last time step lacked, at the time of that step.
     fn leave(&mut self) {
         for (_, draft) in &mut self.nodes {
             if draft.step + 1 == self.steps {

@@ -49,8 +49,7 @@ impl Leg {
         Self { from: position, to: position, start, end, velocity: Position::default() }
     }
 
-    /// Moves from `from` to `to` at `speed` in metres per second. At speed zero, or over no distance, the leg ends at
-    /// once.
+    /// Moves from `from` to `to` at `speed` in metres per second. At speed or distance zero the leg ends at once.
     pub(super) fn moving(from: Position, to: Position, speed: f64, start: Instant) -> Self {
         let distance = from.distance(to);
         if distance <= 0.0 || speed <= 0.0 {
@@ -80,7 +79,7 @@ impl Leg {
     }
 }
 
-/// A command to a node. It takes effect at once, even if the node has not finished the previous one.
+/// A command to a node. The command takes effect at once, even if the node has not finished the previous one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) time: Instant,
@@ -90,9 +89,10 @@ pub(crate) struct Command {
 /// Meaning of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
-    /// Go to a position, at a height if one is given, at a speed in metres a second; speed zero stops the node where it is.
+    /// Go to a position, at a height if one is given, at a speed in metres per second; speed zero stops the node where
+    /// it is.
     Go { x: f64, y: f64, z: Option<f64>, speed: f64 },
-    /// Be at these coordinates from now on, and stay there; the others remain as they are.
+    /// Be at these coordinates from now on, and stay there; other coordinates remain unchanged.
     Set { x: Option<f64>, y: Option<f64>, z: Option<f64> },
 }
 
@@ -107,7 +107,7 @@ impl Order {
     }
 }
 
-/// Commands in order of time; of several journeys that begin at the same time the last counts.
+/// Commands in order of time; of several journeys that begin at the same time the last applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(super) commands: Vec<Command>,

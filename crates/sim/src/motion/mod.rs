@@ -1,7 +1,7 @@
 //! Position of every node at every moment: the layer below the radio, which only queries positions.
 //!
-//! A node goes in straight legs at constant speed. Its position is computed on query, from its present leg; between
-//! queries nothing happens and nothing is stored. Coordinates are doubles made with `+ - * /` and the square root
+//! A node goes in straight legs at constant speed. A node's position is computed on query, from its present leg;
+//! between queries nothing is computed or stored. Coordinates are doubles computed with `+ - * /` and the square root
 //! alone, which IEEE 754 rounds exactly, so that they are the same on every machine.
 
 mod fcd;
@@ -39,7 +39,7 @@ pub(crate) struct Walk {
     top_speed: f64,
     corners: Corners,
     presence: Presence,
-    /// Times at which it jumps to another position.
+    /// Times at which the node jumps to another position.
     jumps: Vec<Instant>,
 }
 
@@ -66,7 +66,7 @@ impl Walk {
         Self { leg, guide: Guide::Script(script), top_speed, corners, presence: Presence::default(), jumps }
     }
 
-    /// The same walk of a node that is on the air only at times.
+    /// The same walk of a node that is on the air only at certain times.
     pub(crate) fn with_presence(self, presence: Presence) -> Self {
         Self { presence, ..self }
     }
@@ -104,7 +104,7 @@ impl Corners {
 pub(crate) struct Motion {
     legs: Vec<Leg>,
     guides: Vec<Guide>,
-    /// By node; empty if all are on the air all the time.
+    /// Presence by node; empty if all nodes are on the air all the time.
     presence: Vec<Presence>,
     /// Times at which a node comes, goes or jumps, in order.
     pub(crate) changes: Vec<Instant>,
@@ -133,7 +133,7 @@ impl Motion {
         motion
     }
 
-    /// The same motion with some nodes on the air only at times.
+    /// The same motion with some nodes on the air only at certain times.
     pub(crate) fn with_presence(mut self, told: impl Iterator<Item = (u32, Presence)>) -> Self {
         self.presence.resize(self.nodes(), Presence::default());
         for (node, presence) in told {

@@ -2,22 +2,22 @@
 
 use units::Instant;
 
-/// Times at which a node is present: it neither sends nor hears anything before and after.
+/// Times at which a node is present; at other times it neither sends nor hears anything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Presence {
-    /// Off the air at the start.
+    /// True if the node is off the air at the start.
     comes_later: bool,
-    /// Times at which it comes or goes, alternately, in order.
+    /// Times at which the node comes or goes, alternately, in order.
     turns: Vec<Instant>,
 }
 
 impl Presence {
-    /// A node that is off the air until it comes.
+    /// Presence of a node that is off the air until it comes.
     pub(crate) fn later() -> Self {
         Self { comes_later: true, turns: Vec::new() }
     }
 
-    /// Adds a time at which the node comes or goes, not before the last one added.
+    /// Adds a time at which the node comes or goes, not before the last added time.
     pub(crate) fn turn(&mut self, time: Instant, comes: bool) {
         if self.turns.is_empty() && !self.comes_later && comes {
             self.comes_later = true;
@@ -33,7 +33,7 @@ impl Presence {
         }
     }
 
-    /// Returns the times at which it comes or goes.
+    /// Returns the times at which the node comes or goes.
     pub(crate) fn changes(&self) -> impl Iterator<Item = Instant> {
         self.turns.iter().copied()
     }

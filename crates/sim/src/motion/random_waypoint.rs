@@ -54,7 +54,7 @@ impl RandomWaypoint {
         }
     }
 
-    /// Returns what follows the leg that led to `position`: the next leg or a pause.
+    /// Returns the next leg, or the pause, after the leg that led to `position`.
     pub(super) fn next(&mut self, position: Position, now: Instant) -> Leg {
         self.pausing = !self.pausing && !self.pause.is_zero();
         if self.pausing { Leg::standing(position, now, now + self.pause) } else { self.travel(position, now) }

@@ -1,14 +1,14 @@
 //! Reader of movement files in the format of ns-2's `setdest`.
 //!
-//! ns-2 reads such files as Tcl; here only these lines are read, with any names of variables:
+//! ns-2 reads such files as Tcl; this reader accepts only the following lines, with any names of variables:
 //! - a node's start, `$node_(3) set X_ 150.0` (and `Y_`, `Z_`);
 //! - a journey, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`: from 2.5 s on, node 3 moves to (90, 44.5) at 1.4 m/s;
 //! - a jump, `$ns_ at 2.5 "$node_(3) set X_ 90.0"`, after which the node stands still;
 //! - SUMO's activity, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 appears or disappears;
 //! - comments from `#` on.
 //!
-//! Lines about `$god_` (ns-2's table of hops), labels, colours, the end of the run, and Tcl's own `set VARIABLE` move no node
-//! and are passed over.
+//! Lines about `$god_` (ns-2's table of hops), labels, colours, the end of the run, and Tcl's own `set VARIABLE` move
+//! no node and are skipped.
 
 use super::movements::{TOO_FAR, is_near};
 use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
@@ -38,17 +38,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
     Ok(Movements { nodes })
 }
 
-/// Commands that have been read of nodes, by their numbers.
+/// Commands read so far, by the number of their node.
 type Drafts = BTreeMap<u64, Draft>;
 
-/// The lines about a node that have been read.
+/// The lines read so far about a node.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     /// By axis.
     start: [Option<f64>; 3],
     commands: Vec<Command>,
     presence: Presence,
-    /// Time at which its last activity began or ended.
+    /// Time at which the node's last activity began or ended.
     turned: Instant,
     /// First line about the node.
     line: usize,
@@ -71,7 +71,7 @@ impl Draft {
             && time < before.time
         {
             let before = before.time.as_secs_f64();
-            let message = format!("the commands of node {node} are not in order: one before is at {before} s");
+            let message = format!("the commands of node {node} are not in order: the previous one is at {before} s");
             return Err(wrong(at, &message));
         }
         self.commands.push(Command { time, order });
@@ -228,7 +228,7 @@ impl<'l> Words<'l> {
         self.rest().starts_with(text)
     }
 
-    /// True if an element of a Tcl array follows, as `$node_(3)`.
+    /// True if an element of a Tcl array follows, as in `$node_(3)`.
     fn is_indexed(&self) -> bool {
         let name = self.rest().strip_prefix('$').unwrap_or_default();
         let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
@@ -239,7 +239,7 @@ impl<'l> Words<'l> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Checks that nothing follows but a comment.
+    /// Checks that nothing but a comment follows.
     fn at_end(&self) -> bool {
         self.rest().trim_start().is_empty() || self.rest().trim_start().starts_with('#')
     }
@@ -266,7 +266,7 @@ impl<'l> Words<'l> {
         if self.take(&symbol.to_string()) { Ok(()) } else { Err(expected(self.at, &what, self.rest())) }
     }
 
-    /// Continues after the last quotation mark: a text to print may contain quotation marks.
+    /// Continues after the last quotation mark, because a text to print may contain quotation marks.
     fn close(&mut self) -> Result<(), Wrong> {
         self.at = self.text.rfind('"').unwrap_or(self.at);
         self.symbol('"')

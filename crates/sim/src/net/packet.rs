@@ -6,7 +6,7 @@ use crate::mac::LONGEST_MSDU;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
-/// UDP header (RFC 768); that of an ICMP echo is as long (RFC 792).
+/// UDP header (RFC 768), as long as that of an ICMP echo (RFC 792).
 const UDP: Bytes = Bytes::new(8);
 /// IPv4 header without options (RFC 791).
 const IP: Bytes = Bytes::new(20);
@@ -18,7 +18,7 @@ pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU.count() - LLC_SNA
 /// Largest payload of a UDP packet in one frame.
 pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.count());
 
-/// Largest IP packet of a real program: the usual MTU of a Wi-Fi interface (RFC 894's of Ethernet).
+/// Largest IP packet of a real program: the usual MTU of a Wi-Fi interface (that of Ethernet, RFC 894).
 pub(crate) const MTU: Bytes = Bytes::new(1_500);
 
 /// Initial TTL of a data packet (64, as RFC 1700 recommends).
@@ -28,11 +28,11 @@ pub(crate) const TTL: u8 = 64;
 pub(crate) enum Load {
     /// Data of this flow.
     Flow(FlowId),
-    /// A message of the routing protocol, to one neighbour or to all.
+    /// A message of the routing protocol, to one neighbour or to all neighbours.
     Routing { message: Handle, to_all: bool },
     /// A note to all neighbours, with its content.
     Note(Handle),
-    /// No data: a null frame by which a station reports to its access point whether it sleeps from now on.
+    /// A null frame without data, by which a station tells its access point whether it sleeps from now on.
     Null { sleeps: bool },
 }
 
@@ -72,23 +72,23 @@ pub(crate) struct Packet {
     pub(crate) dscp: Dscp,
     /// Number of radio transmissions so far, over all hops.
     pub(crate) transmissions: u16,
-    /// Time at which the application, or a protocol, made it; for a ping's reply, the time of its request.
+    /// Time at which the application or a protocol made the packet; for a ping's reply, the time of the request.
     pub(crate) created: Instant,
-    /// Length with all headers from IP's on.
+    /// Length with all headers from the IP header on.
     pub(crate) length: Bytes,
-    /// TCP segment that it carries, if any.
+    /// TCP segment that the packet carries, if any.
     pub(crate) segment: Option<Handle>,
     pub(crate) ecn: Ecn,
     pub(crate) transit: Transit,
 }
 
 impl Packet {
-    /// True while it is still at its origin.
+    /// True while the packet is still at its origin.
     pub(crate) fn is_fresh(&self) -> bool {
         self.ttl == TTL
     }
 
-    /// True if two packets that arrive at the same time look alike to their application.
+    /// True if two packets that arrive at the same time are alike for their application.
     pub(crate) fn arrives_like(&self, other: &Self) -> bool {
         let same_flow = matches!((self.load, other.load), (Load::Flow(own), Load::Flow(others)) if own == others);
         same_flow
@@ -102,31 +102,31 @@ impl Packet {
     }
 }
 
-/// Number of a packet: the count of packets that its flow made before it.
+/// Number of a packet: the count of packets that its flow made earlier.
 #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
 pub(crate) fn serial(made: u64) -> u32 {
     made as u32
 }
 
-/// State of a packet in the node that holds it, for the MAC; by default, a packet that the MAC has not taken.
+/// State of a packet in the node that holds it, for the MAC; by default, the MAC has not taken the packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transit {
     /// Time in the queue.
     pub(crate) waited: Duration,
-    /// Time at which it left its port: the MAC took it, or the hardware queue.
+    /// Time at which the packet left its port for the MAC or for the hardware queue.
     pub(crate) taken: Instant,
-    /// Airtime estimated when the access point's scheduler released it; zero elsewhere.
+    /// Airtime estimated at the packet's release by the access point's scheduler; zero elsewhere.
     pub(crate) expected: Duration,
-    /// Part of the depth of a hardware queue that it takes; zero without one.
+    /// Part of a hardware queue's depth that the packet takes; zero without such a queue.
     pub(crate) load: u32,
-    /// True once the receiver has it, whether the sender knows or not.
+    /// True once the receiver has the packet, whether the sender knows or not.
     pub(crate) accepted: bool,
     /// Next packet of the same A-MSDU.
     pub(crate) next: Option<Handle>,
 }
 
 impl Packet {
-    /// A best-effort packet without a segment, made now, that has not left yet.
+    /// A best-effort packet without a segment, made now and still at its origin.
     pub(crate) fn new(load: Load, created: Instant, length: Bytes) -> Self {
         let (dscp, segment, ecn, transit) = (Dscp::default(), None, Ecn::NotEct, Transit::default());
         Self { load, serial: 0, ttl: TTL, dscp, transmissions: 0, created, length, segment, ecn, transit }
@@ -145,11 +145,11 @@ pub(crate) struct Waiting {
     /// Next hop.
     pub(crate) to: u32,
     pub(crate) length: Bytes,
-    /// Hash of its transport flow and direction.
+    /// Hash of the packet's transport flow and direction.
     pub(crate) flow: u32,
     pub(crate) dscp: Dscp,
     pub(crate) ecn: Ecn,
-    /// Time at which it was made.
+    /// Time at which the packet was made.
     pub(crate) created: Instant,
 }
 

@@ -4,7 +4,7 @@ use crate::engine::{FlowId, List};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RouteError {
-    /// No chain of links within range leads there.
+    /// No chain of links within range leads to the destination.
     Unreachable,
     /// Two successive nodes of a given path do not hear each other.
     TooFar { from: u32, to: u32 },
@@ -36,7 +36,7 @@ impl Routes {
     }
 
     /// Shortest path from `from` to `to`, where `neighbours[n]` lists the nodes that `n` reaches. Among equally short
-    /// paths the one whose nodes come first in the scenario.
+    /// paths the result is the path whose nodes come first in the scenario.
     pub(crate) fn shortest(neighbours: &[Vec<u32>], from: u32, to: u32) -> Result<Vec<u32>, RouteError> {
         if neighbours[from as usize].contains(&to) {
             return Ok(vec![from, to]);
@@ -68,7 +68,7 @@ impl Routes {
     }
 
     /// Number of hops from `from` to each node, where `neighbours[n]` lists the nodes that `n` reaches; none if no path
-    /// leads there.
+    /// leads to a node.
     pub(crate) fn distances(neighbours: &[Vec<u32>], from: u32) -> Vec<Option<u32>> {
         let mut distances = vec![None; neighbours.len()];
         distances[from as usize] = Some(0);

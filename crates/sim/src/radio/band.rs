@@ -4,7 +4,7 @@
 
 use crate::config::ChannelWidth;
 
-/// The part of a band that a node uses, as 20 MHz channels numbered from the lowest of the band on.
+/// The part of a band that a node uses, as 20 MHz channels numbered from the lowest channel of the band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Band {
     /// The channel in which the node contends.
@@ -24,10 +24,11 @@ impl Band {
         Self { primary: 0, width }
     }
 
-    /// The channel of this width around the primary 20 MHz channel with this number. `high`: at 6 GHz instead of 5 GHz.
+    /// The channel of this width around the primary 20 MHz channel with this number. `high`: the channel is at 6 GHz
+    /// instead of 5 GHz.
     ///
     /// # Errors
-    /// A channel that does not exist, with the nearest one that does.
+    /// A channel that does not exist, with the nearest existing channel.
     pub(crate) fn new(number: u8, width: ChannelWidth, high: bool) -> Result<Self, String> {
         let exists = |&number: &u8| Self::place(number, width, high).is_some();
         if let Some(primary) = Self::place(number, width, high) {
@@ -55,7 +56,7 @@ impl Band {
         self.width
     }
 
-    /// The same primary channel in a channel that is no wider than this.
+    /// The same primary channel in a channel no wider than this width.
     pub(crate) fn at_most(self, width: ChannelWidth) -> Self {
         Self { width: self.width.min(width), ..self }
     }

@@ -11,9 +11,9 @@ use units::Decibels;
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) errors: Errors,
-    /// With an error model by SINR: the SINR from which on nothing is lost in any mode of the standard.
+    /// With an error model by SINR: the SINR above which nothing is lost in any mode of the standard.
     certain: f64,
-    /// With such a model: power in watts from which a frame at the data rate is never lost while it is alone.
+    /// With such a model: power in watts above which a frame at the data rate is never lost without interference.
     pub(super) needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
@@ -62,7 +62,7 @@ impl Channel {
         self.tuned.is_empty() || self.tuned[a as usize] & self.tuned[b as usize] != 0
     }
 
-    /// A channel with the effect of distance only.
+    /// A channel whose only effect is path loss by distance.
     #[cfg(test)]
     pub(super) fn clear() -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Channel {
         }
     }
 
-    /// The same channel with the mean power on every link, between nodes as `[radio]` has them.
+    /// The same channel with the mean power on every link, between nodes with the settings of `[radio]`.
     pub(super) fn without_shadowing(&self) -> Self {
         Self { shadowing: None, ends: None, ..self.clone() }
     }
@@ -87,9 +87,9 @@ impl Channel {
         Decibels::new(if matches!(self.errors, Errors::Snr(_)) { 4.0 } else { 10.0 })
     }
 
-    /// Mean powers in watts below which signals are ignored, given that stronger ones than `threshold` count by
-    /// themselves and frames from `receive` on are decoded. Below them a signal cannot rise to `threshold` except by
-    /// very rare fading, and has less than a tenth of the noise, or of what costs the weakest frame anything.
+    /// Mean powers in watts below which signals are ignored, given that signals stronger than `threshold` count by
+    /// themselves and frames from `receive` on are decoded. A signal below this power cannot rise to `threshold` except
+    /// by very rare fading, and has less than a tenth of the noise, or of the power that affects the weakest frame.
     pub(super) fn least_power(&self, threshold: f64, receive: f64) -> f64 {
         let luck = self.fading.map_or(1.0, Fading::luck);
         let disturbs = match &self.errors {
@@ -108,7 +108,7 @@ impl Channel {
         self.ends.as_ref().map_or(shadowing, |ends| shadowing * ends.gain(from, to))
     }
 
-    /// Factor that no more than one pair in a million exceeds.
+    /// Factor that at most one pair in a million exceeds.
     pub(super) fn largest_gain(&self) -> f64 {
         self.shadowing.as_ref().map_or(1.0, Shadowing::luck) * self.ends.as_ref().map_or(1.0, Ends::most)
     }

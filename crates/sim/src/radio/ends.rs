@@ -6,7 +6,7 @@ use units::{Decibels, Power};
 #[derive(Clone, Debug)]
 pub(crate) struct Ends(Vec<End>);
 
-/// Factors by which a node differs in sending, in receiving, and in its noise.
+/// Factors by which a node's sending, receiving and noise differ from `[radio]`.
 #[derive(Clone, Copy, Debug)]
 struct End {
     sends: f64,
@@ -15,7 +15,7 @@ struct End {
 }
 
 impl Ends {
-    /// Of nodes with these powers, antenna gains and noise figures, beside a power and a noise figure of all.
+    /// Factors of nodes with these powers, antenna gains and noise figures, next to a common power and noise figure.
     pub(crate) fn new(
         nodes: impl Iterator<Item = (Power, Decibels, Decibels)>,
         (power, figure): (Power, Decibels),
@@ -35,13 +35,13 @@ impl Ends {
         self.0[from as usize].sends * self.0[to as usize].hears
     }
 
-    /// The largest factor of any two nodes.
+    /// The largest factor between any two nodes.
     pub(super) fn most(&self) -> f64 {
         let most = |of: fn(&End) -> f64| self.0.iter().map(of).fold(0.0, f64::max);
         most(|end| end.sends) * most(|end| end.hears)
     }
 
-    /// Factors of the noise, by node, if some differ.
+    /// Factors of the noise, by node, if some differ from 1.
     #[expect(clippy::float_cmp, reason = "a ratio of equals is one")]
     pub(crate) fn noise(&self) -> Option<Vec<f64>> {
         let noise = || self.0.iter().map(|end| end.noise);

@@ -14,10 +14,9 @@ pub struct Exchange {
     pub cw_min: u16,
     /// Largest contention window.
     pub cw_max: u16,
-    /// From the first bit on the air until another node may count slots: RTS and CTS if used, the frame, its ACK, and
-    /// DIFS.
+    /// Time from the first bit sent until another node may count slots: RTS and CTS if used, the frame, ACK, and DIFS.
     pub success: Duration,
-    /// The same for a first frame without response: the RTS if used, or the data frame, and DIFS.
+    /// The same time for a first frame without response: the RTS if used, or the data frame, and DIFS.
     pub collision: Duration,
 }
 
@@ -25,7 +24,7 @@ impl Exchange {
     /// Durations of a packet of `bytes` below the MAC's header, including the headers of IP and LLC.
     ///
     /// # Errors
-    /// Rates that the standard does not have.
+    /// Rates that the standard lacks.
     pub fn new(radio: &Radio, mac: &Mac, packet: Bytes) -> Result<Self, String> {
         let refused = |refusal: Refusal| refusal.why;
         let timing = Timing::new(radio).map_err(refused)?;

@@ -13,7 +13,7 @@ pub(crate) enum Fading {
     Nakagami(f64),
 }
 
-/// Shadowing by the names of two nodes, so that a new node changes no other pair's.
+/// Shadowing depends on the names of two nodes, so that a new node changes no other pair's.
 #[derive(Clone, Debug)]
 pub(crate) struct Shadowing {
     /// Standard deviation in decibels.
@@ -22,7 +22,7 @@ pub(crate) struct Shadowing {
     names: Vec<u64>,
 }
 
-/// Share of frames that fading raises by more than the model considers: it ignores signals that would matter only then.
+/// Share of frames that fading raises by more than the model considers: it ignores signals that matter only to them.
 pub(super) const NEGLECTED: f64 = 1e-6;
 
 impl Fading {
@@ -58,8 +58,8 @@ impl Fading {
         }
     }
 
-    /// Factor that no more than one frame in 1/[`NEGLECTED`] exceeds, by Chernoff's bound for a gamma distribution, P(X
-    /// > x) <= (x e^(1 - x))^m.
+    /// Factor that at most one frame in 1/[`NEGLECTED`] exceeds, by Chernoff's bound for a gamma distribution, P(X > x)
+    /// <= (x e^(1 - x))^m.
     pub(super) fn luck(self) -> f64 {
         let (mut low, mut high) = (1.0, 2.0);
         let shape = match self {
@@ -95,7 +95,7 @@ impl Shadowing {
         libm::pow(10.0, self.sigma * random.normal() / 10.0)
     }
 
-    /// Factor that no more than one pair in a million exceeds: 4.75 standard deviations of a normal distribution.
+    /// Factor that at most one pair in a million exceeds: 4.75 standard deviations of a normal distribution.
     pub(super) fn luck(&self) -> f64 {
         libm::pow(10.0, 4.75 * self.sigma / 10.0)
     }

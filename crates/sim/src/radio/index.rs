@@ -1,4 +1,4 @@
-//! A grid over the nodes' positions, so that finding nodes near a position does not cost more with many nodes far away.
+//! A grid over the nodes' positions, so that far nodes do not slow the search for nodes near a position.
 
 use crate::motion::Position;
 
@@ -12,7 +12,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// An empty grid. The best side is the distance that is asked for; any is correct.
+    /// An empty grid. The best side is the distance of the queries; any side gives correct results.
     pub(super) fn new(side: f64) -> Self {
         // Finite, so that no quotient below is undefined.
         Self { side: side.clamp(1.0, f64::MAX / 4.0), cells: Vec::new() }
@@ -27,7 +27,7 @@ impl Grid {
         self.cells.sort_unstable();
     }
 
-    /// Calls `found` with every node within `radius` of `position`, and with some others.
+    /// Calls `found` with every node within `radius` of `position`, and with some farther nodes.
     pub(super) fn around(&self, position: Position, radius: f64, mut found: impl FnMut(u32)) {
         // Rounding keeps order: a node within the radius is never in a cell before the first or after the last.
         let [bottom, top] = [position.y - radius, position.y + radius].map(|y| cell(y, self.side));

@@ -1,8 +1,9 @@
 //! Links between nodes: the listeners of every sender, nearest first.
 //!
 //! The links of nodes that stand still are computed once. The listeners of a node that may have moved, or from which
-//! others may have moved away, are computed again when it starts to send. A frame then keeps the distances at its
-//! start. Between two frames nothing is computed. A node that is off the air has no links, and is in those of no other.
+//! others may have moved away, are computed again when the node starts to send. A frame then keeps the distances at its
+//! start. Between two frames nothing is computed. A node that is off the air has no links, and is not in any other
+//! node's.
 
 use super::channel::Channel;
 use super::index::Grid;
@@ -13,18 +14,18 @@ use units::{Duration, Instant};
 
 /// Largest change of a distance, in metres, for which links are kept.
 const TOLERANCE: f64 = 0.01;
-/// Share of the reach by which a neighbourhood is larger than the reach, so that it stays valid for a while.
+/// Share by which a neighbourhood is larger than the reach, so that it stays valid for a while.
 const SKIN: f64 = 0.125;
-/// Number of neighbours from which sorting them anew is cheaper than inserting each in order.
+/// Number of neighbours above which sorting them anew is cheaper than inserting each in order.
 const MANY: usize = 64;
 
 /// All links, updated sender by sender.
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
     pub(crate) reception: Reception,
-    /// The weakest power in attowatts that is decoded in some format, which may be less than in others.
+    /// The weakest power in attowatts that is decoded in some format; other formats may need more.
     least: u64,
-    /// None where no node ever moves.
+    /// `None` if no node ever moves.
     pub(super) moving: Option<Box<Moving>>,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Moving {
     lasts: Duration,
     /// Lifetime of neighbourhoods and of the grid.
     skin_lasts: Duration,
-    /// Number of [changes](Motion::changes) before which the grid was filled.
+    /// Number of [changes](Motion::changes) before the grid was filled.
     filled_before: usize,
 }
 
@@ -49,7 +50,7 @@ struct Sender {
     links_made: Instant,
     near: Vec<Near>,
     near_made: Instant,
-    /// Number of [changes](Motion::changes) before which both were made.
+    /// Number of [changes](Motion::changes) before both were made.
     made_before: usize,
 }
 
@@ -138,7 +139,7 @@ impl Links {
         decodable.map(|link| link.delay).max().unwrap_or_default()
     }
 
-    /// Finds the listeners of `from` anew if a distance may have changed by more than a centimetre since the last time.
+    /// Computes the listeners of `from` again if a distance may have changed by more than a centimetre.
     pub(crate) fn refresh(&mut self, from: u32, now: Instant) {
         let Some(moving) = &mut self.moving else { return };
         let sender = &moving.senders[from as usize];
@@ -153,7 +154,7 @@ impl Links {
 }
 
 impl Moving {
-    /// Finds all nodes that can come within the reach of `from` before the skin is used up.
+    /// Collects all nodes that can come within the reach of `from` before the skin is used up.
     fn find_neighbourhood(&mut self, from: u32, now: Instant) {
         let Self { model, motion, grid, senders, .. } = self;
         let made_before = motion.changes.partition_point(|&change| change <= now);

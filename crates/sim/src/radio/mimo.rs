@@ -37,8 +37,8 @@ pub struct Mimo {
     extent: Extent,
 }
 
-/// Guard interval, packet padding and kind of code in one byte. A [`Mode`](super::Mode) of eight bytes then has one for its discriminant, so
-/// that modes are compared in a few instructions.
+/// Guard interval, packet padding and kind of code in one byte. A [`Mode`](super::Mode) of eight bytes then has a byte
+/// for its discriminant, so that modes are compared in a few instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest(u8);
 
@@ -47,7 +47,7 @@ struct Rest(u8);
 enum Extent {
     /// All of the channel.
     Channel,
-    /// An RU of an HE MU or TB PPDU, behind a preamble with this many more symbols of 4 us than that of an HE SU PPDU.
+    /// An RU of an HE MU or TB PPDU, whose preamble has this many more symbols of 4 us than that of an HE SU PPDU.
     Part(Ru, u8),
     /// Those of an HE ER SU PPDU.
     Extended(ExtendedRange),
@@ -57,7 +57,7 @@ enum Extent {
 /// 1/2 and 3/4, 64-QAM 2/3, 3/4 and 5/6, 256-QAM 3/4 and 5/6, 1024-QAM 3/4 and 5/6.
 pub const TWELFTHS: [u64; 12] = [6, 12, 18, 24, 36, 48, 54, 60, 72, 80, 90, 100];
 
-/// Width, streams and MCS that VHT does not have (21.5), since they do not fill whole bits of every encoder.
+/// Combinations of width, streams and MCS that VHT lacks (21.5), since they do not fill whole bits of every encoder.
 const EXCLUDED: [(ChannelWidth, u8, u8); 10] = [
     (ChannelWidth::Mhz20, 1, 9),
     (ChannelWidth::Mhz20, 2, 9),
@@ -72,7 +72,7 @@ const EXCLUDED: [(ChannelWidth, u8, u8); 10] = [
 ];
 
 impl Format {
-    /// That of a standard's data frames; none before 802.11n.
+    /// The format of a standard's data frames; none before 802.11n.
     pub const fn of(standard: Standard) -> Option<Self> {
         match standard {
             Standard::B | Standard::A | Standard::G => None,
@@ -160,7 +160,7 @@ impl Mimo {
         u64::from_le_bytes([format as u8, coding, streams, width as u8, rest.0, tones, longer, 0])
     }
 
-    /// The mode of a scheme of one stream (`coding`) with this many streams and convolutional code, if the standard has it.
+    /// Mode with this MCS of one stream (`coding`), these streams and the convolutional code, if the standard has it.
     pub fn new(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: GuardInterval) -> Option<Self> {
         let exists = coding <= format.highest()
             && (1..=format.most_streams()).contains(&streams)
@@ -171,8 +171,8 @@ impl Mimo {
         exists.then_some(Self { format, coding, streams, width, rest, extent })
     }
 
-    /// The mode in which a station with this mode sends to one with `other`, if each has all formats, widths and
-    /// streams up to its own: those that both have, and its own modulation and code as far as these allow.
+    /// The mode in which a station with this mode sends to a station with `other`, if each supports all formats, widths
+    /// and streams up to its own: those that both support, and the sender's modulation and code as far as these allow.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
         let format = self.format.min(other.format);
@@ -187,7 +187,7 @@ impl Mimo {
         modes.next().unwrap_or(self)
     }
 
-    /// This mode or, in a narrower channel, the fastest mode that exceeds it in nothing.
+    /// This mode or, in a narrower channel, the fastest mode that exceeds this mode in nothing.
     #[must_use]
     pub(crate) fn at_most(self, width: ChannelWidth) -> Self {
         if self.width <= width {
@@ -198,14 +198,14 @@ impl Mimo {
         Self { extent: self.extent, rest: self.rest, ..narrow }
     }
 
-    /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU those of HE-SIG-B
-    /// (27.3.4), in an HE TB PPDU one, of a longer HE-STF.
+    /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU the symbols of
+    /// HE-SIG-B (27.3.4), in an HE TB PPDU one for a longer HE-STF.
     #[must_use]
     pub(crate) const fn within(self, ru: Ru, longer: u8) -> Self {
         Self { extent: Extent::Part(ru, longer), ..self }
     }
 
-    /// This mode in an HE ER SU PPDU, if there is one: over 20 MHz with one stream, MCS 0 to 2, over the upper 106 tones MCS 0.
+    /// This mode in an HE ER SU PPDU, if any: over 20 MHz with one stream, MCS 0 to 2, over the upper 106 tones MCS 0.
     #[must_use]
     pub(crate) fn extended(self, tones: ExtendedRange) -> Option<Self> {
         let exists = self.format == Format::He
@@ -214,18 +214,18 @@ impl Mimo {
         exists.then_some(Self { extent: Extent::Extended(tones), ..self })
     }
 
-    /// The tones of an HE ER SU PPDU; none of another.
+    /// The tones of an HE ER SU PPDU; none for another PPDU.
     pub const fn extended_range(self) -> Option<ExtendedRange> {
         if let Extent::Extended(tones) = self.extent { Some(tones) } else { None }
     }
 
-    /// The same with another guard interval, which its format has.
+    /// The same mode with another guard interval, which its format has.
     #[must_use]
     pub(crate) const fn guarded(self, guard: GuardInterval) -> Self {
         Self { rest: Rest::new(guard, self.rest.padding(), self.has_ldpc()), ..self }
     }
 
-    /// The same with LDPC, or with the convolutional code.
+    /// The same mode with LDPC, or with the convolutional code.
     #[must_use]
     pub(crate) const fn coded(self, ldpc: bool) -> Self {
         Self { rest: Rest::new(self.guard(), self.rest.padding(), ldpc), ..self }
@@ -244,7 +244,7 @@ impl Mimo {
         Self { coding, streams: 1, ..self }.guarded(GuardInterval::Double).within(ru, 1)
     }
 
-    /// The same with all of the channel.
+    /// The same mode over the whole channel.
     #[must_use]
     pub(crate) const fn alone(self) -> Self {
         Self { extent: Extent::Channel, ..self }
@@ -377,8 +377,8 @@ impl Mimo {
         })
     }
 
-    /// Bits of a PSDU's symbols that are not data: SERVICE, and a tail for each encoder. HE counts as one encoder (LDPC,
-    /// which wide channels need, has no tail and may have a symbol more).
+    /// Bits of a PSDU's symbols that are not data: SERVICE, and a tail for each encoder. HE counts as one encoder
+    /// (LDPC, which wide channels need, has no tail and may have one more symbol).
     fn around(self) -> u64 {
         SERVICE + TAIL * self.encoders()
     }
@@ -415,7 +415,7 @@ impl Mimo {
         Duration::from_nanos((bytes.bits() * 12 * self.symbol()).div_ceil(self.twelfths()))
     }
 
-    /// Data bits that fit in `nanos` after the header; below zero counts as none.
+    /// Data bits that fit into `nanos` after the header; a value below zero counts as none.
     pub(super) fn fits(self, nanos: u64) -> u64 {
         if self.rest.padding() != PacketPadding::Us0 {
             return self.bits_before_extension(nanos).saturating_sub(self.around());

@@ -1,6 +1,6 @@
 //! The physical layer: durations of frames, attenuation of signals, links, and reception.
 //!
-//! Knows frames only as intervals of power with a sender; their content is the MAC's.
+//! This layer knows frames only as intervals of power with a sender; the MAC knows their content.
 
 mod band;
 mod channel;

@@ -1,7 +1,6 @@
 //! Modes: modulation, rate and preamble of a frame.
 //!
-//! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM, ERP-OFDM); those of MIMO-OFDM in
-//! `mimo.rs`.
+//! Sources: IEEE 802.11-2016, clauses 15 to 18 (DSSS, HR/DSSS, OFDM, ERP-OFDM); those of MIMO-OFDM: `mimo.rs`.
 
 use super::mimo::{Mimo, SERVICE, TAIL};
 use crate::config::{Preamble, Standard};
@@ -85,9 +84,9 @@ impl Mode {
         }
     }
 
-    /// An index of the responses to this mode: the fastest of the mandatory OFDM rates (6, 12 and 24 Mb/s) that is no faster
-    /// than its non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), the tones of an HE ER SU PPDU, or the rate of
-    /// 802.11b.
+    /// An index of the responses to this mode: the fastest mandatory OFDM rate (6, 12 and 24 Mb/s) that does not exceed
+    /// the mode's non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), the tones of an HE ER SU PPDU, or the
+    /// rate of 802.11b.
     #[inline]
     pub(super) fn responses(self) -> usize {
         match self {
@@ -111,7 +110,8 @@ impl Mode {
         }
     }
 
-    /// True if it finds the preamble of such a frame, and reads its length. All OFDM formats have the same preamble.
+    /// True if the station detects the preamble of such a frame, and reads the frame's length. All OFDM formats have
+    /// the same preamble.
     pub(super) fn is_found_by(self, standard: Standard) -> bool {
         match standard {
             Standard::B => matches!(self, Self::Dsss { .. }),
@@ -166,7 +166,7 @@ impl Mode {
         }
     }
 
-    /// Time that `bytes` take of a frame with others: to the bit, since the frame alone is rounded to whole symbols.
+    /// Time that `bytes` take of a common frame, exact to the bit, because only the whole frame is rounded to symbols.
     pub(crate) fn share(self, bytes: Bytes) -> Duration {
         match self {
             Self::Mimo(mimo) => mimo.share(bytes),
@@ -197,7 +197,7 @@ impl Mode {
     }
 }
 
-/// Length of preamble and PLCP header, 144 and 48 bits, where they count as bytes of the frame.
+/// Length of preamble and PLCP header, 144 and 48 bits, if they count as bytes of the frame.
 const PLCP: Bytes = Bytes::new(24);
 
 /// Duration of these bytes, to the nanosecond above.

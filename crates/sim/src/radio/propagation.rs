@@ -10,7 +10,7 @@ const LIGHT: f64 = 299_792_458.0;
 /// Relative precision of positions and ranges: a node 30 m away lies within a range of 30 m.
 const ROUNDING: f64 = 1e-9;
 
-/// How much stronger the preamble of an HE ER SU PPDU is than that of others: 3 dB (IEEE 802.11ax-2021, 27.3.11).
+/// Ratio of the power of an HE ER SU PPDU's preamble to that of other preambles: 3 dB (IEEE 802.11ax-2021, 27.3.11).
 pub(super) const BOOST: u64 = 2;
 
 /// Thresholds for decoding, carrier sense and capture. Powers are in attowatts, so that sums are exact integers and the
@@ -21,7 +21,7 @@ pub(crate) struct Reception {
     pub(crate) carrier_sense: u64,
     /// Receive threshold: the weakest power that can be decoded.
     pub(crate) receive: u64,
-    /// Capture threshold: ratio of a signal to all others.
+    /// Capture threshold: ratio of a signal to the sum of all others.
     pub(crate) capture: f64,
     /// Capture rule: which of several signals is decoded.
     pub(crate) order: Capture,
@@ -35,7 +35,7 @@ pub(crate) struct Link {
     pub(crate) delay: Duration,
     /// Received power, in attowatts.
     pub(crate) power: u64,
-    /// True if strong enough to be decoded when alone.
+    /// True if the signal is strong enough to be decoded without interference.
     pub(crate) decodable: bool,
 }
 
@@ -70,14 +70,14 @@ pub(super) struct Model {
     propagation: Propagation,
     transmit: f64,
     wavelength: f64,
-    /// Of antennas above the lowest place.
+    /// Height of antennas above the lowest place.
     height: f64,
     /// The lowest place, on which the ground lies.
     ground: f64,
     /// Height of the antenna at the highest place.
     highest: f64,
     exponent: f64,
-    /// Distance up to which there is free space before the exponent.
+    /// Distance up to which free-space loss applies, before the exponent.
     near: f64,
     rooms: Option<Rooms>,
     receive: f64,
@@ -87,14 +87,14 @@ pub(super) struct Model {
     order: Capture,
     range: f64,
     sense_range: f64,
-    /// Upper bound of a single signal in attowatts, so that the sum of all fits into 64 bits.
+    /// Upper bound of a single signal in attowatts, so that the sum of all signals fits into 64 bits.
     ceiling: u64,
     /// Upper bound of the distance from which signals count.
     reach: f64,
 }
 
 impl Model {
-    /// `heights`: the lowest and the highest that any node ever is.
+    /// `heights`: the lowest and the highest height that any node ever has.
     pub(super) fn new(radio: &Radio, nodes: usize, heights: (f64, f64), channel: &Channel) -> Self {
         let wavelength = LIGHT / radio.carrier().as_hertz() as f64;
         let given = (radio.propagation == Propagation::TwoRay)
@@ -179,7 +179,7 @@ impl Model {
         far * (1.0 + ROUNDING)
     }
 
-    /// Factor by which the frames of some format may be weaker than others.
+    /// Factor by which the frames of some format may be weaker than those of others.
     pub(super) fn boost(&self) -> f64 {
         if self.channel.extended { BOOST as f64 } else { 1.0 }
     }
@@ -210,8 +210,7 @@ impl Model {
         Reception { carrier_sense, receive, capture: self.capture, order: self.order }
     }
 
-    /// Returns the propagation delay over `metres`: at least a nanosecond, as no node hears a frame in the instant in
-    /// which it starts.
+    /// Returns the propagation delay over `metres`: at least a nanosecond, as no node hears a frame at its start.
     pub(super) fn delay(metres: f64) -> Duration {
         Duration::from_secs_f64(metres / LIGHT).max(Duration::from_nanos(1))
     }
@@ -221,8 +220,8 @@ impl Model {
         self.received(metres, (self.height, self.height))
     }
 
-    /// Power received over `metres` between antennas at these heights above ground, in watts. Antennas without gain, no system
-    /// loss.
+    /// Power received over `metres` between antennas at these heights above ground, in watts. The antennas have no
+    /// gain, and the system has no loss.
     fn received(&self, metres: f64, heights: (f64, f64)) -> f64 {
         let free_space = |metres: f64| {
             let spread = self.wavelength / (4.0 * core::f64::consts::PI * metres);
@@ -257,7 +256,7 @@ impl Model {
         self.link_with((Self::delay(metres), metres, walls), (places.0.z, places.1.z), from, to)
     }
 
-    /// The same with known delay, distance, loss in walls, and heights of both places.
+    /// The same link with known delay, distance, loss in walls, and heights of both places.
     #[inline(always)] // once a listener, and the answer would go through memory
     pub(super) fn link_with(
         &self,

@@ -1,4 +1,4 @@
-//! The range of nodes outside a run, for pictures.
+//! The range of nodes without a run, for pictures.
 
 use super::channel::Channel;
 use super::propagation::Model;
@@ -29,7 +29,7 @@ impl Reach {
     }
 
     /// The power that arrives over a distance, between nodes at the lowest place. `None` if the network's signals are
-    /// alike within the range.
+    /// all equal within the range.
     pub fn power(&self, over: Length) -> Option<Power> {
         (!self.of_distance_alone).then(|| Power::watts(self.model.received_low(over.as_metres())))
     }

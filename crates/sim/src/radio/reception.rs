@@ -15,25 +15,26 @@ use units::{Bytes, Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) mode: Mode,
-    /// Length of everything after the PHY header.
+    /// Length of the frame after the PHY header.
     pub(crate) psdu: Bytes,
     pub(crate) duration: Duration,
     /// True if the frame has several MPDUs, each with its own check sum.
     pub(crate) aggregate: bool,
     /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,
-    /// The node whose trigger it answers beside others, each in its own part of the channel; else [`NOBODY`](Self::NOBODY).
+    /// The node whose trigger this frame answers together with others, each in its own part of the channel; else
+    /// [`NOBODY`](Self::NOBODY).
     pub(crate) answers: u32,
     /// Bandwidth, if nodes have several channels.
     pub(crate) width: ChannelWidth,
-    /// True if it is sent with less power, for spatial reuse.
+    /// True if the frame is sent with less power, for spatial reuse.
     pub(crate) limited: bool,
 }
 
 impl Shape {
     pub(crate) const NOBODY: u32 = u32::MAX;
 
-    /// The power by which a receiver finds the preamble of a frame of this power.
+    /// The power by which a receiver detects the preamble of a frame of this power.
     pub(super) fn found_by(&self, power: u64) -> u64 {
         match self.mode {
             Mode::Mimo(mode) if mode.extended_range().is_some() => power.saturating_mul(BOOST),
@@ -41,7 +42,7 @@ impl Shape {
         }
     }
 
-    /// True if it answers a trigger together with others.
+    /// True if the frame answers a trigger together with other frames.
     pub(crate) fn is_part(&self) -> bool {
         self.answers != Self::NOBODY
     }
@@ -54,7 +55,7 @@ pub(crate) struct Mpdu {
     pub(crate) length: Bytes,
 }
 
-/// Noise in a receiver in attowatts, and the SINR from which on nothing is lost.
+/// Noise in a receiver in attowatts, and the SINR above which nothing is lost.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     noise: f64,
@@ -62,13 +63,13 @@ struct Bound {
 }
 
 impl Bound {
-    /// True if nothing of a signal is lost with this power of all other signals.
+    /// True if no bit of a signal is lost with this total power of other signals.
     fn is_certain(&self, power: u64, others: u64) -> bool {
         power as f64 / (self.noise + others as f64) >= self.certain
     }
 }
 
-/// Bounds of a mode: of the PHY header's field, and of the rest. They decide nearly all frames with certainty.
+/// Bounds of a mode: of the PHY header's field, and of the rest. These bounds decide nearly all frames with certainty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     header: Bound,
@@ -100,29 +101,29 @@ pub(super) struct Decoded {
     pub(super) shape: Shape,
     pub(super) bounds: Bounds,
     pub(super) power: u64,
-    /// Largest power of others meanwhile, in attowatts.
+    /// Largest power of other signals during the frame, in attowatts.
     pub(super) worst: u64,
-    /// Time at which its first bit was here.
+    /// Time at which the frame's first bit arrived at the node.
     pub(super) start: Instant,
     pub(super) from: u32,
 }
 
-/// Interference while a frame is decoded: times, and the power of all others in attowatts from then on.
+/// Interference while a frame is decoded: times, and the power of all other signals in attowatts from each time on.
 pub(super) type History = Vec<(Instant, u64)>;
 
 /// Decides about the frames that nodes decode.
 pub(crate) struct Judge {
     errors: Errors,
-    /// Curves of the model, if it depends on the SINR, and those of OFDM's rates between nodes with LDPC.
+    /// Curves of the model, if it depends on the SINR, and curves of OFDM's rates between nodes with LDPC.
     tables: Option<Box<[Tables; 2]>>,
-    /// By node: true if it has LDPC.
+    /// By node: true if it supports LDPC.
     ldpc: Vec<bool>,
     /// Bounds of the modes that were used so far.
     bounds: Vec<(u64, Bounds)>,
     fading: Option<Fading>,
     /// Receive threshold in attowatts.
     receive: u64,
-    /// Upper bound of a faded signal, so that the sum of all fits into 64 bits.
+    /// Upper bound of a faded signal, so that the sum of all signals fits into 64 bits.
     ceiling: u64,
     /// By node: random errors, if the model draws them.
     luck: Vec<Stream>,
@@ -187,7 +188,7 @@ impl Judge {
         (power, power >= self.receive)
     }
 
-    /// True if the SINR over the frame decides, not only the capture threshold.
+    /// True if the SINR during the frame decides, not only the capture threshold.
     pub(super) fn by_ratio(&self) -> bool {
         matches!(self.errors, Errors::Snr(_))
     }
@@ -228,8 +229,7 @@ impl Judge {
         bounds
     }
 
-    /// True if the SINR of a frame of this power is always above the error-free bound, with at most `worst` of
-    /// interference.
+    /// True if the SINR of a frame of this power is above the error-free bound, with at most `worst` of interference.
     #[inline]
     pub(super) fn spares(&self, bounds: &Bounds, power: u64, worst: u64) -> bool {
         match self.errors {
@@ -239,13 +239,13 @@ impl Judge {
         }
     }
 
-    /// Returns the probability that this many bits survive at this power on an otherwise quiet medium.
+    /// Returns the probability that this number of bits survives at this power without interference.
     pub(super) fn chance_alone(&mut self, mode: Mode, power: f64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
         tables[0].success(mode, power / model.noise(mode), bits)
     }
 
-    /// Draws whether `node` reads the PHY header, which is over.
+    /// Draws whether `node` reads the PHY header, which has ended.
     pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
         let Some([tables, _]) = self.tables.as_deref_mut() else { return true };
         let Bound { noise, .. } = frame.bounds.header;
@@ -259,8 +259,8 @@ impl Judge {
         self.luck[node as usize].happens(chance)
     }
 
-    /// The MPDUs of a frame that `node` gets after its header was read, or `None` if it gets all; `mpdus` are those of an
-    /// aggregate.
+    /// The MPDUs of a frame that `node` receives after its header was read, or `None` if it receives all; `mpdus` are
+    /// the MPDUs of an aggregate.
     pub(super) fn survivors(
         &mut self,
         node: u32,
@@ -308,7 +308,7 @@ impl Judge {
 }
 
 impl Decoded {
-    /// True if nothing is lost even at the largest interference.
+    /// True if no bit is lost even at the largest interference.
     fn is_certain(&self, bound: Bound) -> bool {
         bound.is_certain(self.power, self.worst)
     }
@@ -354,13 +354,13 @@ fn survival(
     chance
 }
 
-/// True if the frame exceeded the capture threshold over a whole span.
+/// True if the frame exceeded the capture threshold during a whole span.
 fn stood_out(power: u64, span: &Range<Instant>, history: &History, reception: &Reception) -> bool {
     intervals(span, history).all(|(_, others)| reception.stands_out(power, others as f64))
 }
 
 impl Reception {
-    /// True if a frame of this power on a link can be decoded when alone.
+    /// True if a frame of this power on a link can be decoded without interference.
     pub(super) fn decodes(&self, shape: &Shape, power: u64, decodable: bool) -> bool {
         decodable || shape.found_by(power) > power && shape.found_by(power) >= self.receive
     }

@@ -43,8 +43,8 @@ impl Ru {
         by_size[self as usize]
     }
 
-    /// Splits a channel equally among at most `users`: the finest split in which all RUs are used. None if that is the
-    /// whole channel.
+    /// Splits a channel equally among at most `users`: the finest split in which all RUs are used. `None` if that split
+    /// is the whole channel.
     pub fn split(width: ChannelWidth, users: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|ru| ru.count(width) <= users).filter(|ru| ru.count(width) > 1)
     }
@@ -54,9 +54,9 @@ impl Ru {
     }
 }
 
-/// Symbols of 4 us of the HE-SIG-B field for this many users of equal RUs: in each 20 MHz half the common field with the RUs
-/// of a channel, and user fields in pairs (tables 27-23 and 27-26). The two content channels of a wide PPDU share the users.
-/// `coding`: MCS of the slowest user; HE-SIG-B has no higher one than 5.
+/// Symbols of 4 us of the HE-SIG-B field for this many users of equal RUs: in each 20 MHz half the common field with
+/// the RUs of a channel, and user fields in pairs (tables 27-23 and 27-26). The two content channels of a wide PPDU
+/// share the users. `coding`: MCS of the slowest user; HE-SIG-B has at most MCS 5.
 pub(crate) fn sig_b_symbols(width: ChannelWidth, users: usize, coding: u8) -> u8 {
     const CHECK_AND_TAIL: usize = 4 + 6;
     const USER: usize = 21;

@@ -8,7 +8,7 @@ use crate::config::{
 };
 use units::{Frequency, Rate};
 
-/// A setting that contradicts the standard or another setting: its key without a table, and why, with a remedy.
+/// A setting that contradicts the standard or another setting: its key without a table, and the reason with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) key: &'static str,
@@ -20,7 +20,7 @@ impl Refusal {
         Self { key, why: why.into() }
     }
 
-    /// A setting that no standard before 802.11n has.
+    /// A setting that exists only from 802.11n on.
     fn of_802_11n(key: &'static str) -> Self {
         Self::new(key, format!("`{key}` belongs to 802.11n; leave it out or write `standard = \"802.11n\"`"))
     }
@@ -44,7 +44,7 @@ impl Radio {
         }
     }
 
-    /// Error model; by default one that fits most of the frames that the settings describe.
+    /// Error model; by default the model that fits most of the frames that the settings describe.
     pub(super) fn error_model(&self) -> ErrorModel {
         let by_default = if self.propagation.has_powers() && self.nominal_rate.is_none() {
             ErrorModel::Nist
@@ -74,7 +74,7 @@ impl Radio {
         ];
         let given: Vec<&'static str> = given.into_iter().filter(|given| given.1).map(|given| given.0).collect();
         if let [first, second, ..] = given[..] {
-            return Err(Refusal::new(second, format!("`{first}` and `{second}` both set the rate; give one")));
+            return Err(Refusal::new(second, format!("`{first}` and `{second}` both set the rate; write one")));
         }
         let Some(rate) = self.nominal_rate else { return self.mode(self.data_rate, self.mcs) };
         if self.channel_width != ChannelWidth::Mhz20 || self.guard_interval != GuardInterval::Long {
@@ -87,7 +87,7 @@ impl Radio {
         }
     }
 
-    /// Mode of data frames with a rate or MCS of their own; `None` if both are absent.
+    /// Mode of data frames with their own rate or MCS; `None` if both are absent.
     pub(crate) fn node_mode(&self, data_rate: Option<Rate>, mcs: Option<u8>) -> Result<Option<Mode>, Refusal> {
         if data_rate.is_none() && mcs.is_none() {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Radio {
         let usual = if extends { ChannelWidth::Mhz20 } else { self.channel_width.min(widest) };
         let channel_width = node.channel_width.unwrap_or(usual);
         if channel_width > self.channel_width {
-            let why = format!("the channel of `[radio]` has {} MHz; write no more", self.channel_width.mhz());
+            let why = format!("the channel of `[radio]` has {} MHz; a node cannot have more", self.channel_width.mhz());
             return Err(Refusal::new("channel_width", why));
         }
         let keeps_streams = standard == self.standard && format != Format::Ht && !extends;
@@ -165,7 +165,7 @@ impl Radio {
         own.data_mode().map(|_| own)
     }
 
-    /// The same of a standard before 802.11n.
+    /// The same radio without features of 802.11n and later.
     fn without_mimo(&self, standard: Standard, data_rate: Option<Rate>) -> Self {
         debug_assert!(!standard.high_throughput(), "it would have lost its streams");
         Self {
@@ -183,14 +183,14 @@ impl Radio {
         }
     }
 
-    /// Protection of stations of 802.11b: by default of those that are nodes.
+    /// Protection of stations of 802.11b: by default the protection that the nodes need.
     pub(crate) fn b_protection(&self) -> BProtection {
         let by_default = if self.beside_b { BProtection::CtsToSelf } else { BProtection::None };
         self.b_protection.unwrap_or(by_default)
     }
 
-    /// The radio that two nodes of their own generations have in common. Before 802.11n its rate is the sender's, if the
-    /// format is that of its standard, else the receiver's.
+    /// The radio settings that two nodes of different generations have in common. Before 802.11n its rate is the
+    /// sender's, if the format is that of the sender's standard, else the receiver's.
     pub(crate) fn common(&self, other: &Self) -> Self {
         let older = self.standard.min(other.standard);
         if !older.high_throughput() {
@@ -247,8 +247,8 @@ impl Radio {
         }
     }
 
-    /// All modes of a station, slowest first: from 802.11n on those with no more streams than the data mode, over channels
-    /// no wider and, but in 802.11ax, with guard intervals no shorter than the settings allow.
+    /// All modes of a station, slowest first: from 802.11n on those with at most the data mode's streams, over channels
+    /// no wider and, except in 802.11ax, with guard intervals no shorter than the settings allow.
     pub(crate) fn all_modes(&self) -> Vec<Mode> {
         let Some(format) = Format::of(self.standard) else { return self.ladder() };
         let widths = format.widths().iter().filter(|&&width| width <= self.channel_width);
@@ -285,7 +285,7 @@ impl Radio {
         }
     }
 
-    /// Rate of control frames of 802.11b where none is given.
+    /// Rate of control frames of 802.11b if none is set.
     fn usual_basic_rate(&self) -> Rate {
         match self.preamble {
             Preamble::Long | Preamble::Short => DsssRate::K1000.rate(),
@@ -293,7 +293,7 @@ impl Radio {
         }
     }
 
-    /// Mode of RTS and CTS frames, and whether it is one of 802.11b for protection.
+    /// Mode of RTS and CTS frames, and whether it is an 802.11b mode for protection.
     pub(super) fn protection_mode(&self) -> Result<(Mode, bool), Refusal> {
         if self.b_protection() == BProtection::None && !self.beside_b {
             return match self.b_protection_rate {
@@ -307,7 +307,7 @@ impl Radio {
         Ok((self.dsss(rate, "b_protection_rate")?, true))
     }
 
-    /// Slowest mode that every station nearby receives: EIFS makes room for its ACK.
+    /// Slowest mode that every station nearby receives: EIFS leaves time for an ACK in this mode.
     pub(super) fn slowest_mode(&self) -> Mode {
         match self.standard {
             Standard::B => Mode::Dsss { rate: DsssRate::K1000, preamble: self.preamble },
@@ -353,7 +353,7 @@ impl Radio {
         self.extended_range.map_or(Some(mimo), |tones| mimo.extended(tones))
     }
 
-    /// HT's scheme of this index, which counts the streams; by default the fastest with these streams.
+    /// HT's scheme of this index, which counts the streams; by default the fastest scheme with these streams.
     fn ht_of_index(&self, index: Option<u8>) -> Result<Mimo, Refusal> {
         let index = index.unwrap_or(8 * self.streams.unwrap_or(1).max(1) - 1);
         let why = match index {
@@ -407,7 +407,7 @@ impl Radio {
             (OfdmRate::ALL.into_iter().map(OfdmRate::rate), DsssRate::ALL.into_iter().map(DsssRate::rate));
         let scheme = match format {
             _ if ofdm.chain(dsss).any(|known| known == rate) => {
-                format!("(MCS {mcs}); nodes of 802.11a, b or g have it: write their `standard`")
+                format!("(MCS {mcs}); for this rate write `standard` as 802.11a, b or g")
             }
             Format::Ht => format!("(MCS {mcs}); or write `nominal_rate`"),
             Format::Vht | Format::He => format!("(MCS {mcs}, `streams` {streams})"),
@@ -452,7 +452,7 @@ impl Radio {
         };
         let name = self.standard;
         if !format.widths().contains(&self.channel_width) {
-            return Err(Refusal::new("channel_width", format!("{name} has 20 and 40 MHz; write \"40 MHz\"")));
+            return Err(Refusal::new("channel_width", format!("{name} allows 20 and 40 MHz; write \"40 MHz\"")));
         }
         if !format.guards().contains(&self.guard_interval) {
             let (has, nearest) = match format {
@@ -463,7 +463,7 @@ impl Radio {
         }
         let most = format.most_streams();
         if self.streams.is_some_and(|streams| !(1..=most).contains(&streams)) {
-            return Err(Refusal::new("streams", format!("{name} has 1 to {most} streams")));
+            return Err(Refusal::new("streams", format!("{name} has 1 to {most} spatial streams")));
         }
         if self.nominal_rate.is_some() && (self.standard != Standard::N || self.streams.is_some()) {
             let why =
@@ -480,7 +480,7 @@ impl Radio {
             ("extended_range", self.extended_range.is_some()),
         ];
         if let Some((key, _)) = keys.into_iter().find(|&(_, given)| given && self.standard != Standard::Ax) {
-            let why = format!("`{key}` came with 802.11ax; leave it out or write `standard = \"802.11ax\"`");
+            let why = format!("`{key}` needs 802.11ax; leave it out or write `standard = \"802.11ax\"`");
             return Err(Refusal::new(key, why));
         }
         if self.extended_range.is_none() {
@@ -516,7 +516,7 @@ fn ofdm(rate: Rate, key: &'static str) -> Result<Mode, Refusal> {
 
 fn no_such_rate(key: &'static str, rates: impl IntoIterator<Item = Rate>) -> Refusal {
     let rates: Vec<String> = rates.into_iter().map(|rate| rate.to_string()).collect();
-    Refusal::new(key, format!("the standard has no such rate; it has {}", rates.join(", ")))
+    Refusal::new(key, format!("the standard has no such rate, but {}", rates.join(", ")))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(crate) const RTS: Bytes = Bytes::new(20);
 /// Responses to data of some rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Responses {
-    /// Their mode.
+    /// Mode of the responses.
     pub mode: Mode,
     /// Duration of an ACK.
     pub ack: Duration,
@@ -46,7 +46,7 @@ pub struct Timing {
     pub broadcast: Mode,
     /// Responses by [`Mode::responses`] of the data.
     responses: [Responses; 9],
-    /// The mode of RTS and CTS frames: the basic one, unless they protect stations of 802.11b.
+    /// The mode of RTS and CTS frames: the basic mode, unless these frames protect stations of 802.11b.
     pub announcing: Mode,
     /// Signal extension after every OFDM frame in the 2.4 GHz band (18.3.2.4).
     extension: Duration,
@@ -58,7 +58,7 @@ pub struct Timing {
     pub difs: Duration,
     /// EIFS: SIFS, an ACK at the lowest rate, and DIFS (10.3.2.3.7).
     pub eifs: Duration,
-    /// aRxTxTurnaroundTime: in this time before it sends, a radio no longer listens.
+    /// aRxTxTurnaroundTime: time before a transmission during which the radio no longer listens.
     pub turnaround: Duration,
     /// Duration of a CTS.
     pub cts: Duration,
@@ -129,12 +129,14 @@ impl Timing {
         });
     }
 
-    /// Responses to data of this mode: at the basic rate that is set, else by the rule of 10.6.6.5.2, or in HE ER SU PPDUs as the data.
+    /// Responses to data of this mode: at the configured basic rate, else by the rule of 10.6.6.5.2, or in HE ER SU
+    /// PPDUs like the data.
     pub fn responses(&self, mode: Mode) -> &Responses {
         &self.responses[mode.responses()]
     }
 
-    /// The time-out of a response to a frame of this mode: all have the same preamble, but in HE ER SU PPDUs and to DSSS.
+    /// The time-out of a response to a frame of this mode: all responses have the same preamble, except in HE ER SU
+    /// PPDUs and to DSSS.
     #[inline]
     pub fn response_timeout(&self, mode: Mode) -> Duration {
         match mode {
@@ -144,7 +146,7 @@ impl Timing {
         }
     }
 
-    /// Mode of a control frame that belongs to data of this mode and is no response.
+    /// Mode of a control frame that belongs to data of this mode and is not a response.
     pub fn control(&self, mode: Mode) -> Mode {
         match mode {
             Mode::Mimo(mimo) if mimo.extended_range().is_some() => self.responses(mode).mode,

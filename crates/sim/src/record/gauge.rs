@@ -6,13 +6,13 @@ use crate::radio::Mode;
 use control::{Radio, Reads};
 use units::{Bytes, Duration, Instant, Rate};
 
-/// Radio and MAC statistics of a node. Only nodes with a controller that uses some of them have a gauge.
+/// Radio and MAC statistics of a node. Only nodes with a controller that uses such statistics have a gauge.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     /// One meter per controller that reads these statistics, since each has its own intervals.
     meters: Vec<Meter>,
     totals: Totals,
-    /// Time at which the frame that is being sent, or was sent last, is over.
+    /// End of the frame that is being sent, or that was sent last.
     sent_by: Instant,
     /// Mode of the last data frame for one receiver.
     pub(crate) mode: Option<Mode>,
@@ -39,7 +39,7 @@ pub(crate) struct RealTime {
 }
 
 impl RealTime {
-    /// Adds a packet, if it is real-time.
+    /// Adds a packet, if it is a real-time packet.
     pub(crate) fn and(self, dscp: Dscp, length: Bytes) -> Self {
         let of = |counts: bool| if counts { length } else { Bytes::default() };
         Self { all: self.all + of(dscp.is_real_time()), new: self.new + of(dscp == Dscp::REAL_TIME_NEW) }
@@ -56,13 +56,13 @@ struct Meter {
     busy_told: Duration,
     late: u64,
     hops: u8,
-    /// Bitmask of stations heard since then.
+    /// Bitmask of stations heard since the controller's last reading.
     heard: Vec<u64>,
 }
 
 impl Gauge {
-    /// A gauge for the controllers of these ports, each with what it `reads` and its bound of late packets, in a
-    /// network with this many stations. None if no controller reads radio statistics.
+    /// A gauge for the controllers of these ports, each with the statistics that it `reads` and its bound of late
+    /// packets, in a network with this number of stations. `None` if no controller reads radio statistics.
     pub(crate) fn new(
         ports: impl Iterator<Item = (PortId, Reads, Option<Duration>)>,
         stations: usize,
@@ -116,9 +116,9 @@ impl Gauge {
         }
     }
 
-    /// Measurements since the controller of a port last read them; none if it reads none. `busy`: busy time of the
-    /// medium since the start of the run, own frames included. The MAC adds the largest aggregate, and the energy
-    /// account the services of the levels.
+    /// Measurements since the controller of a port last read them; none if the controller reads none. `busy`: busy time
+    /// of the medium since the start of the run, including own frames. The MAC adds the largest aggregate, and the
+    /// energy account the services of the levels.
     pub(crate) fn read(&mut self, port: PortId, now: Instant, busy: Duration) -> Option<Radio> {
         let meter = self.meters.iter_mut().find(|meter| meter.port == port)?;
         // Of a frame that is being sent, the part that is over.
@@ -146,7 +146,7 @@ impl Gauge {
 }
 
 impl Totals {
-    /// Mean rate of the frames since then, weighted by their bytes; zero without any.
+    /// Mean rate of the frames since the last reading, weighted by their bytes; zero without frames.
     fn mean_rate_since(&self, then: &Self) -> Rate {
         let (weighted, bytes) = (self.weighted_rate - then.weighted_rate, self.bytes - then.bytes);
         let mean = weighted.checked_div(u128::from(bytes)).unwrap_or(0);

@@ -1,14 +1,14 @@
 //! Histograms that take as little memory as their numbers allow.
 //!
-//! Bins are those of HDR histograms with three digits: 1024 per doubling, none finer than 1, so that a number's bin
-//! gives it to 0.1 %. Of 1000 stations most have few different numbers: a histogram keeps only its bins, sorted, while
-//! they are few, and then pages of neighbouring bins.
+//! The bins are those of HDR histograms with three digits: 1024 per doubling, none finer than 1, so that a number's bin
+//! gives it to 0.1 %. Of 1000 stations most have few different numbers: a histogram stores only its bins, sorted, while
+//! they are few, and later pages of neighbouring bins.
 
 use std::num::NonZeroU16;
 
-/// Number of bits below the leading one that a bin keeps.
+/// Number of bits below the leading bit that a bin keeps.
 const BITS: u32 = 10;
-/// Number of bins from which looking one up in sorted order costs more than the memory is worth.
+/// Number of bins above which sorted look-ups cost more than the saved memory is worth.
 const FEW: usize = 32;
 /// Bins per page: a cache line of counts.
 const PAGE: u32 = 16;
@@ -20,7 +20,7 @@ pub(super) enum Histogram {
     Dense(Pages),
 }
 
-/// Bins by page; only pages that a number has met exist.
+/// Bins by page; only pages with a recorded number exist.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     /// The lowest page, and the offsets among the counts of this and the following pages, if they exist.
@@ -71,7 +71,7 @@ impl Histogram {
         few.into_iter().flatten().copied().chain(counted)
     }
 
-    /// Upper end of the bin of the `rank`-th smallest number, from 1; 0 if there are fewer.
+    /// Upper end of the bin of the `rank`-th smallest number, counted from 1; 0 if there are fewer numbers.
     pub(super) fn ranked(&self, rank: u64) -> u64 {
         match self {
             Self::Sparse(few) => find(few.iter().copied(), rank),
@@ -128,7 +128,7 @@ impl Pages {
         })
     }
 
-    /// See [`Histogram::ranked`]. Most pages are passed by the sum of their counts.
+    /// See [`Histogram::ranked`]. Most pages are skipped by the sum of their counts.
     fn ranked(&self, mut rank: u64) -> u64 {
         for (page, place) in (self.first..).zip(&self.places) {
             let Some(place) = place else { continue };

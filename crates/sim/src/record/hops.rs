@@ -17,7 +17,7 @@ pub(crate) struct HopRecord {
 }
 
 impl HopRecord {
-    /// Records packets that were delivered, or given up.
+    /// Records packets that were delivered or given up.
     pub(crate) fn complete(&mut self, delivered: bool, completion: &Completion) {
         let &Completion { waited, service, packets } = completion;
         *if delivered { &mut self.delivered } else { &mut self.given_up } += u64::from(packets);

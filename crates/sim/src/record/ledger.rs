@@ -10,41 +10,41 @@ use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, Multi
 use queue::Completion;
 use units::{Bytes, Duration};
 
-/// A flow's counts. Those of the ledgers run from the start to the end; the others begin after the warm-up.
+/// A flow's counts. The counts of the ledgers run from the start to the end; the others begin after the warm-up.
 #[derive(Debug, Default)]
 pub(crate) struct FlowRecord {
     pub(crate) sent: u64,
-    /// Their payload.
+    /// Payload of the packets.
     pub(crate) offered: Bytes,
     pub(crate) received: u64,
     /// Payload that arrived, including packets made during the warm-up.
     pub(crate) bytes: Bytes,
     pub(crate) late: u64,
-    /// Number of data transmissions of its packets.
+    /// Number of data transmissions of the flow's packets.
     pub(crate) transmissions: u64,
-    /// Transmissions of packets that arrived in time, until they arrived.
+    /// Transmissions of packets that arrived in time, counted until their arrival.
     pub(crate) useful_transmissions: u64,
     pub(crate) delay: Summary,
     pub(crate) hops: HopCounts,
     pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
-    /// Packets without data: SYN, FIN and acknowledgements of TCP. They are in no other count.
+    /// Packets without data: SYN, FIN and acknowledgements of TCP. These packets are in no other count.
     pub(crate) bare: Ledger,
     /// For TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,
     /// Only of broadcast flows.
     pub(crate) receptions: Option<Box<Receptions>>,
-    /// For flows that are played; from the start on.
+    /// For flows with a player; counted from the start.
     pub(crate) player: Option<Box<Player>>,
 }
 
-/// Account of a flow's packets: made = finished + lost + on its way.
+/// Account of a flow's packets: made = finished + lost + in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) made: u64,
-    /// Reached the destination; of a broadcast: sent.
+    /// Packets that reached the destination; of a broadcast: packets sent.
     pub(crate) finished: u64,
-    /// Discarded by a queue, or given up by the MAC without having arrived.
+    /// Packets discarded by a queue, or given up by the MAC without having arrived.
     pub(crate) lost: u64,
 }
 
@@ -58,7 +58,7 @@ impl Ledger {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fates {
     pub(crate) in_flight: u64,
-    /// Those whose fate is known.
+    /// Packets whose fate is known.
     pub(crate) decided: u64,
     pub(crate) lost: f64,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Identity {
     pub(crate) to: String,
     pub(crate) kind: String,
     pub(crate) class: Class,
-    /// True if its load is drawn at random.
+    /// True if the flow's load is drawn at random.
     pub(crate) drawn: bool,
     pub(crate) deadline: Option<Duration>,
     /// Frames of a replayed recording that are left out; none if the flow replays no recording.
@@ -96,7 +96,7 @@ impl FlowRecord {
         self.receive_all(delay, deadline, packet, 1);
     }
 
-    /// Counts the arrival of packets like this one.
+    /// Counts the arrival of several packets like this one.
     pub(crate) fn receive_all(&mut self, delay: Duration, deadline: Option<Duration>, packet: &Packet, packets: u32) {
         let late = deadline.is_some_and(|deadline| delay > deadline);
         let (late, in_time) = if late { (packets, 0) } else { (0, packets) };
@@ -107,7 +107,7 @@ impl FlowRecord {
         self.hops.record(packet.travelled() + 1, packets);
     }
 
-    /// Records a lost packet; `bare`: one of TCP without data.
+    /// Records a lost packet; `bare` marks a TCP packet without data.
     pub(crate) fn lose(&mut self, why: LossCause, bare: bool) {
         self.ledger.lost += 1;
         if bare {
@@ -131,7 +131,7 @@ impl FlowRecord {
         self.ledger.lost - self.bare.lost
     }
 
-    /// Fates of the packets sent. `older`: packets of the warm-up that are still on their way, which do not count.
+    /// Fates of the packets sent. `older`: packets of the warm-up that are still in flight, which do not count.
     pub(crate) fn fates(&self, older: u64) -> Fates {
         let on_their_way = self.ledger.on_their_way() - self.bare.on_their_way();
         debug_assert!(on_their_way >= older, "those of the warm-up are among them");
@@ -139,7 +139,7 @@ impl FlowRecord {
         Fates { in_flight, decided: self.sent.saturating_sub(in_flight), lost: self.missing(in_flight) }
     }
 
-    /// Packets sent that were neither received nor are on their way; of a broadcast the mean over the nodes that should
+    /// Packets sent that were neither received nor are in flight; of a broadcast the mean over the nodes that should
     /// receive them.
     pub(crate) fn missing(&self, in_flight: u64) -> f64 {
         let received = self.receptions.as_ref().map_or(self.received as f64, |receptions| receptions.packets());
@@ -155,7 +155,7 @@ impl FlowRecord {
         }
     }
 
-    /// Counts from now on; the ledgers and the player go on.
+    /// Restarts the counts; the ledgers and the player continue.
     pub(crate) fn restart(&mut self) {
         let (mut transport, player) = (self.transport.take(), self.player.take());
         if let Some(transport) = &mut transport {
@@ -200,7 +200,7 @@ impl FlowRecord {
 /// Numbers of hops of arrived packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HopCounts {
-    /// Packets by their hops less one.
+    /// Number of packets by their hops, from one hop on.
     over: Vec<u64>,
 }
 
@@ -213,7 +213,7 @@ impl HopCounts {
         self.over[place] += u64::from(packets);
     }
 
-    /// Result; `all`: with the number of packets for each number of hops.
+    /// Result; `all` adds the number of packets for each number of hops.
     pub(crate) fn result(&self, all: bool) -> FlowHops {
         let sum = (1..).zip(&self.over).map(|(hops, packets)| hops * packets).sum();
         let fewest = (1..).zip(&self.over).find(|&(_, packets)| *packets > 0);
@@ -243,7 +243,7 @@ pub(crate) struct NodeRecord {
     pub(crate) hops: Hops,
     /// PPDUs to several stations, if there were any.
     pub(crate) shared: Option<SharedPpdus>,
-    /// PPDUs that several stations sent after its trigger for data, if there were any.
+    /// PPDUs that several stations sent after the node's trigger for data, if there were any.
     pub(crate) triggered: Option<SharedPpdus>,
 }
 
@@ -261,7 +261,7 @@ pub(crate) struct SharedPpdus {
 }
 
 impl SharedPpdus {
-    /// Counts a part of a PPDU: the duration of its data, and of the payload that all parts are padded to.
+    /// Counts a part of a PPDU: the duration of its data, and of the payload to which all parts are padded.
     pub(crate) fn add(&mut self, mode: Mode, data: Duration, payload: Duration) {
         self.parts += 1;
         self.data += data;
@@ -271,7 +271,7 @@ impl SharedPpdus {
         }
     }
 
-    /// Counts a PPDU on this number of data subcarriers, each part of which is padded to `payload`.
+    /// Counts a PPDU on this number of data subcarriers, of which each part is padded to `payload`.
     pub(crate) fn begin(&mut self, subcarriers: u64, payload: Duration) {
         self.ppdus += 1;
         self.whole += u128::from(subcarriers * payload.as_nanos());
@@ -289,8 +289,8 @@ impl SharedPpdus {
 }
 
 impl NodeRecord {
-    /// Counts packets with which this node's MAC is done, all sent to one node. They were acknowledged or broadcast if
-    /// `delivered`, else given up.
+    /// Counts packets with which this node's MAC is done, all sent to one node. The packets were acknowledged or
+    /// broadcast if `delivered`, else given up.
     #[inline]
     pub(crate) fn finish(&mut self, to: u32, delivered: bool, completion: &Completion) {
         let packets = u64::from(completion.packets);
@@ -304,7 +304,7 @@ impl NodeRecord {
         }
     }
 
-    /// Result. `ports`: records of the radio ports; `aggregates`, `tmac`: whether this network has them.
+    /// Result. `ports`: records of the radio ports; `aggregates`, `tmac`: whether this network uses them.
     pub(crate) fn mac_result<'r>(
         &self,
         ports: impl Iterator<Item = &'r QueueRecord>,
@@ -348,7 +348,7 @@ pub(crate) struct QueueRecord {
 }
 
 impl QueueRecord {
-    /// Records packets that the MAC is done with; `target`: that of their controller.
+    /// Records packets with which the MAC is done; `target` is their controller's target delay.
     pub(crate) fn complete(&mut self, completion: &Completion, target: Option<Duration>) {
         let &Completion { waited, service, packets } = completion;
         let nodal = completion.nodal();
@@ -377,7 +377,7 @@ impl QueueRecord {
         }
     }
 
-    /// Sojourn time and nodal delay.
+    /// Returns the distributions of sojourn time and nodal delay.
     pub(crate) fn waits(&self) -> (Times, Times) {
         (self.sojourn.times(), self.nodal.times())
     }

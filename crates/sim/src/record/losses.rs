@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The lost packets of a TCP flow with discard priorities.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
-    /// By connection and first octet.
+    /// Lost packets by connection and first octet.
     packets: BTreeMap<(u32, u64), Loss>,
     pub(super) judged: Judged,
     /// Largest number of drops of one packet by queues.
@@ -17,7 +17,7 @@ pub(crate) struct Losses {
 
 #[derive(Debug, Default)]
 struct Loss {
-    /// Number of times that queues dropped it.
+    /// Number of times that queues dropped the packet.
     drops: u32,
     /// Cause of the packet's last loss, if it has not been sent again since.
     pending: Option<LossCause>,
@@ -34,8 +34,7 @@ impl Losses {
         }
     }
 
-    /// Records that data are sent, perhaps again, with the receiver's verdict on the missing packets; none after a
-    /// timeout.
+    /// Records that data are sent, perhaps again, with the receiver's verdict on missing packets; none after a timeout.
     pub(crate) fn send(&mut self, connection: u32, start: u64, verdict: Option<Report>) {
         let Some(why) = self.packets.get_mut(&(connection, start)).and_then(|loss| loss.pending.take()) else { return };
         let verdicts = if why == LossCause::Queue { &mut self.judged.queue } else { &mut self.judged.other };

@@ -27,7 +27,7 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     share(part as f64, whole)
 }
 
-/// The same for a part that need not be a whole number.
+/// The same ratio for a part that need not be a whole number.
 pub(crate) fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part / whole as f64 }
 }

@@ -1,4 +1,4 @@
-//! Overflows of a node's queues: the flows that each overflow hits, and their losses.
+//! Overflows of a node's queues: the flows that each overflow hits, and these flows' losses.
 
 use crate::engine::{FlowId, List, NodeId};
 use crate::results;
@@ -7,7 +7,7 @@ use units::{Duration, Instant};
 /// Overflows of every node, if they are recorded.
 #[derive(Debug)]
 pub(crate) struct Overflows {
-    /// Drops within this time of an overflow's first drop belong to it.
+    /// Time after an overflow's first drop within which further drops belong to the overflow.
     within: Duration,
     nodes: List<NodeId, Of>,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Overflows {
 /// Overflows of a node.
 #[derive(Clone, Debug, Default)]
 struct Of {
-    /// Time at which the current one began, or the last one.
+    /// Start of the current or last overflow.
     began: Option<Instant>,
     hit: Vec<Hit>,
     counts: results::Overflows,
@@ -26,7 +26,7 @@ struct Of {
 struct Hit {
     flow: FlowId,
     dropped: u64,
-    /// Window in packets when its first packet was dropped; none for a flow without one.
+    /// Congestion window in packets at the drop of the flow's first packet; none for a flow without a window.
     window: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! A receiver that plays a stream: it waits until it holds enough, plays at the speed at which the stream was sent, and
-//! stalls when its buffer is empty.
+//! A receiver that plays a stream: it waits until its buffer is full, plays at the speed at which the stream was sent,
+//! and stalls when the buffer is empty.
 
 use crate::results::Played;
 use units::{Duration, Instant};
@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 /// gap, which is skipped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Player {
-    /// Buffer with which it starts, and restarts after a stall.
+    /// Buffer with which playback starts, and restarts after a stall.
     buffer: Duration,
     /// Time at which the stream ends.
     until: Instant,
@@ -23,7 +23,7 @@ pub(crate) struct Player {
 enum State {
     /// Stopped at this position since the given time; none before the start.
     Waiting { place: Instant, since: Option<Instant> },
-    /// Playing each position this long after it was sent.
+    /// Playing each position this time after its packet was sent.
     Playing { behind: Duration },
 }
 
@@ -49,7 +49,7 @@ impl Player {
         }
     }
 
-    /// Checks whether the buffer has run empty before now.
+    /// Checks whether the buffer has become empty before now.
     fn advance(&mut self, now: Instant) {
         if let (State::Playing { behind }, Some(place)) = (self.state, self.newest)
             && place + behind < now
@@ -59,8 +59,8 @@ impl Player {
         }
     }
 
-    /// Returns the playback statistics up to the end of the stream or the run, whichever is first; a stall that has not
-    /// ended counts until then.
+    /// Returns the playback statistics up to the end of the stream or of the run, whichever comes first; a stall that
+    /// has not ended counts until then.
     pub(crate) fn result(mut self, end: Instant) -> Played {
         let end = end.min(self.until);
         self.advance(end);

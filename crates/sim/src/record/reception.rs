@@ -10,16 +10,17 @@ use units::{Instant, Length};
 pub(crate) struct Receptions {
     /// Packets that were sent by radio.
     sent: u64,
-    /// Nodes in range, summed over those packets.
+    /// Nodes in range, summed over the sent packets.
     expected: u64,
     /// The nodes in this class that received the packet.
     received: u64,
-    /// By distance class: nodes in it, in range or not, and those of them that received. Empty unless asked for.
+    /// By distance class: nodes in the class, in range or not, and nodes of the class that received the packet. Empty
+    /// unless asked for.
     classes: Vec<[u64; 2]>,
 }
 
 impl Receptions {
-    /// Counts packets that were sent to this many nodes in range.
+    /// Counts packets that were sent to this number of nodes in range.
     pub(crate) fn expect(&mut self, in_range: u64) {
         self.sent += 1;
         self.expected += in_range;
@@ -47,7 +48,7 @@ impl Receptions {
         &mut self.classes[class]
     }
 
-    /// Share of the expected receptions that came about. Zero where none was expected.
+    /// Share of the expected receptions that took place. Zero if none was expected.
     pub(crate) fn ratio(&self) -> f64 {
         ratio(self.received, self.expected)
     }
@@ -80,7 +81,7 @@ pub(crate) struct Distances {
     pub(crate) width: Length,
 }
 
-/// A distance is exact to this share: a node 50 m away belongs to those within 50 m.
+/// Relative precision of a distance: a node 50 m away belongs to those within 50 m.
 const ROUNDING: f64 = 1e-9;
 
 impl Distances {
@@ -90,7 +91,7 @@ impl Distances {
         (0..nodes).filter(move |&to| to != from).map(move |to| self.class(from, to, now))
     }
 
-    /// The distance class of a node: class 0 has all up to one width away, class 1 the others up to two, and so on.
+    /// The distance class of a node: class 0 is up to one width away, class 1 the others up to two, and so on.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked when the network is built")]
     pub(crate) fn class(&mut self, from: u32, to: u32, now: Instant) -> usize {
         let metres = self.motion.position(from, now).distance(self.motion.position(to, now));

@@ -11,7 +11,7 @@ use units::{Bytes, Duration, Instant, Rate};
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) step: Duration,
-    /// Steps of the whole run, or as many as memory is taken for at once.
+    /// Number of steps of the whole run, bounded by the number for which memory is taken at once.
     steps: usize,
     series: Series,
     flows: Vec<FlowStep>,
@@ -50,7 +50,7 @@ pub(crate) struct Passed {
 /// State of a queue at the end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
-    /// Limit, in its own unit.
+    /// Limit, in packets or bytes.
     pub(crate) limit: f64,
     /// Backlog, in packets.
     pub(crate) backlog: u64,
@@ -61,7 +61,8 @@ pub(crate) struct Standing {
     pub(crate) real_time: Option<Rate>,
     /// Orders that the controller may give.
     pub(crate) sets: Sets,
-    /// Busy time of the medium at the node since the start of the run; only with its first queue, if it has a radio.
+    /// Busy time of the medium at the node since the start of the run; only with its first queue, if the node has a
+    /// radio.
     pub(crate) busy: Option<Duration>,
 }
 
@@ -111,7 +112,7 @@ impl Recorder {
         }
     }
 
-    /// Follows the routes of all flows from now on, in a network of this many nodes.
+    /// Follows the routes of all flows from now on, in a network with this number of nodes.
     pub(crate) fn follow_routes(&mut self, nodes: usize) {
         self.routes = vec![Route::new(nodes); self.flows.len()];
     }
@@ -126,7 +127,7 @@ impl Recorder {
         self.flows[flow.place()].delay.record_all(delay, packets);
     }
 
-    /// Adds data that a flow's application got.
+    /// Adds data that a flow's application received.
     pub(crate) fn got(&mut self, flow: FlowId, payload: Bytes) {
         self.flows[flow.place()].bytes += payload;
     }
@@ -159,7 +160,7 @@ impl Recorder {
         }
     }
 
-    /// Records packets of the `queue`-th queue that the MAC is done with.
+    /// Records packets of the `queue`-th queue with which the MAC is done.
     pub(crate) fn completed(&mut self, queue: usize, completion: &Completion) {
         let step = &mut self.nodes[queue];
         step.sojourn.record_all(completion.waited, completion.packets);
@@ -233,7 +234,7 @@ impl Route {
         }
     }
 
-    /// Records a broken link on the route.
+    /// Records a broken link of the route.
     pub(crate) fn fail(&mut self, now: Instant) {
         self.changed = now;
     }

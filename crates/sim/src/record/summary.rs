@@ -6,13 +6,13 @@ use units::Duration;
 
 /// Distribution of durations. Mean and maximum are exact; percentiles come from a histogram in microseconds.
 ///
-/// Packets of one aggregate often have the same value, and those that come in pairs alternate between two. So the last
-/// two values are only counted at first, and recorded when others replace them or results are read.
+/// Packets of one aggregate often have the same value, and packets that come in pairs alternate between two values. So
+/// the last two values are only counted at first, and recorded when other values replace them or results are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
     /// The last value, not yet recorded.
     last: Repeated,
-    /// A different value before it, not yet recorded.
+    /// A different value before the last, not yet recorded.
     before: Repeated,
     n: u64,
     nanos: u128,
@@ -81,7 +81,7 @@ impl Summary {
         self.settle(other.before);
     }
 
-    /// The same with all values recorded.
+    /// The same distribution with all values recorded.
     fn settled(&self) -> Self {
         let mut all = self.clone();
         for kept in [&mut all.last, &mut all.before].map(std::mem::take) {
@@ -114,7 +114,7 @@ impl Summary {
         if all.n == 0 { Vec::new() } else { each(shares) }
     }
 
-    /// Cuts at the largest sample, as the end of a bin can lie above it.
+    /// Values are bounded by the largest sample, because the end of a bin can lie above it.
     fn quantile(&self, share: f64) -> f64 {
         (self.histogram.ranked(rank(self.n, share)) as f64 / 1e6).min(self.max.as_secs_f64())
     }

@@ -35,12 +35,12 @@ pub(crate) struct TransportRecord {
 }
 
 impl TransportRecord {
-    /// With an account of each lost packet or without.
+    /// Creates the counts, with an account of each lost packet if `losses` is given.
     pub(crate) fn new(service: Service, losses: Option<Losses>) -> Self {
         Self { service, losses, ..Self::default() }
     }
 
-    /// Adds the difference of a sender's counts.
+    /// Adds the difference between two states of a sender's counts.
     pub(crate) fn count(&mut self, now: Counts, before: Counts) {
         let Counts { retransmits, timeouts, recoveries, marks, probes, halvings } = &mut self.counts;
         *retransmits += now.retransmits - before.retransmits;

@@ -34,7 +34,7 @@ pub struct FlowDistribution {
 /// Distributions of a queue. Empty where nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeDistribution {
-    /// The node's name; where it has several queues followed by the queue's: `n0 be`.
+    /// The node's name; if it has several queues, followed by the queue's name: `n0 be`.
     pub name: String,
     /// Times in the queue.
     pub sojourn_s: Vec<f64>,

@@ -42,28 +42,30 @@ pub struct FlowSeries {
     pub name: String,
     /// Payload received per second.
     pub goodput_bps: Vec<f64>,
-    /// Mean one-way delay of the packets received in the step; absent where none was.
+    /// Mean one-way delay of the packets received in the step; absent without such packets.
     pub delay_mean_s: Vec<Option<f64>>,
-    /// Largest one-way delay of the packets received in the step; absent where none was.
+    /// Largest one-way delay of the packets received in the step; absent without such packets.
     pub delay_max_s: Vec<Option<f64>>,
-    /// TCP: bytes that reached the receiver per second, in order or not, each counted once; empty for others.
+    /// TCP: bytes that reached the receiver per second, in order or not, each counted once; empty for other flows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried_bps: Vec<f64>,
-    /// TCP: the congestion windows of the open connections at the end of the step, in full segments; empty for others.
+    /// TCP: the congestion windows of the open connections at the end of the step, in full segments; empty for other
+    /// flows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cwnd_packets: Vec<f64>,
-    /// TCP: the largest of the open connections' smoothed round-trip times at the end of the step; absent where none has
-    /// one. Empty for others.
+    /// TCP: the largest of the open connections' smoothed round-trip times at the end of the step; absent if no
+    /// connection has one. Empty for others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub srtt_s: Vec<Option<f64>>,
-    /// Of flows that ask for admission: 1 where the flow is admitted at the end of the step, else 0; empty for others.
+    /// Of flows that ask for admission: 1 if the flow is admitted at the end of the step, else 0; empty for other
+    /// flows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub admitted: Vec<f64>,
-    /// Packets lost in the step, of TCP segments with data; empty without a routing protocol, as is the next one.
+    /// Packets lost in the step, of TCP segments with data; empty without a routing protocol, like the next key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_packets: Vec<u64>,
-    /// Time since the route last changed, at the end of the step; since the start of the run if it never did. It
-    /// changes when a node passes a packet to another neighbour than before, or finds the link to it broken.
+    /// Time since the route last changed, at the end of the step; since the start of the run if it never changed. A
+    /// route changes when a node passes a packet to another neighbour than before, or detects that the link is broken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub route_age_s: Vec<f64>,
 }
@@ -83,27 +85,28 @@ pub struct NodeSeries {
     pub sent_packets: Vec<u64>,
     /// Packets discarded in the step.
     pub dropped_packets: Vec<u64>,
-    /// Mean time in the queue of the packets completed in the step; absent where none was.
+    /// Mean time in the queue of the packets completed in the step; absent without such packets.
     pub sojourn_mean_s: Vec<Option<f64>>,
-    /// Mean time in the queue and in the MAC of the packets completed in the step; absent where none was.
+    /// Mean time in the queue and in the MAC of the packets completed in the step; absent without such packets.
     pub nodal_delay_mean_s: Vec<Option<f64>>,
-    /// Largest time in the queue and in the MAC of the packets completed in the step; absent where none was.
+    /// Largest time in the queue and in the MAC of the packets completed in the step; absent without such packets.
     pub nodal_delay_max_s: Vec<Option<f64>>,
-    /// Channel busy ratio: share of the step for which the node sensed the medium busy, its own frames included. With the
-    /// node's first queue; empty for its others, and without a radio.
+    /// Channel busy ratio: share of the step for which the node sensed the medium busy, its own frames included. Given
+    /// with the node's first queue; empty for further queues, and without a radio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busy_ratio: Vec<f64>,
-    /// The rate of the port's shaper at the end of the step, absent while it has none; empty where the controller sets no
-    /// rate, as is the next one.
+    /// The rate of the port's shaper at the end of the step, absent while it has none; empty if the controller sets no
+    /// rate, like the next key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_bps: Vec<Option<f64>>,
     /// Rate handed to the MAC, in network-layer bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sent_bps: Vec<f64>,
-    /// The rate of real-time traffic in range at the end of the step, as the controller averages it; empty where it does not.
+    /// The rate of real-time traffic in range at the end of the step, as the controller averages it; empty without such
+    /// an average.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub real_time_bps: Vec<f64>,
-    /// Packets marked (ECN) in the step; empty where the controller orders no marks.
+    /// Packets marked (ECN) in the step; empty if the controller orders no marks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked_packets: Vec<u64>,
 }

@@ -7,14 +7,14 @@ use units::{Bytes, Duration};
 #[derive(Clone, Debug)]
 pub(crate) enum Lengths {
     One(Bytes),
-    /// One of these, all equally likely; at least one.
+    /// One of these lengths, all equally likely; at least one.
     Any(Vec<Bytes>),
     /// A whole number of bytes from the first to the second, all equally likely.
     Between(Bytes, Bytes),
 }
 
 impl Lengths {
-    /// Draws only if there is a choice.
+    /// Draws a length; a random number is used only if there is a choice.
     pub(crate) fn draw(&self, random: &mut Stream) -> Bytes {
         match self {
             Self::One(length) => *length,
@@ -51,7 +51,7 @@ pub(crate) struct Pareto {
 }
 
 impl Pareto {
-    /// Makes a distribution of this mean; the shape is above 1, otherwise there is no mean.
+    /// Makes a distribution of this mean; the shape must be above 1, because otherwise there is no mean.
     pub(crate) fn with_mean(mean: f64, shape: f64) -> Self {
         Self { scale: mean * (shape - 1.0) / shape, shape }
     }
@@ -61,8 +61,8 @@ impl Pareto {
         self.scale * libm::pow(random.unit(), -1.0 / self.shape)
     }
 
-    /// Draws the rest of a time at a random moment of a renewal process: the equilibrium distribution. Up to
-    /// `scale` it is uniform, with probability 1 - 1/shape; above, Pareto with a shape less by one.
+    /// Draws the rest of a time at a random moment of a renewal process: the equilibrium distribution. Up to `scale`
+    /// the rest is uniform, with probability 1 - 1/shape; above, Pareto with a shape smaller by one.
     fn residual(self, random: &mut Stream) -> f64 {
         if random.unit() * self.shape > 1.0 {
             self.scale * random.unit()

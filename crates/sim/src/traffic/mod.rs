@@ -1,4 +1,4 @@
-//! Sources: times and lengths of a flow's packets. Knows no queue or network.
+//! Sources: times and lengths of a flow's packets. This module knows no queue or network.
 
 mod draws;
 mod on_off;

@@ -11,7 +11,7 @@ const NANOS: u128 = 1_000_000_000;
 ///
 /// Packets are spaced on a clock that runs only while the source is on, so that the mean rate is exactly the rate while
 /// on times mean on / (mean on + mean off), however short the on times are. The source starts in its stationary state:
-/// on with that probability, with a random part of the present time and of the gap between two packets.
+/// on with that probability, at a random point of the present time and of the gap between two packets.
 #[derive(Debug)]
 pub(crate) struct OnOff {
     payload: Bytes,
@@ -23,7 +23,7 @@ pub(crate) struct OnOff {
     /// Offset of the first packet on the clock of on times, and number of packets before the next.
     phase: Duration,
     made: u64,
-    /// The present or next on time: its start, its length, and the length of all before it.
+    /// The present or next on time: its start, its length, and the length of all earlier ones.
     on_start: Instant,
     on_length: Duration,
     on_before: Duration,
@@ -31,8 +31,7 @@ pub(crate) struct OnOff {
 }
 
 impl OnOff {
-    /// A source that makes packets of `payload` bytes at `rate` in on times while `active`. `share` is the mean share
-    /// of on time.
+    /// A source of packets of `payload` bytes at `rate` in on times while `active`. `share`: mean share of on time.
     pub(crate) fn new(
         payload: Bytes,
         rate: Rate,
@@ -76,7 +75,7 @@ impl OnOff {
         self.next = self.find();
     }
 
-    /// Returns the time at which the next packet is made; a moment after the end where that is later.
+    /// Returns the time at which the next packet is made; if later than the end, some moment after the end.
     fn find(&mut self) -> Instant {
         // Counted from the first packet, so that nothing is lost to rounding.
         let nanos = u128::from(self.made) * u128::from(self.payload.bits()) * NANOS / u128::from(self.rate.as_bps());

@@ -16,7 +16,7 @@ pub(crate) struct Ping {
 }
 
 impl Ping {
-    /// A source of requests while `active`, every `every` on average. Evenly spaced ones begin at the start, random
+    /// A source of requests while `active`, every `every` on average. Evenly spaced requests begin at the start, random
     /// ones a gap after it.
     pub(crate) fn new(payload: Bytes, every: Duration, active: Range<Instant>, random: Option<Stream>) -> Self {
         let mut ping = Self { payload, every, random, stop: active.end, next: active.start };

@@ -15,7 +15,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The next packet; `None` if there is none left.
+    /// The next packet; `None` if no packet is left.
     pub(crate) fn next(&self) -> Option<Emission> {
         match self {
             Self::Steady(steady) => steady.next(),
@@ -26,7 +26,7 @@ impl Source {
         }
     }
 
-    /// Payload of its first packet, or of the longest if lengths are random; `None` if there is none left.
+    /// Payload of the source's first packet, or of the longest if lengths are random; `None` if no packet is left.
     pub(crate) fn usual(&self) -> Option<Bytes> {
         let payload = self.next()?.payload;
         Some(if let Self::Steady(steady) = self { steady.longest() } else { payload })

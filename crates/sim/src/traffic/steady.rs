@@ -18,8 +18,8 @@ pub(crate) struct Segment {
 pub(crate) enum RateSchedule {
     /// In these segments. With even gaps each segment begins with a packet.
     Steps(Vec<Segment>),
-    /// From `start` on uniform between two rates, drawn anew every `every`. A gap that has begun continues at the new
-    /// rate.
+    /// A rate uniform between two rates from `start` on, drawn anew every `every`. A gap that has begun continues at
+    /// the new rate.
     Drawn { start: Instant, from: Rate, to: Rate, every: Duration, random: Stream },
 }
 
@@ -40,7 +40,7 @@ impl RateSchedule {
 }
 
 impl LoadRange {
-    /// Rates in a run with this seed of a flow with this name, one after another, each for the time `every`.
+    /// Rates of a flow with this name in a run with this seed, one after another, each for the time `every`.
     pub fn rates(&self, seed: u64, flow: &str) -> impl Iterator<Item = Rate> + use<> {
         let (from, to) = (self.from, self.to);
         let mut random = self.stream(seed, flow);
@@ -60,14 +60,14 @@ pub(crate) fn uniform(from: Rate, to: Rate, random: &mut Stream) -> Rate {
 
 /// A source with a constant mean rate.
 ///
-/// The rate counts the lengths: evenly spaced packets follow each other after the time that the earlier one takes at
-/// the rate, whatever its length. Exponential gaps do not depend on lengths.
+/// The rate counts the lengths: after an evenly spaced packet, the next follows when the packet's length at the rate
+/// has passed. Exponential gaps do not depend on lengths.
 #[derive(Debug)]
 pub(crate) struct Steady {
     schedule: RateSchedule,
     stop: Instant,
     lengths: Lengths,
-    /// The part of a length that is not payload.
+    /// The part of a packet's length that is not payload.
     overhead: Bytes,
     /// Random stream of lengths and exponential gaps.
     random: Stream,
@@ -76,16 +76,16 @@ pub(crate) struct Steady {
     number: u64,
     segment: Segment,
     ends: Instant,
-    /// With even spacing: data sent in this segment before the next packet, in bits and, so that nothing is lost to
-    /// rounding, billionths of them (nanoseconds at one bit per second).
+    /// With even spacing: data sent in this segment before the next packet, in bits and, against rounding losses,
+    /// billionths of bits (nanoseconds at one bit per second).
     before: u128,
     length: Bytes,
     next: Instant,
 }
 
 impl Steady {
-    /// A source of packets of these lengths, of which `overhead` is no payload, by this schedule until `stop`. Gaps are
-    /// `exponential` (Poisson) or even (CBR).
+    /// A source of packets of these lengths, of which `overhead` is not payload, by this schedule until `stop`. Gaps
+    /// are `exponential` (Poisson) or even (CBR).
     pub(crate) fn new(
         mut schedule: RateSchedule,
         stop: Instant,
@@ -132,7 +132,7 @@ impl Steady {
     }
 
     /// First packet time after `last` in the present segment, or in a later one. Exponential gaps have no memory, so
-    /// that they start anew with a segment.
+    /// that they can start anew with a segment.
     fn find(&mut self, mut last: Instant) -> Instant {
         loop {
             let time = self.in_segment(last);

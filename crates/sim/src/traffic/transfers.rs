@@ -1,4 +1,4 @@
-//! Transfers: the data that a flow gives to its transport, and when.
+//! Transfers: the data that a flow gives to its transport, and the times of doing so.
 
 use super::{Pareto, Times, web};
 use crate::engine::Stream;
@@ -21,9 +21,9 @@ pub(crate) enum Volume {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recurrence {
     Once,
-    /// This long after the start of the last one.
+    /// At this time after the start of the last transfer.
     Every(Duration),
-    /// A random time after the end of the last one.
+    /// At a random time after the end of the last transfer.
     AfterEnd(Times),
 }
 
@@ -34,13 +34,13 @@ pub(crate) struct Transfers {
     recurrence: Recurrence,
     random: Stream,
     stop: Instant,
-    /// Start of the next transfer; [`Instant::NEVER`] if it is not known yet or there is none.
+    /// Start of the next transfer; [`Instant::NEVER`] if it is not known yet or there is no further transfer.
     next: Instant,
 }
 
 impl Transfers {
-    /// Transfers that begin while `active`. Those that recur a random time after the end start with a random part of
-    /// such a time.
+    /// Transfers that begin while `active`. If transfers recur a random time after the end, the first starts after a
+    /// random part of such a time.
     pub(crate) fn new(volume: Volume, recurrence: Recurrence, active: Range<Instant>, mut random: Stream) -> Self {
         let next = match recurrence {
             Recurrence::Once | Recurrence::Every(_) => active.start,
@@ -49,17 +49,17 @@ impl Transfers {
         Self { volume, recurrence, random, stop: active.end, next }
     }
 
-    /// Returns the time at which the next one begins, if that is known.
+    /// Returns the time at which the next transfer begins, if that is known.
     pub(crate) fn next(&self) -> Option<Instant> {
         (self.next < self.stop).then_some(self.next)
     }
 
-    /// Returns the time at which those that never end are to stop.
+    /// Returns the time at which transfers without an end are to stop.
     pub(crate) fn ceases(&self) -> Option<Instant> {
         matches!(self.volume, Volume::Endless).then_some(self.stop)
     }
 
-    /// Begins the next one; returns its bytes, `None` without end.
+    /// Begins the next transfer; returns its bytes, `None` without end.
     pub(crate) fn begin(&mut self) -> Option<u64> {
         self.next = match self.recurrence {
             Recurrence::Every(time) => self.next + time,
@@ -72,7 +72,7 @@ impl Transfers {
         }
     }
 
-    /// Records the end of one, after which the start of the next may be known.
+    /// Records the end of a transfer, after which the start of the next may be known.
     pub(crate) fn end(&mut self, now: Instant) {
         if let Recurrence::AfterEnd(times) = self.recurrence {
             self.next = now + times.draw(&mut self.random);

@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Instant, Rate};
 
 /// A reader of pages: a burst of packets, a time of reading, the next burst.
 ///
-/// A cycle lasts the burst's size at its rate (no time without a rate) and a reading time. The source starts within a
+/// A cycle lasts for the burst's size at its rate (no time without a rate) and a reading time. It starts within a
 /// reading time.
 #[derive(Debug)]
 pub(crate) struct Web {
@@ -25,7 +25,7 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    /// A source of bursts while `active` in packets of `packet` bytes. `rate` spreads a burst out; without it the
+    /// A source of bursts while `active` in packets of `packet` bytes. `rate` spreads a burst out; without a rate the
     /// packets of a burst are emitted at once. `size` is in bytes.
     pub(crate) fn new(
         packet: Bytes,

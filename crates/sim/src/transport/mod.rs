@@ -1,4 +1,4 @@
-//! Transport protocols as pure state machines: segments in, segments out, and the next deadline. No world, clock or
-//! payload.
+//! Transport protocols as pure state machines: segments in, segments out, and the next deadline. The state machines
+//! know no world, clock or payload.
 
 pub(crate) mod tcp;

@@ -42,7 +42,7 @@ impl Accounts<'_> {
         }
     }
 
-    /// Records a packet without room in a queue as part of an overflow, if it is a flow's.
+    /// Records a packet of a flow for which a queue has no room as part of an overflow.
     fn overflow(&mut self, handle: Handle) {
         let Packet { load, segment, .. } = self.packets.get(handle);
         let (Some(overflows), Load::Flow(flow)) = (self.overflows.as_mut(), load) else { return };
@@ -74,7 +74,7 @@ impl Accounts<'_> {
         }
     }
 
-    /// Traces a packet that has left a port marked, if it was marked there.
+    /// Traces a packet that has left a port, if the port marked it.
     #[inline(never)]
     pub(crate) fn mark(&mut self, handle: Handle) {
         let packet = self.packets.get_mut(handle);
@@ -90,7 +90,7 @@ impl Accounts<'_> {
         self.witness.saw(|| TraceEventKind::Delivered(self.connections.picture(packet), delay));
     }
 
-    /// Ends the sender's copy of a packet that the receiver does not have, or has twice.
+    /// Ends the sender's copy of a packet that the receiver lacks, or has twice.
     pub(crate) fn drop_sent(&mut self, handle: Handle) {
         let packet = self.packets.remove(handle);
         if !packet.transit.accepted {
@@ -122,7 +122,7 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// Frees a packet with its message, or with its segment if it was the last to carry it.
+    /// Frees a packet with its message, or with its segment if no other packet carries the segment.
     pub(crate) fn release(&mut self, packet: &Packet) {
         self.connections.packet_gone(packet.segment);
         if let (Load::Routing { message, .. }, Some(found)) = (packet.load, self.routing.found()) {

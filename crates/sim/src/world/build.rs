@@ -137,7 +137,7 @@ fn check_times(network: &Network) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Returns the recorder of time series, if any are requested. `finds`: a protocol finds routes, which are followed.
+/// Returns the recorder of time series, if any are requested. `finds`: a protocol searches for routes.
 fn recorder(
     network: &Network,
     flows: &[Flow],

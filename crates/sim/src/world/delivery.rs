@@ -1,4 +1,4 @@
-//! Packets that a node has received: to its application, or onwards.
+//! Passes on packets that a node has received: to its application or to the next hop.
 
 use super::flows::row::Row;
 use super::flows::{Cue, Flow, Role};
@@ -19,8 +19,8 @@ impl World {
         }
     }
 
-    /// Handles packets of successive data frames that a node received, given by the first of each frame; no observer
-    /// follows single packets.
+    /// Handles packets of successive data frames that a node received, given by the first packet of each frame; no
+    /// observer follows single packets.
     pub(crate) fn take_row(&mut self, node: NodeId, from: u32, firsts: impl Iterator<Item = Handle>) {
         let mut row = Row::default();
         for first in firsts {
@@ -38,8 +38,8 @@ impl World {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
     }
 
-    /// Handles a packet that is not [like](Row::takes) those before it. It begins another row if it reaches its
-    /// application here, where it is only counted.
+    /// Handles a packet that does not [fit](Row::takes) the packets before it. The packet begins another row if it
+    /// reaches its application here, where it is only counted.
     pub(crate) fn begin_row(&mut self, row: &mut Row, node: NodeId, from: u32, packet: &Packet) {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
         let index = match packet.load {
@@ -117,7 +117,7 @@ impl World {
         }
     }
 
-    /// Handles an arriving packet that is no plain data: one that is answered, or an answer.
+    /// Handles an arriving packet that is not plain data: a request, or an answer.
     fn arrive(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         match self.flows[index].role {
             Role::Data => {}

@@ -10,13 +10,14 @@ use control::Served;
 use queue::Meter;
 use units::{Duration, Energy, Instant, Power};
 
-/// Espressif, ESP32 Series Datasheet, "Current consumption depending on RF modes", in W at 3.3 V: 240 mA for 802.11b at 1 Mb/s
-/// and 19.5 dBm, 190 mA for 802.11g at 54 Mb/s and 16 dBm, 180 mA for 802.11n at MCS 7 and 14 dBm. Reception has 95 to 100 mA.
+/// Espressif, ESP32 Series Datasheet, "Current consumption depending on RF modes", in W at 3.3 V: 240 mA for 802.11b at
+/// 1 Mb/s and 19.5 dBm, 190 mA for 802.11g at 54 Mb/s and 16 dBm, 180 mA for 802.11n at MCS 7 and 14 dBm. Reception
+/// takes 95 to 100 mA.
 const TRANSMIT: [f64; 3] = [0.792, 0.627, 0.594];
 const RECEIVE: f64 = 0.33;
 const LISTEN: f64 = 0.3135;
 
-/// Kinds of frames by power: DSSS, OFDM, HT, and data at the low level.
+/// Kinds of frames with different powers: DSSS, OFDM, HT, and data at the low level.
 const KINDS: usize = 4;
 const LOW: usize = 3;
 
@@ -24,19 +25,19 @@ const LOW: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct EnergyAccount {
     draw: Draw,
-    /// Sending time since the start of the run, by kind of frame; a frame counts whole when it begins.
+    /// Sending time since the start of the run, by kind of frame; a frame counts in full when it begins.
     sending: [Duration; KINDS],
-    /// Time at which the frame that is being sent, or was sent last, is over, and its kind.
+    /// End of the frame that is being sent, or that was sent last, and its kind.
     sent_by: Instant,
     last: usize,
     /// Packets with the MAC.
     held: u32,
-    /// Idle time of the medium when the MAC got the first of them.
+    /// Idle time of the medium when the MAC got the first of its packets.
     idle_then: Duration,
-    /// Idle time of the medium while the MAC had packets, before that.
+    /// Idle time of the medium during which the MAC had packets, until then.
     awake: Duration,
     levels: Option<Levels>,
-    /// Sleep, at a node with power save that draws less meanwhile.
+    /// Sleep, at a node with power save that draws less during sleep.
     sleep: Option<Sleep>,
     /// State at the end of the warm-up.
     before: Spent,
@@ -63,9 +64,9 @@ struct Spent {
 /// Time that a node has slept.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sleep {
-    /// Time at which it fell asleep, and the busy time of the medium then.
+    /// Time at which the node fell asleep, and the busy time of the medium then.
     since: Option<(Instant, Duration)>,
-    /// Time slept before that, and the busy time of the medium meanwhile.
+    /// Time slept before that, and the busy time of the medium during it.
     slept: Duration,
     unheard: Duration,
 }
@@ -75,11 +76,11 @@ struct Sleep {
 struct Levels {
     /// Threshold of the low level in packets, if a controller has set one.
     low_up_to: Option<Meter>,
-    /// True if the packet with the MAC is sent at the low level.
+    /// True if the packet that the MAC holds is sent at the low level.
     is_low: bool,
-    /// Energy drawn when the MAC got it, in J.
+    /// Energy drawn, in J, when the MAC got the packet.
     drawn_then: f64,
-    /// Services since the start of the run, the low level first.
+    /// Services since the start of the run, with the low level first.
     served: [Served; 2],
     /// Services up to the last report to the controller, and up to the end of the warm-up.
     told: [Served; 2],
@@ -87,7 +88,7 @@ struct Levels {
 }
 
 impl EnergyAccount {
-    /// An account with the described powers; `sleeps`: of a node with power save.
+    /// An account with the described powers; `sleeps`: the node has power save.
     pub(crate) fn new(described: &config::Consumption, sleeps: bool) -> Self {
         let watts = |power: Option<Power>, default: f64| power.map_or(default, Power::as_watts);
         let [dsss, ofdm, ht] = TRANSMIT.map(|default| watts(described.transmit, default));
@@ -124,7 +125,7 @@ impl EnergyAccount {
         self.sent_by = now + length;
     }
 
-    /// Records that the MAC gets a packet. `busy`, here and below: busy time of the medium so far, own frames included.
+    /// Records that the MAC gets a packet. `busy`, in all functions: busy time of the medium, including own frames.
     pub(crate) fn takes(&mut self, now: Instant, busy: Duration) {
         debug_assert!(busy <= now.since(Instant::ZERO), "busy for longer than the run");
         self.held += 1;
@@ -140,8 +141,8 @@ impl EnergyAccount {
         }
     }
 
-    /// Chooses the level of the packet that the MAC got, by the number of packets at the node: true for low. None: no
-    /// levels.
+    /// Chooses the level of the packet that the MAC got, by the number of packets at the node: true for the low level.
+    /// `None`: no levels.
     pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
         let drawn_then = self.joules(&self.spent(now, busy));
         let levels = self.levels.as_mut()?;
@@ -273,7 +274,7 @@ impl Spent {
     }
 }
 
-/// Idle time of the medium so far.
+/// Returns the idle time of the medium so far.
 fn idle(now: Instant, busy: Duration) -> Duration {
     now.since(Instant::ZERO) - busy
 }
@@ -296,7 +297,7 @@ fn level(served: Served) -> results::EnergyLevel {
     }
 }
 
-/// Returns a node's power consumption, where it has a radio and energy is counted.
+/// Returns a node's power consumption, if the node has a radio and energy is counted.
 pub(super) fn consumption(network: &Network, site: &Site, layout: &Layout) -> Option<Consumption> {
     let given = match (&site.consumption, &network.consumption) {
         (Some(own), Some(shared)) => own.over(shared),
@@ -318,7 +319,7 @@ pub(super) fn low_mode(
     let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
     if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse(
-            "the low level depends on the node's single queue: it needs the DCF (in 802.11n `access = \"dcf\"` in \
+            "`low` depends on the node's single queue, so it needs the DCF (in 802.11n `access = \"dcf\"` in \
              `[mac]`) and no classes",
         );
     }
@@ -327,5 +328,5 @@ pub(super) fn low_mode(
     }
     let mode = network.radio.node_mode(low.data_rate, low.mcs);
     let mode = mode.map_err(|refusal| BuildError::new(format!("{at}.{}", refusal.key), refusal.why))?;
-    mode.map_or_else(|| refuse("it needs a `data_rate` or an `mcs`"), Ok)
+    mode.map_or_else(|| refuse("`low` needs a `data_rate` or an `mcs`"), Ok)
 }

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// An error in a description, which contradicts itself or the standard. The message is for the user;
-/// [`path`](Self::path) gives the key of the scenario.
+/// An error in a description that contradicts itself or the standard. The message is for the user; [`path`](Self::path)
+/// gives the key of the scenario.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{message}")]
 pub struct BuildError {
@@ -13,7 +13,7 @@ pub struct BuildError {
     note: Option<String>,
 }
 
-/// An unknown name, with those that exist.
+/// An unknown name, with the existing names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The name used.
@@ -31,7 +31,7 @@ impl BuildError {
         Self::not_of(path, format!("there is no node `{name}`"), name, known)
     }
 
-    /// `name` is not one of the names that are right here.
+    /// `name` is not one of the names that are allowed here.
     pub(super) fn not_of(path: impl Into<String>, message: String, name: &str, known: Vec<String>) -> Self {
         Self { unknown: Some(Unknown { name: name.to_owned(), known }), ..Self::new(path, message) }
     }
@@ -41,7 +41,7 @@ impl BuildError {
         Self { note: Some(note), ..self }
     }
 
-    /// The key, dotted, entries of lists by their name: `flow.forward.to`.
+    /// The dotted key, with list entries by name: `flow.forward.to`.
     pub fn path(&self) -> Option<&str> {
         (!self.path.is_empty()).then_some(self.path.as_str())
     }
@@ -51,7 +51,7 @@ impl BuildError {
         self.note.as_deref()
     }
 
-    /// The unknown name, if that is the error.
+    /// The unknown name, if the error is an unknown name.
     pub fn unknown(&self) -> Option<&Unknown> {
         self.unknown.as_ref()
     }

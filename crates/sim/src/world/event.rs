@@ -1,4 +1,4 @@
-//! Events in a network, each with a time of its own.
+//! Events in a network, each with its own time.
 
 use crate::engine::{FlowId, Handle, NodeId, PortId, Slot, WireId};
 
@@ -11,7 +11,7 @@ pub(crate) enum Event {
     Saturate { flow: FlowId },
     /// A saturated or greedy flow stops.
     Cease { flow: FlowId },
-    /// A timer of a connection expires, unless it has moved.
+    /// A timer of a connection expires, unless the timer has moved.
     Timer { connection: Slot },
     /// A station's deadline, unless it has moved.
     Deadline { node: NodeId },
@@ -25,7 +25,7 @@ pub(crate) enum Event {
     Tail { of: Handle, listener: u32 },
     /// The interval of the controller of a node's port is over.
     Control { node: NodeId, port: PortId },
-    /// A port that held its packets back may release one, unless that time has moved.
+    /// A port that held its packets back may release one, unless the time of release has moved.
     Ready { node: NodeId, port: PortId },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: WireId },
@@ -39,7 +39,7 @@ pub(crate) enum Event {
     Gate { flow: FlowId },
     /// A note of a node is due.
     Note { node: NodeId },
-    /// A station that can sleep has reached its idle timeout, or wakes for a beacon, unless that time has moved.
+    /// A station that can sleep has reached its idle timeout, or wakes for a beacon, unless the time has moved.
     PowerSave { node: NodeId },
     /// A node comes or goes.
     Presence { node: NodeId },

@@ -11,7 +11,7 @@ use crate::net::{Load, LossCause, Packet, Waiting};
 use crate::trace::TraceEventKind;
 
 impl World {
-    /// Routes a data packet at a node, its origin unless it came from `previous`: it joins a port or waits for a route.
+    /// Routes a data packet at a node (its origin, if `previous` is none): it joins a port or waits for a route.
     #[inline(always)] // once a packet: such calls cost every network 1 % in all
     pub(crate) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: &Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// Calls the routing protocol of a node, and carries out its actions. None with fixed routes.
+    /// Calls the routing protocol of a node, and executes its actions. `None` with fixed routes.
     pub(crate) fn tell<R>(&mut self, node: NodeId, what: impl FnOnce(&mut Found, &mut Desk) -> R) -> Option<R> {
         let Self { routing: Routing::Found(found), packets, now, .. } = self else { return None };
         let result = what(found, &mut Desk { node, now: *now, packets });
@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    /// Lets a node overhear the packets of a frame for another one.
+    /// Lets a node overhear the packets of a frame for another node.
     pub(crate) fn overhear(&mut self, node: NodeId, first: Handle) {
         let mut next = Some(first);
         while let Some(handle) = next {
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// Handles a packet that the MAC of a node has given up, which is a broken link to the routing protocol.
+    /// Handles a packet that the MAC of a node has given up, which the routing protocol takes as a broken link.
     pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Found(found) = &mut self.routing else { return self.accounts(node).drop_sent(handle) };
@@ -159,8 +159,8 @@ impl World {
         }
     }
 
-    /// Offers a node a data packet that it could not send because a link had broken; the time series record that if it
-    /// is `news`. True if the node keeps it, to send it by another route.
+    /// Offers a node a data packet that it could not send because a link had broken; if this is `news`, the time series
+    /// record it. True if the node keeps the packet, to send it by another route.
     fn send_otherwise(&mut self, node: NodeId, failed: (Handle, u32, bool), news: bool) -> bool {
         let packet = self.packets.get(failed.0);
         let Load::Flow(flow) = packet.load else { return false };

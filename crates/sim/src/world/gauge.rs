@@ -22,7 +22,7 @@ impl Gauge {
         }
     }
 
-    /// Records a frame of another node, or those of its MPDUs that have arrived.
+    /// Records a frame of another node, or the MPDUs of the frame that have arrived.
     pub(super) fn hears_frame(&mut self, frame: &Frame, sender: &Station, intact: &Bitmap, packets: &Arena<Packet>) {
         let bytes = match frame.kind {
             // These frames name only their receiver.
@@ -40,7 +40,7 @@ impl Gauge {
         self.real_time(bytes);
     }
 
-    /// Records a packet that the MAC is done with, `service` after it got it.
+    /// Records a packet with which the MAC is done, `service` after it got the packet.
     pub(super) fn ends(&mut self, packet: &Packet, finished: Finished, service: Duration) {
         if packet.load.is_signal() {
             return;

@@ -1,8 +1,8 @@
-//! Notes: small broadcasts that a controller orders; every neighbour that receives one keeps it.
+//! Notes: small broadcasts that a controller orders; every neighbour that receives a note stores it.
 //!
 //! A note goes directly to the MAC, in the highest access category, as management frames do (IEEE 802.11-2016,
-//! 10.2.4.2), and waits in no queue: it must not wait in the queue that it describes, nor take a place or be counted
-//! there. On the air it is a frame like any other.
+//! 10.2.4.2). It waits in no queue, because it must neither wait in the queue that it describes, nor take a place or be
+//! counted there. On the air a note is a frame like any other.
 
 use crate::config::Dscp;
 use crate::egress::Egress;
@@ -22,7 +22,7 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
-    /// Posts a node's note, which is due, and returns it. It replaces the former one if that has not left yet.
+    /// Posts a node's note, which is due, and returns it. The note replaces the previous note if that has not left yet.
     pub(crate) fn tell(
         &mut self,
         now: Instant,
@@ -50,7 +50,7 @@ impl Posted {
         self.made(now, Load::Null { sleeps }, to, Bytes::new(0), packets)
     }
 
-    /// Ends a null frame that the MAC of its station is done with. True if it said that the station sleeps from now on.
+    /// Ends a null frame with which the MAC of its station is done. True if it announced that the station sleeps.
     pub(crate) fn told(&mut self, packet: Handle, packets: &mut Arena<Packet>) -> bool {
         let packet = packets.remove(packet);
         self.ledger.lost += u64::from(!packet.transit.accepted);
@@ -99,7 +99,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Starts with no note to send and none heard.
+    /// Starts with no note to send and no note heard.
     pub(crate) fn new(chance: Stream) -> Self {
         Self { table: Neighbours::new(), chance }
     }

@@ -99,7 +99,7 @@ fn cells(world: &World, flows: &[results::Flow]) -> Vec<CellTotals> {
     access_points.into_iter().map(cell).collect()
 }
 
-/// Returns a sum that is 0 without values: `sum` begins with -0.
+/// Returns a sum that is 0 without values, because `sum` begins with -0.
 fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
@@ -141,10 +141,10 @@ fn distributions(world: &World) -> Distributions {
     }
 }
 
-/// Largest number of nodes that a warning names; the others are counted.
+/// Largest number of nodes that a warning names; further nodes are counted.
 const NAMED: usize = 6;
 
-/// Returns warnings, each once: those of controllers, flows that nobody receives, controllers that starve TCP, results
+/// Returns warnings, each once: those of controllers, flows that no node receives, controllers that starve TCP, results
 /// that depend on the capture threshold, links too weak for their rate, and OFDMA without effect.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
@@ -170,7 +170,8 @@ fn listed(names: &[&str]) -> String {
     if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
 }
 
-/// Names the flows of which nothing has arrived and at least three packets are gone. Mostly places, powers or routes are wrong.
+/// Names the flows of which no packet has arrived and at least three packets are lost. Wrong positions, powers or
+/// routes are the usual causes.
 fn unheard_warning(world: &World) -> Option<String> {
     // Broadcasts without a node in range are not lost.
     let gone = |flow: &Flow| if flow.to == BROADCAST { flow.record.sent } else { flow.record.lost_so_far() };
@@ -188,12 +189,12 @@ fn ofdma_warning(world: &World) -> Option<String> {
     (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }
 
-/// Warns of a recording that has forwarded packets more than once.
+/// Warns of a recording that contains forwarded packets more than once.
 fn forwarded_warning(flow: &Flow) -> Option<String> {
     let forwarded = flow.identity.left_out?.forwarded;
     let told = format!(
-        "flow.{}.traffic.file: {forwarded} packets were recorded as they came and again as they left (`tcpdump -i any` on a \
-         bridge or router), and are replayed each time: record one interface",
+        "flow.{}.traffic.file: {forwarded} packets were recorded twice, on arrival and on departure (`tcpdump -i any` on a \
+         bridge or router), and are replayed twice: record one interface",
         flow.identity.name
     );
     (forwarded > 0).then_some(told)
@@ -259,12 +260,12 @@ fn starving_warning(world: &World) -> Option<String> {
     ))
 }
 
-/// Length in bits of the frame by which links are judged.
+/// Length in bits of the frame by which links are assessed.
 const FRAME_BITS: f64 = 8_000.0;
-/// A link with a smaller share of frames that survive the noise alone is probably a mistake in routes or rates.
+/// Share of frames that survive noise alone below which a link is probably a mistake in routes or rates.
 const FEW: f64 = 0.9;
 
-/// Warns of used links on which the noise alone spoils many frames. If nodes move, links come and go in any case.
+/// Warns of used links on which noise alone corrupts many frames. If nodes move, links come and go in any case.
 fn noise_warning(world: &mut World) -> Option<String> {
     if world.medium.is_moving() {
         return None;
@@ -282,7 +283,7 @@ fn noise_warning(world: &mut World) -> Option<String> {
     let (chance, from, to, rate) = weak.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
     let others = if weak.len() == 1 { String::new() } else { format!(" (the worst of {} such links)", weak.len()) };
     Some(format!(
-        "radio.errors: noise alone spoils {:.0} % of the frames of 1000 B from {from} to {to} at {rate}{others}: a lower \
+        "radio.errors: noise alone corrupts {:.0} % of the frames of 1000 B from {from} to {to} at {rate}{others}: a lower \
          `data_rate`, a greater `tx_power`, a stated `range` or rate control would help",
         100.0 * (1.0 - chance),
     ))
@@ -302,7 +303,7 @@ fn capture_warning(world: &World) -> Option<String> {
     let share = 100.0 * ratio(noticed.iter().map(|(margins, _)| margins.near).sum(), verdicts);
     let names: Vec<&str> = noticed.iter().map(|(_, node)| node.name.as_str()).collect();
     Some(format!(
-        "radio.capture_threshold: {share:.0} % of the overlapping frames at {} were received or lost by less than 1 dB: \
+        "radio.capture_threshold: {share:.0} % of the overlapping frames at {} were received or lost by a margin below 1 dB: \
          in the closest case the frame is {:.2} dB above the interference and the threshold is {:.2} dB; half a decibel \
          would change the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
         listed(&names),
@@ -343,7 +344,7 @@ fn roams(world: &World, index: NodeId) -> Vec<Roam> {
     world.roaming.moved(index.into()).iter().map(roam).collect()
 }
 
-/// Returns the time for which a node sensed the medium busy; a wired one has no radio.
+/// Returns the time for which a node sensed the medium busy; none for a wired node.
 fn busy_time(world: &World, index: NodeId) -> Duration {
     if world.nodes[index].egress.layout.radio_ports() == 0 {
         return Duration::ZERO;
@@ -360,8 +361,9 @@ fn queue_result(world: &World, node: &nodes::Node, port: PortId, covered: Durati
     }
 }
 
-/// Checks that every packet made has arrived, was lost, or is on its way: in a port, in a station whose receiver lacks
-/// it, in a receiver that lacks one before it, on a wire, as a broadcast in the air or delayed, or waiting for a route.
+/// Checks that every packet made has arrived, was lost, or is in flight: in a port, in a station whose receiver lacks
+/// it, in a receiver that waits for an earlier packet, on a wire, as a broadcast in the air or delayed, or waiting for
+/// a route.
 fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
     let (messages, routing) = match &world.routing {
@@ -386,7 +388,8 @@ fn check_packets(world: &World) {
     assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
 }
 
-/// Checks that the airtime pending in the schedulers, and the load of the hardware queues, is that of the packets that stations hold.
+/// Checks that the airtime pending in the schedulers, and the load of the hardware queues, equals that of the packets
+/// that stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
     for node in &world.nodes {

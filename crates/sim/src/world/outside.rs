@@ -18,7 +18,7 @@ const CONGESTION_EXPERIENCED: u8 = 0b11;
 impl World {
     /// Largest length of a real packet on the network layer.
     pub const MTU: Bytes = MTU;
-    /// Largest length of a driver's frame without MAC and LLC headers and check sum: what encryption adds, too.
+    /// Largest length of a driver's frame without MAC and LLC headers and check sum, with overhead of encryption.
     pub const FRAME: Bytes = Bytes::new(2_304);
 
     /// The flows of real packets: from each real node to every other, in the scenario's order.
@@ -74,21 +74,21 @@ pub struct Outside<'w> {
 }
 
 impl Outside<'_> {
-    /// Injects a real packet now. False, without effect, if its node is off the air.
+    /// Injects a real packet now. False, without effect, if the node is off the air.
     ///
     /// # Panics
-    /// If the packet is longer than [`World::MTU`], or this network does not have the way.
+    /// If the packet is longer than [`World::MTU`], or this network does not have the way (flow).
     pub fn inject(&mut self, way: Way, datagram: Datagram) -> bool {
         let length = datagram.length;
         assert!(length <= MTU, "a packet of {length} is longer than the MTU of {MTU}");
         self.launch(way, datagram, Series::default()).is_some()
     }
 
-    /// Hands a frame of a driver to its node's MAC now. Returns its number, with which its [status](Self::take_status)
-    /// comes; none if the node is off the air.
+    /// Hands a frame of a driver to its node's MAC now. Returns the frame's number, with which its
+    /// [status](Self::take_status) comes; none if the node is off the air.
     ///
     /// # Panics
-    /// If the frame is longer than [`World::FRAME`], its node has no driver, or this network does not have the way.
+    /// If the frame is longer than [`World::FRAME`], its node has no driver, or the network does not have the way.
     pub fn submit(&mut self, way: Way, frame: Datagram, series: Series) -> Option<u32> {
         assert!(frame.length <= World::FRAME, "a frame of {} is longer than {}", frame.length, World::FRAME);
         assert!(self.world.nodes[way.from.into()].egress.driver.is_some(), "its queues are elsewhere");
@@ -121,19 +121,19 @@ impl Outside<'_> {
         Some(number)
     }
 
-    /// Takes the outcome of the first frame of a driver that is done and was not taken yet.
+    /// Takes the outcome of the first finished frame of a driver that was not taken yet.
     pub fn take_status(&mut self) -> Option<Status> {
         self.world.statuses.pop_front()
     }
 
-    /// Takes the airtime of the frames that a driver's node has sent to another, or `received` from it, since it was last
-    /// taken: every attempt counts.
+    /// Takes the airtime of the frames that a driver's node has sent to another node, or `received` from it, since the
+    /// last call: every attempt counts.
     pub fn take_airtime(&mut self, node: u32, other: u32, received: bool) -> Duration {
         let driver = self.world.nodes[node.into()].egress.driver.as_mut();
         driver.map_or(Duration::ZERO, |driver| driver.take_airtime(other, received))
     }
 
-    /// Takes the first real packet that has arrived and was not taken yet; [`World::run_to`] pauses for it.
+    /// Takes the first real packet that has arrived and was not taken yet; [`World::run_to`] pauses for such packets.
     pub fn take_arrival(&mut self) -> Option<Arrival> {
         self.world.arrivals.pop_front()
     }
@@ -150,7 +150,7 @@ impl Outside<'_> {
         self.world.until = at;
     }
 
-    /// Sets the mode of the frame that is due as its driver requests it for this attempt.
+    /// Sets the mode of the frame that is due, as its driver requests for this attempt.
     #[cold]
     pub(super) fn follow_driver(&mut self, node: NodeId, category: u8) {
         let station = &mut self.world.nodes[node].station;

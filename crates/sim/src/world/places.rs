@@ -14,7 +14,7 @@ use units::Duration;
 pub struct Place {
     /// Index of the node in the scenario.
     pub node: u32,
-    /// Index of the queue among those of the node.
+    /// Index of the queue among the queues of the node.
     pub queue: u32,
 }
 
@@ -32,7 +32,7 @@ pub struct Asked {
 pub struct Governed {
     /// The queue.
     pub place: Place,
-    /// The name of its node.
+    /// The name of the queue's node.
     pub node: String,
     /// The queue's name in the results of its node: `be`.
     pub queue: String,
@@ -48,7 +48,7 @@ impl From<Place> for (NodeId, PortId) {
     }
 }
 
-/// Places of queues, and those of them that flows pass.
+/// Places of queues, and the queues that flows pass.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub(super) nodes: &'a List<NodeId, Node>,
@@ -94,8 +94,7 @@ impl Places<'_> {
         }
     }
 
-    /// The queues that packets of a flow may pass, by node, then by queue: along fixed routes, or with AODV at every
-    /// node.
+    /// The queues that packets of a flow may pass, by node, then by queue: on fixed routes, or with AODV at all nodes.
     fn passed(self) -> Vec<Place> {
         let mut passed = Vec::new();
         for (flow, index) in self.flows.iter().zip((0..).map(FlowId::at)) {

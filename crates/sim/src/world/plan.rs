@@ -1,4 +1,4 @@
-//! Positions of the nodes of a network outside a run, for pictures.
+//! Positions of a network's nodes without a run, for pictures.
 
 use super::error::BuildError;
 use super::nodes::infrastructure::Infrastructure;
@@ -41,7 +41,7 @@ impl Plan {
         &self.reach
     }
 
-    /// Returns the positions at an instant of the nodes that have a radio, in the scenario's order: x, y and height, in
+    /// Returns the positions of the nodes with a radio at an instant, in the scenario's order: x, y and height, in
     /// metres. Instants must not go backwards from one call to the next.
     pub fn at(&mut self, now: Instant) -> Vec<[f64; 3]> {
         let place = |node| {

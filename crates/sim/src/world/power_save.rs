@@ -1,10 +1,11 @@
 //! Power save of stations (IEEE 802.11-2016, 11.2.3), as in Linux and phones.
 //!
-//! A station that has had nothing to send or to receive for some time tells its access point so by a null frame, and
-//! sleeps (`net/mac80211/mlme.c`, dynamic power save). It wakes for beacons. If one says that packets wait for it, it sends
-//! another null frame, gets them, and sleeps again after the same time. A packet to send wakes it at once, and tells the
-//! access point that it is awake. Null frames contend in the highest category, like data frames; beacons take no airtime
-//! and are always heard. While it sleeps a station's radio senses the medium as before: it is only sent nothing.
+//! A station that has had nothing to send or to receive for some time reports this to its access point by a null frame,
+//! and sleeps (`net/mac80211/mlme.c`, dynamic power save). It wakes for beacons. If a beacon announces packets for the
+//! station, the station sends another null frame, gets the packets, and sleeps again after the same time. A packet to
+//! send wakes the station at once, which tells the access point that it is awake. Null frames contend in the highest
+//! category, like data frames; beacons take no airtime and are always heard. A sleeping station's radio senses the
+//! medium as before: only nothing is sent to the station.
 
 use crate::config;
 use crate::engine::NodeId;
@@ -18,16 +19,16 @@ pub(crate) struct PowerSave {
     rules: config::PowerSave,
     pub(crate) access_point: NodeId,
     state: State,
-    /// Time at which it last had a packet to send or received one.
+    /// Time at which the station last had a packet to send or received one.
     active: Instant,
-    /// Time of its next event; other pending events are stale.
+    /// Time of the station's next event; other pending events are stale.
     due: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Awake,
-    /// The station announces that it sleeps from now on; `sent`: it has had packets to send since.
+    /// The station announces that it sleeps from now on; `sent`: it has had packets to send since the announcement.
     Leaving {
         sent: bool,
     },
@@ -37,11 +38,11 @@ enum State {
 /// Events for a station with power save.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
-    /// The station's event is due; `busy`: it has packets; `awaited`: a beacon announces packets for it.
+    /// The station's event is due; `busy`: the station has packets; `awaited`: a beacon announces packets for it.
     Due { busy: bool, awaited: bool },
-    /// The station's MAC is done with the null frame that announces sleep; `busy`: it has packets.
+    /// The station's MAC is done with the null frame that announces sleep; `busy`: the station has packets.
     Told { delivered: bool, busy: bool },
-    /// Its MAC takes a packet.
+    /// The station's MAC takes a packet.
     Sends,
 }
 
@@ -50,7 +51,7 @@ pub(crate) enum Cue {
 pub(crate) struct Next {
     /// Time of its next event.
     pub(crate) at: Option<Instant>,
-    /// Whether it reports to its access point that it sleeps, or that it is awake.
+    /// Report to the access point, if any: true for sleeping, false for awake.
     pub(crate) tells: Option<bool>,
 }
 
@@ -60,7 +61,7 @@ impl PowerSave {
         Self { rules, access_point, state: State::Awake, active: Instant::ZERO, due: Instant::NEVER }
     }
 
-    /// Begins; returns when its first event comes.
+    /// Begins power save; returns the time of the first event.
     pub(crate) fn begin(&mut self) -> Instant {
         self.due = self.idle_at();
         self.due
@@ -82,7 +83,7 @@ impl PowerSave {
         self.active + self.rules.idle_timeout.get()
     }
 
-    /// Returns the next beacon for which it wakes.
+    /// Returns the next beacon for which the station wakes.
     fn beacon_after(&self, now: Instant) -> Instant {
         let every = self.rules.listen_interval.get();
         Instant::ZERO + every * (now.since(Instant::ZERO).div_floor(every) + 1)

@@ -12,8 +12,8 @@ use units::Bytes;
 
 impl World {
     /// Refills a port of `node` after a packet of `left` has left it or its limit has moved. If `left` is a saturated
-    /// flow that begins here, its next packet follows. Flows whose queued packets the port discarded come before it, in
-    /// turn.
+    /// flow that begins at this node, its next packet follows. Flows whose queued packets the port discarded come
+    /// first, in turn.
     #[inline(always)] // once a packet, and mostly no saturated flow begins there
     pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];
@@ -83,9 +83,9 @@ impl World {
         self.nodes[node].arm(node, &mut self.events);
     }
 
-    /// Moves packets on towards the MAC, as far as they may: also each packet at once when it arrives, so that packets
+    /// Moves packets on towards the MAC, as far as they may move: each packet at once when it arrives, so that packets
     /// that arrive together do not fill the queue while there is room below it. Packets that follow a departure are
-    /// left to the loop that is running.
+    /// left to the running loop.
     #[inline(never)]
     pub(super) fn pull_all(&mut self, node: NodeId) {
         let now = self.now;
@@ -185,8 +185,8 @@ impl World {
         }
     }
 
-    /// Passes a cue to a station with power save, and carries out its next act. The cue may depend on whether the
-    /// station has packets, and whether its access point keeps some for it.
+    /// Passes a cue to a station with power save, and executes its next act. The cue may depend on whether the station
+    /// has packets, and whether its access point buffers some for it.
     pub(super) fn power_save(&mut self, node: NodeId, cue: impl FnOnce(&Node, bool) -> Cue) {
         let Some(mut power) = self.nodes[node].power_save.take() else { return };
         let (now, to) = (self.now, u32::from(power.access_point));

@@ -6,7 +6,7 @@ use crate::config;
 use crate::radio::{Channel, Ends, Mode, Refusal, Timing, USUAL_POWER};
 use units::{Decibels, Power};
 
-/// Bounds of powers in dBm, with room on both sides: licence-free stations may radiate at most 36 dBm, and noise at
+/// Bounds of powers in dBm, with a margin on both sides: licence-free stations may radiate at most 36 dBm, and noise at
 /// room temperature has -101 dBm in 20 MHz.
 const POWERS: (f64, f64) = (-200.0, 60.0);
 const NO_POWERS: &str = "`propagation = \"range\"` has no powers; choose another";
@@ -26,7 +26,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     ];
     for (given, one, other) in both {
         if given {
-            return Err(BuildError::new(format!("radio.{other}"), format!("give `{one}` or `{other}`, not both")));
+            return Err(BuildError::new(format!("radio.{other}"), format!("write either `{one}` or `{other}`")));
         }
     }
     let powers = [
@@ -44,7 +44,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     ];
     for (key, ratio) in ratios {
         if ratio.is_some_and(|ratio| ratio.as_db().abs() > MOST_DECIBELS) {
-            let message = format!("at most {MOST_DECIBELS} dB, about the ratio of the strongest signal to noise");
+            let message = format!("a ratio is at most {MOST_DECIBELS} dB, about the strongest signal to noise");
             return Err(BuildError::new(format!("radio.{key}"), message));
         }
     }
@@ -132,7 +132,7 @@ fn refused(table: &str, refusal: Refusal) -> BuildError {
     BuildError::new(format!("{table}.{}", refusal.key), refusal.why)
 }
 
-/// The radio of a node of its own generation, if it has one.
+/// The radio of a node with its own generation, if it has one.
 pub(super) fn own(site: &Site, radio: &config::Radio) -> Result<Option<config::Radio>, BuildError> {
     radio.of_node(site).map_err(|refusal| refused(&format!("node.{}", site.name), refusal))
 }

@@ -10,7 +10,7 @@ pub struct Way {
     pub(super) flow: FlowId,
     /// Index of the node at which its packets are injected.
     pub from: u32,
-    /// Index of the node at which they come out.
+    /// Index of the node at which the packets come out.
     pub to: u32,
 }
 
@@ -21,14 +21,14 @@ pub struct Datagram {
     pub bytes: Box<[u8]>,
     /// Length on the network layer, at most [`World::MTU`](crate::World::MTU).
     pub length: Bytes,
-    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA the DSCP gives the category (RFC 8325).
+    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA it determines the category (RFC 8325).
     pub tos: u8,
     /// Hash of addresses, protocol and ports, by which queues distinguish flows of the same two nodes.
     pub key: u32,
 }
 
 /// Modes that a driver requests for a frame, in order, each for a number of attempts; the last mode is used for all
-/// further ones. Without any, the node's own is used.
+/// further attempts. Without requested modes, the node's own modes are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Series(pub [Option<(Mode, u8)>; 4]);
 
@@ -56,9 +56,9 @@ pub struct Status {
     pub number: u32,
     /// Time at which the MAC was done with the frame.
     pub at: Instant,
-    /// True if its receiver has acknowledged it.
+    /// True if the frame's receiver has acknowledged it.
     pub acknowledged: bool,
-    /// Number of times that it was sent.
+    /// Number of times that the frame was sent.
     pub transmissions: u16,
 }
 
@@ -67,14 +67,14 @@ pub struct Status {
 pub struct Arrival {
     /// The flow of the packet.
     pub way: Way,
-    /// Time at which it was injected.
+    /// Time at which the packet was injected.
     pub sent: Instant,
-    /// Time at which it arrived.
+    /// Time at which the packet arrived.
     pub at: Instant,
     /// The injected packet.
     pub bytes: Box<[u8]>,
     /// DSCP and ECN field; congestion experienced if a queue marked it.
     pub tos: u8,
-    /// Routers that it passed, each of which takes one off its TTL; access points are bridges.
+    /// Number of routers that the packet passed, each of which takes one off its TTL; access points are bridges.
     pub routers: u8,
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The stations that roam; none in most networks.
 #[derive(Debug, Default)]
 pub(crate) struct Roaming {
-    /// By node: its index among the stations that roam, if it is one; empty if there are none.
+    /// By node: its index among the stations that roam, if it is one; empty without such stations.
     of: Vec<Option<usize>>,
     stations: Vec<Whereabouts>,
     /// Hops between two nodes, for all nodes of the stations at the ends of flows.
@@ -23,9 +23,9 @@ struct Whereabouts {
     home: u32,
     nodes: Vec<u32>,
     turns: Vec<Turn>,
-    /// Index of the last move that it has begun: its packets wait at that node.
+    /// Index of the last move that the station has begun: its packets wait at that node.
     begun: usize,
-    /// Index of the last move that it has ended: its packets are sent at that node.
+    /// Index of the last move that the station has ended: its packets are sent at that node.
     ended: usize,
 }
 
@@ -67,12 +67,12 @@ impl Roaming {
         self.station(node.into()).map_or(node, |station| station.turns[station.begun].to.into())
     }
 
-    /// True if this station roams. During a move its packets wait.
+    /// True if this station roams. During a move the station's packets wait.
     pub(crate) fn has(&self, node: NodeId) -> bool {
         self.station(node.into()).is_some()
     }
 
-    /// Handles a node of a station that goes off the air, or comes. Returns its access point when it goes.
+    /// Handles a roaming station's node that goes off the air or comes. Returns the access point of one that goes.
     pub(crate) fn turns(&mut self, node: NodeId, absent: bool) -> Option<u32> {
         let index = self.of.get(usize::try_from(u32::from(node)).ok()?).copied().flatten()?;
         let station = &mut self.stations[index];
@@ -97,7 +97,7 @@ impl Roaming {
     /// Adds the paths of the flows of stations that roam.
     ///
     /// # Errors
-    /// A flow that stations that roam cannot have.
+    /// A flow that roaming stations cannot have.
     pub(crate) fn add_ways(
         &mut self,
         flows: &[Flow],
@@ -128,7 +128,7 @@ impl Roaming {
                 for end in nodes_of(self, flow.to) {
                     let path = Routes::shortest(neighbours, start, end).map_err(|_| {
                         let message = format!(
-                            "no way from `{}` to `{}`: join the access points by wires",
+                            "no path from `{}` to `{}`: connect the access points by wired links",
                             names[start as usize], names[end as usize]
                         );
                         BuildError::new(format!("flow.{}.to", flow.identity.name), message)
@@ -141,7 +141,7 @@ impl Roaming {
     }
 
     /// Returns the next hop of a flow's packet at `node`, on the path between the present nodes of its ends; for a node
-    /// off this path, between former ones.
+    /// off this path, on the path between former nodes.
     #[inline]
     pub(crate) fn hop(&self, routes: &Routes, (index, flow): (FlowId, &Flow), node: u32) -> u32 {
         let found = if self.of.is_empty() { None } else { self.next(flow.from.into(), flow.to, node) };

@@ -1,4 +1,4 @@
-//! One run: builds the network, handles its events in order, and reads off the results.
+//! One run: builds the network, handles its events in order, and reads the results.
 
 use super::error::BuildError;
 use super::flows::connections::End;
@@ -24,19 +24,19 @@ impl World {
         build::build(network, seed)
     }
 
-    /// Runs on for `span` of simulated time, but not beyond the end. The results do not depend on the spans.
+    /// Advances the run by `span` of simulated time, but not beyond the end. The results do not depend on the spans.
     pub fn advance(&mut self, span: Duration) {
         self.handle_until((self.now + span).min(self.end), u64::MAX);
     }
 
-    /// Runs on for some milliseconds of real time: to the end, but for a few thousand events at most. Events are
-    /// counted because any number of them may have the same simulated time.
+    /// Advances the run for some milliseconds of real time: to the end, but for a few thousand events at most. Events
+    /// are counted because any number of them may have the same simulated time.
     pub fn advance_a_little(&mut self) {
         self.handle_until(self.end, self.handled + A_LITTLE);
     }
 
-    /// Runs on to `at`, its events included, but pauses at the first instant at which a real packet arrives, or a driver's
-    /// frame is done: see [`outside`](Self::outside). Not beyond the end.
+    /// Advances the run to `at`, including its events, but pauses at the first instant at which a real packet arrives,
+    /// or a driver's frame is done: see [`outside`](Self::outside). Not beyond the end.
     pub fn run_to(&mut self, at: Instant) {
         let at = at.max(self.now).min(self.end);
         if self.waits_for_program() {
@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    /// True if something has happened that was not taken yet.
+    /// True if an arrival or outcome was not taken yet.
     fn waits_for_program(&self) -> bool {
         !self.arrivals.is_empty() || !self.statuses.is_empty()
     }
@@ -63,7 +63,7 @@ impl World {
         self.handled
     }
 
-    /// Handles the events before `until`, until this many have been handled since the start.
+    /// Handles the events before `until`, until this number has been handled since the start.
     fn handle_until(&mut self, until: Instant, most: u64) {
         self.until = until;
         while self.events.next_time() < self.until

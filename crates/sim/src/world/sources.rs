@@ -51,7 +51,7 @@ impl World {
         self.serve(from);
     }
 
-    /// Fills the port with the first packets of a saturated flow; from now on it refills.
+    /// Fills the port with the first packets of a saturated flow; from now on the port refills.
     pub(crate) fn fill(&mut self, flow: FlowId) {
         let Flow { from, category, dscp, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow] else {
             return;
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    /// Stops a saturated or greedy flow; what is queued, or sent already, is carried to its end.
+    /// Stops a saturated or greedy flow; packets already queued or sent are carried to their end.
     pub(crate) fn cease(&mut self, flow: FlowId) {
         let Flow { from, role, category, dscp, .. } = self.flows[flow];
         if let Role::Stream { .. } = role {
@@ -97,8 +97,8 @@ impl World {
         (connections, Context { now: *now, warmup: *warmup, flows, recorder, events })
     }
 
-    /// Sends the segments of both ends of a connection, or only those of the receiver: then the sender has heard
-    /// nothing, and has nothing more to say.
+    /// Sends the segments of both ends of a connection, or only the receiver's: the sender has then received nothing,
+    /// and has nothing more to send.
     pub(crate) fn converse(&mut self, slot: Slot, first: End) {
         let ends = if first == End::Sender { &[End::Sender, End::Receiver][..] } else { &[End::Receiver] };
         for &end in ends {
@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    /// Passes a cue to the gate of a flow, and carries out its act: a message may be sent.
+    /// Passes a cue to the gate of a flow, and executes its act: a message may be sent.
     pub(crate) fn admit(&mut self, flow: FlowId, cue: Cue) {
         let (now, from) = (self.now, self.flows[flow].from);
         let available = self.nodes[from].available();

@@ -44,9 +44,9 @@ pub struct World {
     pub(crate) wires: List<WireId, Wire>,
     /// Decisions that an outside program has to make.
     pub(crate) asked: Vec<Asked>,
-    /// Real packets that have arrived and that nobody has taken yet.
+    /// Real packets that have arrived and were not taken yet.
     pub(crate) arrivals: VecDeque<Arrival>,
-    /// Outcomes of drivers' frames that nobody has taken yet.
+    /// Outcomes of drivers' frames that were not taken yet.
     pub(crate) statuses: VecDeque<Status>,
     pub(crate) broadcasts_in_air: u64,
     pub(crate) recorder: Option<Recorder>,
@@ -70,7 +70,7 @@ pub struct World {
     pub(crate) laid_out: Vec<radio::Mpdu>,
     /// Stations that could share the PPDU that is due.
     pub(crate) sharers: Vec<u32>,
-    /// Data frames that a station is done with.
+    /// Data frames with which a station is done.
     pub(crate) done_with: Vec<Finished>,
 }
 

@@ -34,7 +34,7 @@ impl World {
         let (node, port): (NodeId, PortId) = place.into();
         if self.nodes[node].egress.ports[port].interval().is_some() {
             let message = format!(
-                "the queue `{}` has a controller of its own, which sets it",
+                "the queue `{}` has its own controller, which steers the queue",
                 full_name(&self.nodes, &self.rules, place)
             );
             return Err(BuildError::new("", message));
@@ -167,7 +167,7 @@ mod tests {
         let mut plain = world(CHAIN);
         plain.steer(relay, period()).expect("once");
         let twice = plain.steer(relay, period()).expect_err("twice").to_string();
-        assert_eq!(twice, "the queue `n1 be` has a controller of its own, which sets it");
+        assert_eq!(twice, "the queue `n1 be` has its own controller, which steers the queue");
     }
 
     /// A refusal and the names that it offers.

@@ -24,7 +24,7 @@ impl World {
         self.overheard = true;
     }
 
-    /// Traces all nodes from now on, but of the frames that a node hears only those for itself, as a picture needs.
+    /// Traces all nodes from now on, but only those frames that are addressed to the node, as a picture needs.
     pub fn watch_exchanges(&mut self) {
         let all: Vec<u32> = self.nodes.numbers().map(u32::from).collect();
         self.watch(&all);
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// Traces the intervals of queues without a controller, too, at watched nodes ([`TraceEventKind::Limit`], one per
+    /// Traces intervals of queues without a controller, too, at watched nodes ([`TraceEventKind::Limit`], one per
     /// second).
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };

@@ -1,4 +1,4 @@
-//! Wired links: store and forward, with a queue of its own in each direction.
+//! Wired links: store and forward, with a separate queue in each direction.
 
 use super::error::BuildError;
 use crate::config::{self, Network, Node as Site, Wired};
@@ -15,7 +15,7 @@ const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) ends: [u32; 2],
-    /// Index of the table that describes it.
+    /// Index of the table that describes the link.
     pub(super) table: usize,
 }
 
@@ -25,16 +25,16 @@ const NANOS: u128 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Wire {
     pub(crate) from: NodeId,
-    /// Its port at `from`.
+    /// Port of the wire at `from`.
     pub(crate) port: PortId,
     pub(crate) to: NodeId,
     pub(crate) rate: Rate,
     /// Later rates, in order of time.
     pub(crate) steps: Vec<(Instant, Rate)>,
     pub(crate) delay: Duration,
-    /// Share of packets that it damages, with its random stream; none without a `loss`.
+    /// Share of packets that the link damages, with its random stream; none without a `loss`.
     pub(crate) loss: Option<(f64, Stream)>,
-    /// Length and duration of the last packet, at a constant rate: most packets are as long as the one before.
+    /// Length and duration of the last packet, at a constant rate, because most packets are as long as the last.
     last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
     /// Packets in flight, with the keys of their arrivals. They arrive in this order: only the first is an event.
@@ -75,7 +75,7 @@ impl Wire {
         start + self.last.1
     }
 
-    /// End of sending, for rates that change.
+    /// End of sending, for rates that change during the packet.
     fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
         let later = self.steps.partition_point(|(at, _)| *at <= start);
         let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
@@ -92,7 +92,7 @@ impl Wire {
         now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Begins to send a packet that `waited` at its port. Returns when its last bit will have been sent.
+    /// Begins to send a packet that `waited` at its port. Returns the time at which its last bit will have been sent.
     pub(crate) fn begin(&mut self, now: Instant, packet: &Waiting, waited: Duration) -> Instant {
         debug_assert!(self.sending.is_none(), "one packet at a time");
         self.sending = Some(Sending { packet: packet.packet, waited, since: now });
@@ -141,7 +141,7 @@ fn check_wire(wired: &Wired, table: usize) -> Result<(), BuildError> {
         }
         let under_way = rate.as_bps() as f64 / 8.0 * wired.delay.as_secs_f64();
         if under_way > MOST_UNDER_WAY.count() as f64 {
-            let message = format!("at {rate} more than {MOST_UNDER_WAY} would be in flight on this link at once");
+            let message = format!("at {rate} this link would hold more than {MOST_UNDER_WAY} in flight");
             return Err(BuildError::new(format!("wired.{table}.delay"), message));
         }
     }
@@ -157,14 +157,14 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
         refuse_if!(a == b, refuse(format!("the link ends where it starts, at `{a}`")));
         check_wire(wired, table)?;
         if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
-            let message = "steps must be in order: each at a later `time` than the one before";
+            let message = "steps must be in order: each needs a later `time` than the previous step";
             return Err(BuildError::new(format!("wired.{table}.at"), message));
         }
         for ends in pairs(network, wired, table, sites)? {
             let [a, b] = ends.map(|end| &sites[end as usize]);
             if let Some(station) = [a, b].into_iter().find(|end| access && end.role == config::Role::Station) {
                 return refuse(format!(
-                    "`{}` is a station: in a network with access points, wired links end at these and at nodes with \
+                    "`{}` is a station: in a network with access points, wired links join access points and nodes with \
                      `role = \"wired\"`",
                     station.name
                 ));

@@ -12,7 +12,7 @@ use queue::{Batch as _, Completion};
 use units::{Duration, Instant};
 
 impl Wire {
-    /// Handles the last bit of a packet at the sender. Returns the counts for its port. `wire`: its own number.
+    /// Handles the last bit of a packet at the sender. Returns its port's counts. `wire`: its own number.
     pub(crate) fn passes_on(
         &mut self,
         wire: WireId,
@@ -54,8 +54,8 @@ impl World {
         self.left(from, port, &packet);
     }
 
-    /// Handles the last bit of a packet at the receiver. Over a fixed route it is forwarded unchanged, as no other node
-    /// has it, unless this node is its destination or reads it.
+    /// Handles the last bit of a packet at the receiver. Over a fixed route the packet is forwarded unchanged, as no
+    /// other node has it, unless this node is its destination or reads it.
     pub(crate) fn wire_arrives(&mut self, wire: WireId) {
         let link = &mut self.wires[wire];
         let Some((_, handle)) = link.under_way.pop_front() else { return };

@@ -29,7 +29,7 @@ impl Watch {
         self.nodes[node]
     }
 
-    /// True if a node's listening to a frame is traced.
+    /// True if a frame that a node hears is traced.
     pub(crate) fn hears(&self, node: NodeId, is_for_it: impl FnOnce() -> bool) -> bool {
         self.watches(node) && (!self.addressed_only || is_for_it())
     }
@@ -78,7 +78,7 @@ impl From<tcp::Report> for Report {
 }
 
 impl Segment {
-    /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, for traces.
+    /// A segment of its flow's `connection`-th connection, whose segments have at most `most` octets, for traces.
     pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
         let flags = [
             (segment.fin, Self::FIN),

@@ -5,7 +5,7 @@ use super::Cell;
 
 /// The windows of one frame's attempts.
 pub(crate) struct Backoff {
-    /// `CW_i` for stage `i`. Without a retry limit the last one stands for all later stages too.
+    /// `CW_i` for stage `i`. Without a retry limit the last window stands for all later stages too.
     windows: Vec<u32>,
     limited: bool,
 }
@@ -15,7 +15,7 @@ impl Backoff {
         Self::new(cell.cw_min, cell.cw_max, cell.attempts)
     }
 
-    /// Makes it from the fields of the same names of [`Cell`].
+    /// Makes the back-off from the fields of the same names of [`Cell`].
     pub(crate) fn new(cw_min: u32, cw_max: u32, attempts: Option<u32>) -> Self {
         let grown = |cw: &u32| Some((2 * cw + 1).min(cw_max));
         let windows = core::iter::successors(Some(cw_min), grown);
@@ -41,7 +41,7 @@ impl Backoff {
         }
     }
 
-    /// Whether a failure at `stage` is a frame's last.
+    /// True if a failure at `stage` is a frame's last.
     pub(crate) fn gives_up(&self, stage: usize) -> bool {
         self.limited && stage + 1 == self.windows.len()
     }

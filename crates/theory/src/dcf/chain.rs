@@ -6,7 +6,7 @@ use super::cycle::{Contention, Cycle};
 pub(super) struct Means {
     /// Frames transmitted at the end of a cycle.
     pub(super) attempts: f64,
-    /// The probability that just one is.
+    /// The probability that exactly one frame is transmitted.
     pub(super) successes: f64,
     /// Slots counted down by all stations together.
     pub(super) slots_counted: f64,

@@ -2,21 +2,20 @@
 //!
 //! # What is solved
 //!
-//! A *cycle* runs from the end of a busy period (the moment from which bystanders count slots) to the start of the next
-//! one, and that one. The state at its start is the number `k` of stations that have just transmitted: `k = 1` after a
-//! success, `k >= 2` after a collision. [`super::cycle`] gives each state's cycle, [`super::chain`] their stationary
-//! mix. Two unknowns remain, as in (32) and (33): the bystanders' attempt probability `tau` and the collision
-//! probability `p`. They follow from
+//! A *cycle* runs from the end of a busy period (the moment from which bystanders count slots) to the end of the next
+//! one. The state at its start is the number `k` of stations that have just transmitted: `k = 1` after a success, `k >=
+//! 2` after a collision. [`super::cycle`] gives each state's cycle, [`super::chain`] their stationary mix. Two unknowns
+//! remain, as in (32) and (33): the bystanders' attempt probability `tau` and the collision probability `p`. The
+//! unknowns follow from
 //!
 //! - `p = 1 - (successes per cycle) / (attempts per cycle)`, by definition;
-//! - the balance of slots: every attempt used up the slots drawn for it, so `attempts per cycle * (mean draw at p) =
-//!   slots counted per cycle`, over all stations. This is (32) without the assumption that all stations count every
-//!   slot.
+//! - the balance of slots: each attempt used the slots drawn for it, so `attempts per cycle * (mean draw at p) = slots
+//!   counted per cycle`, over all stations. This is (32) without the assumption that all stations count every slot.
 //!
 //! After a success the cycle is that of *Refinements*, (39) to (42): the winner transmits at once with probability
 //! `1/(CWmin + 1)` and then succeeds; otherwise one slot passes in which no station can transmit, and from then on all
 //! stations compete alike. After a collision *Refinements* lets colliders resume exactly one slot after the bystanders
-//! (41); here they resume at any distance, earlier or later. That part is our own derivation.
+//! (41); here they resume at any distance, earlier or later. That part is Sluice's own derivation.
 //!
 //! # What is approximate
 //!
@@ -28,14 +27,15 @@
 //! - If others take the medium before the colliders resume, a collider that had drawn 0 transmits in the first slot of
 //!   the next cycle; at most one of them is assumed to, and bystanders' counters are otherwise taken as one or more.
 //!
-//! Beside a slot-exact Monte Carlo of the same rules (`tests/dcf.rs`: 802.11b with four different lags, OFDM with three;
-//! 1 to 50 stations; figures from 10^6 busy periods, the test in the tree plays 150 000), the collision probability is at most 0.005 off for 802.11b and 0.011 for OFDM, the throughput at
-//! most 0.5 % and 1.1 %; both are worst for many stations with small windows, where `p` is too high. That much comes from
-//! the first point above: it is as large where colliders and bystanders resume together.
+//! The reference is a slot-exact Monte Carlo of the same rules (`tests/dcf.rs`: 802.11b with four different lags, OFDM
+//! with three; 1 to 50 stations; figures from 10^6 busy periods, the test in the tree plays 150 000). The collision
+//! probability is at most 0.005 off for 802.11b and 0.011 for OFDM, the throughput at most 0.5 % and 1.1 %; both are
+//! worst for many stations with small windows, where `p` is too high. These errors come from the first point above:
+//! they are as large where colliders and bystanders resume together.
 //!
 //! # What is assumed of the MAC
 //!
-//! Carrier sense is immediate: where the two grids of slots do not coincide, a station whose slot ends even a
+//! Carrier sense is immediate. Where the two grids of slots do not coincide, a station whose slot ends even a
 //! nanosecond after another has begun to transmit senses it, freezes without counting that slot, and does not collide.
 //! After the next busy period all stations, colliders that had not yet resumed included, count from the same moment.
 

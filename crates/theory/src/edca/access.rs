@@ -23,7 +23,7 @@ struct Entity {
     dropped: f64,
 }
 
-/// A cell whose stations have access categories, as the solver holds it.
+/// A cell whose stations have access categories, in the solver's form.
 pub(super) struct Cell<'a> {
     groups: &'a [Group],
     medium: Medium,
@@ -108,7 +108,7 @@ impl<'a> Cell<'a> {
         self.horizon = (0..most).find(|&t| self.idle_after(t) < NEGLIGIBLE).map_or(most, |t| t + 1);
     }
 
-    /// No station attempts up to `t`.
+    /// The probability that no station attempts up to `t`.
     fn idle_after(&self, t: usize) -> f64 {
         self.entities.iter().map(|entity| libm::pow(entity.after[t], entity.stations)).product()
     }

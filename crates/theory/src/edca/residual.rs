@@ -9,9 +9,9 @@ pub(super) const NEGLIGIBLE: f64 = 1e-15;
 pub(super) struct Others {
     /// All attempt after `t`: `R_e(t)`.
     pub(super) after: Vec<f64>,
-    /// None has attempted before `t`, and no higher category of its station at `t`: the category may send.
+    /// No competitor has attempted before `t`, and no higher category of its station at `t`: the category may send.
     pub(super) lets_send: Vec<f64>,
-    /// As `lets_send`, and no other station attempts at `t`.
+    /// Like `lets_send`, and no other station attempts at `t`.
     pub(super) lets_succeed: Vec<f64>,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Station<'a> {
     pub(super) delay: usize,
 }
 
-/// A category among given others.
+/// A category among given competitors.
 pub(super) struct Residual {
     /// The probability of each residual back-off after a channel access.
     pub(super) shares: Vec<f64>,
-    /// Part of the frames that is given up.
+    /// Part of the frames that are given up.
     pub(super) dropped: f64,
 }
 

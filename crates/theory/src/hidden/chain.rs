@@ -12,7 +12,7 @@ pub(super) struct Means {
     pub(super) attempts: f64,
     pub(super) successes: f64,
     pub(super) given_up: f64,
-    /// Time from its start to that of the next one, in ticks.
+    /// Time from the step's start to that of the next one, in ticks.
     pub(super) elapsed: f64,
 }
 
@@ -22,11 +22,11 @@ pub(super) struct Chain {
     slot: usize,
     /// The frame that contends.
     first: usize,
-    /// Y, if it begins later than this, has reacted to the answer to X's first frame.
+    /// If Y begins later than this, it has reacted to the answer to X's first frame.
     reacts: usize,
-    /// After the ACK, both count from here.
+    /// After the ACK, both stations count from this tick.
     acknowledged: usize,
-    /// Without an answer, the sender counts from here.
+    /// Without an answer, the sender counts from this tick.
     timed_out: usize,
     /// With a handshake.
     data: Option<Data>,
@@ -57,11 +57,11 @@ struct AtStages {
 enum Kind {
     /// X begins its frame, which may succeed.
     Clean,
-    /// X begins its frame, which cannot.
+    /// X begins its frame, which cannot succeed.
     Doomed,
     /// X begins its data frame, Y does not know.
     Deaf,
-    /// The same, and the data frame is lost.
+    /// Like `Deaf`, but the data frame is lost.
     DeafAndHit,
 }
 
@@ -195,7 +195,7 @@ impl Chain {
         }
     }
 
-    /// The three cases of the module's documentation.
+    /// Returns the outcome of the three cases of the module's documentation.
     fn attempt(&self, AtStages { x, y }: AtStages, doomed: bool, delta: usize, weight: f64, next: &mut Next) -> Race {
         if doomed || delta < self.first {
             let stage = self.fails(x, Failure::First, weight, next);
@@ -207,7 +207,7 @@ impl Chain {
         Race { from: self.acknowledged, stage: 0, other, other_stage: y, other_doomed }
     }
 
-    /// X succeeds and is acknowledged: when Y begins, and whether it is doomed.
+    /// X succeeds and is acknowledged; the outcome is when Y begins, and if Y is doomed.
     fn after_answer(&self, delta: usize, reacts: usize, acknowledged: usize) -> (usize, bool) {
         if delta <= reacts {
             (delta, true)

@@ -2,7 +2,7 @@
 
 use super::Pair;
 
-/// Which frame has failed: it has its own count of failures.
+/// The failed frame, which has its own count of failures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     /// The frame that contends: a data frame, or an RTS.

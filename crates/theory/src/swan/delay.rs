@@ -1,12 +1,12 @@
-//! Model A (section IV-A): the mean MAC delay that follows from how long the devices are busy, by Little's law
+//! Model A (section IV-A): the mean MAC delay that follows from the devices' busy shares, by Little's law
 //!
 //! (6) `D_mac = (p_on,1 n_1 + p_on,2 n_2) / S`: a busy device has one packet at its head.
 //!
 //! # Where it holds
 //!
-//! Valid with several busy devices. The mean slot of (5) counts a device's transmissions only for the share of time in
-//! which it is busy, but its packet is there all of that time. So a single, seldom busy device has less delay here than
-//! its packet takes on the air: in the limit `(W + 1) / 2` slots, its back-off and its own.
+//! The model is valid with several busy devices. The mean slot of (5) counts a device's transmissions only for the
+//! share of time in which it is busy, but its packet is there all of that time. So a single, seldom busy device has
+//! less delay here than the airtime of its packet: in the limit `(W + 1) / 2` slots, its back-off and its own.
 
 use super::{Channel, MAX_DEVICES};
 use crate::Error;
@@ -32,7 +32,7 @@ pub struct Attempts {
 /// The stationary channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Of each class; none where it has no devices.
+    /// Attempts of each class; `None` if it has no devices.
     pub attempts: [Option<Attempts>; 2],
     /// `P_tr`.
     pub transmission_probability: f64,
@@ -40,19 +40,20 @@ pub struct Outcome {
     pub success_probability: f64,
     /// `S`, of all devices together.
     pub packets_per_second: f64,
-    /// `D_mac`, in s: from when a packet is the device's first until its success, the mean over all packets of both classes.
+    /// `D_mac`, in s: from a packet's start as the device's first to its success, the mean over all packets of both
+    /// classes.
     pub mac_delay_s: f64,
 }
 
 /// Mean number of busy devices below which the delay is negligible: a nanosecond in a second.
 const LEAST_BUSY: f64 = 1e-9;
 
-/// Solves (1) to (6) for class 1 (real time) and class 2 (best effort), whose busy parts of the time were measured.
+/// Solves (1) to (6) for class 1 (real time) and class 2 (best effort), whose busy shares of the time were measured.
 ///
 /// # Errors
 ///
-/// No device, or more than [`MAX_DEVICES`]; a busy part that is no probability; devices that are never busy; windows and
-/// times outside their ranges. See [`Error`].
+/// There is no device, or more than [`MAX_DEVICES`]; a busy part is no probability; devices are never busy; windows and
+/// times are outside their ranges. See [`Error`].
 pub fn mac_delay(channel: &Channel, classes: [Class; 2]) -> Result<Outcome, Error> {
     channel.check()?;
     let total: u64 = classes.iter().map(|class| u64::from(class.devices)).sum();

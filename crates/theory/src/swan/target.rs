@@ -49,7 +49,7 @@ impl Equilibrium {
     }
 
     /// (13): `p̄_on,2`, the part of the time for which each of `devices` may be busy. 1 if they may always be busy:
-    /// then the delay is below its target whatever they send.
+    /// then the delay is below its target for any load of theirs.
     pub fn busy(&self, devices: u32) -> f64 {
         (self.backlogged / f64::from(devices)).min(1.0)
     }
@@ -71,7 +71,7 @@ impl Target {
         contention.successes()[0] / contention.mean_slot_s(channel) - f64::from(self.devices) * self.packets_per_second
     }
 
-    /// Returns where, from 0 to `most`, the surplus at a falling `contention` vanishes; none if it does not.
+    /// Returns where, from 0 to `most`, the surplus at a falling `contention` vanishes; `None` if it does not.
     fn bisect(&self, channel: &Channel, most: f64, contention: impl Fn(f64) -> Contention) -> Option<f64> {
         let exceeds = |x: f64| self.surplus(channel, &contention(x)) > 0.0;
         if !exceeds(0.0) || exceeds(most) {
@@ -94,9 +94,9 @@ impl Target {
 ///
 /// # Errors
 ///
-/// Class 1 without devices or packets; a target of more than the time between two packets of a device (`p_on,1` above 1);
-/// windows and times outside their ranges; [`Error::Target`] where class 1 misses its target even alone, or keeps it beside
-/// [`MAX_DEVICES`] that are always busy.
+/// Class 1 has no devices or packets; the target is longer than the time between two packets of a device (`p_on,1`
+/// above 1); or windows and times are outside their ranges. [`Error::Target`] if class 1 misses its target even alone,
+/// or keeps it against [`MAX_DEVICES`] that are always busy.
 pub fn equilibrium(channel: &Channel, target: &Target) -> Result<Equilibrium, Error> {
     channel.check()?;
     let busy = target.busy()?;
@@ -111,13 +111,14 @@ pub fn equilibrium(channel: &Channel, target: &Target) -> Result<Equilibrium, Er
     })
 }
 
-/// `p_on,2` of each of `devices` of class 2, with (2) in place of (8): `n_2` devices that are busy now and then instead of
-/// `n̄_2` that always are. The document finds it slightly less accurate; it needs no equilibrium point, and is 1 where they
-/// may always be busy.
+/// `p_on,2` of each of `devices` of class 2, with (2) in place of (8): `n_2` devices that are sometimes busy instead of
+/// `n̄_2` that always are. The document finds this variant slightly less accurate; the variant needs no equilibrium
+/// point, and is 1 where they may always be busy.
 ///
 /// # Errors
 ///
-/// As [`equilibrium`]; no device of class 2, or too many; [`Error::Target`] only where class 1 misses its target alone.
+/// As for [`equilibrium`]; there is no device of class 2, or too many; [`Error::Target`] only if class 1 misses its
+/// target alone.
 pub fn busy_of_each(channel: &Channel, target: &Target, devices: u32) -> Result<f64, Error> {
     channel.check()?;
     let busy = target.busy()?;

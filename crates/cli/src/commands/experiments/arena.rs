@@ -1,5 +1,3 @@
-//! `sluice arena`.
-
 use super::reproduce::reproduce;
 use crate::args;
 use crate::console::print;
@@ -7,7 +5,7 @@ use crate::failure::{Failure, HOLDS};
 use experiment::homes::Home;
 use lab::store::{make_folder, write_whole};
 
-/// Runs all hazards, or random homes; or writes these as scenarios.
+/// Runs all hazards or random homes, or writes the homes as scenarios.
 pub(super) fn arena(args: args::Arena) -> Result<u8, Failure> {
     let Some(folder) = args.write.clone() else { return reproduce(args.into()) };
     make_folder(&folder)?;

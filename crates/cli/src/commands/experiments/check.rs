@@ -1,5 +1,3 @@
-//! `sluice check`.
-
 use super::targets;
 use crate::args;
 use crate::console::print;
@@ -9,7 +7,7 @@ use lab::files;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Reads scenarios and builds all of their networks, without running any: refuses what `sluice reproduce` would refuse.
+/// Reads scenarios and builds all of their networks without running: refuses whatever `sluice reproduce` would refuse.
 pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     if args.expand {
         return expand(&args.targets);

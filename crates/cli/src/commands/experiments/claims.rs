@@ -1,5 +1,3 @@
-//! `sluice claims`.
-
 mod upkeep;
 
 use crate::args;
@@ -69,7 +67,7 @@ fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, 
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
 }
 
-/// Formats the values that documents, or the named ones, do not state.
+/// Formats the values that all documents, or the named documents, do not state.
 fn open_values(texts: &[Text], targets: &[String]) -> Result<String, Failure> {
     if let Some(other) = targets.iter().find(|name| evidence::sources(name).next().is_none()) {
         return Err(Failure::wrong(format!("{other}: no document has this name")));
@@ -109,7 +107,7 @@ fn texts() -> Result<Vec<Text>, Failure> {
     Ok(found)
 }
 
-/// Returns the BibTeX entries of the documents that the arguments or their claims belong to, each once.
+/// Returns the BibTeX entries, each once, of the documents to which the arguments or their claims belong.
 fn bibtex(records: &Records, chosen: &[Chosen]) -> String {
     let has = |document: &str| {
         let of = |chosen: &Chosen| chosen.rows.first().is_some_and(|row| records[document].contains(row));

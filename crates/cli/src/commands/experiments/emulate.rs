@@ -109,7 +109,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
         print_json(&line(&outcome)?)?;
     }
     complain(format_args!(
-        "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} to all, {refused} not carried"
+        "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} broadcast, {refused} not sent"
     ));
     Ok(match ended {
         Ended::Command(status) => u8::try_from(status & 0xff).unwrap_or(u8::MAX),
@@ -126,7 +126,7 @@ fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
             ready("this machine", Medium::host());
             for Hidden { address, device } in hidden {
                 complain(format_args!(
-                    "warning: {address} is a node now: a host of {device} with this address is hidden"
+                    "warning: a node has the address {address}: it hides the host of {device} with this address"
                 ));
             }
         }
@@ -145,7 +145,7 @@ fn ready(name: &str, [v4, v6]: [IpAddr; 2]) {
     complain(format_args!("{name}: {v4} {v6}"));
 }
 
-/// Returns the command that repeats this emulation.
+/// Returns the command line that repeats this emulation.
 fn words(args: &args::Emulate, scenario: &Scenario) -> String {
     let mut words = targets::command("sluice emulate", scenario, &args.of);
     words.extend(args.gateway.iter().map(|node| format!("--gateway {}", quoted(node))));

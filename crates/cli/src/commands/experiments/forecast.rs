@@ -1,5 +1,3 @@
-//! `sluice forecast`.
-
 use crate::args;
 use crate::commands::decisions::line;
 use crate::console::{complain, print, print_json};
@@ -23,12 +21,12 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
             }
         }
         Err(error) => {
-            let why = || unusable(&format!("cannot be read: {error}; no Wi-Fi interface has this name"));
+            let why = || unusable(&format!("cannot be read as a file ({error}), and no Wi-Fi interface has this name"));
             text = recorded(args)?.ok_or_else(why)?;
         }
     }
     let air = Air::read(&text).map_err(&unusable)?;
-    complain(format_args!("simulating what may be behind this; two minutes of one core at most"));
+    complain(format_args!("simulating networks that fit these measurements, for at most two minutes on one core"));
     let forecast = forecast(&air, &ARMS, DRAWS).map_err(|why| unusable(&why))?;
     if args.json {
         return print_json(&line(&serde_json::json!({ "says": forecast.says(), "forecast": forecast }))?);
@@ -36,7 +34,7 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
     print(&forecast.says())
 }
 
-/// Records a Wi-Fi interface for some minutes; Ctrl-C ends it earlier. `None` if there is none of this name.
+/// Records a Wi-Fi interface for some minutes; Ctrl-C ends it earlier. `None` if no interface has this name.
 #[cfg(target_os = "linux")]
 fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
     use linux::agent::signals::Signals;
@@ -47,7 +45,7 @@ fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
     let signals = Signals::take_over()?;
     let begun = args.source.to_str().and_then(|device| Sampler::begin(device, true));
     let Some(mut sampler) = begun else { return Ok(None) };
-    complain(format_args!("listening for {}; Ctrl-C forecasts from what there is", args.length));
+    complain(format_args!("recording for {}; Ctrl-C forecasts from what was recorded so far", args.length));
     let (mut told, mut recorded) = (Duration::ZERO, String::new());
     // An interface that is gone ends it, too.
     while let Some((at, line)) = sampler.wait() {

@@ -1,5 +1,3 @@
-//! `sluice list`.
-
 use super::targets;
 use crate::console::print;
 use crate::failure::Failure;

@@ -1,5 +1,3 @@
-//! `sluice new`.
-
 use crate::console::print;
 use crate::failure::Failure;
 use lab::store::write_whole;
@@ -26,8 +24,8 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
     print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))
 }
 
-/// Returns the example with the radio of a standard. On a fast one no TCP flow fills a queue within seconds, so that
-/// the load, the queue and the claims on it differ.
+/// Returns the example with the radio of a standard. On a fast radio no TCP flow fills a queue within seconds, so that
+/// the load, the queue and their claims differ.
 fn scenario(standard: &str) -> String {
     let modes = match standard {
         "802.11b" => "data_rate = \"11 Mb/s\"\n".to_owned(),
@@ -57,7 +55,7 @@ fn fast(mcs: u8) -> String {
     )
 }
 
-/// The lines of the example that differ over a fast standard.
+/// The lines of the example that differ under a fast standard.
 const FAST: [(&str, &str); 10] = [
     ("a download and a game", "a backup and a game"),
     ("does a download do", "does a backup do"),

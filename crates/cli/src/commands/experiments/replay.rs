@@ -1,5 +1,3 @@
-//! `sluice replay`.
-
 mod picture;
 
 use crate::args;
@@ -53,7 +51,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
     Ok(decisions)
 }
 
-/// Returns the settings of each controller. Of several, only those with a target delay get one.
+/// Returns the settings of each controller. Of several controllers, only those with a target delay get one.
 fn policies(args: &args::Replay) -> Vec<args::Policy> {
     let policy = |controller: Option<Name>, target_delay| {
         let controller = controller.map(|name| args::Scheme(Some(name)));

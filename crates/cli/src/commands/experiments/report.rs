@@ -1,5 +1,3 @@
-//! `sluice report`.
-
 use crate::console::print;
 use crate::failure::Failure;
 use experiment::report::{self, Simulator};
@@ -16,7 +14,7 @@ pub(super) fn report(folder: &Path, out: Option<PathBuf>) -> Result<(), Failure>
     print(&format!("report: {}\n", out.display()))
 }
 
-/// Writes the report of `studies` to `out`. The inner error is that of a build without the charting library.
+/// Writes the report of `studies` to `out`. The inner error: the build has no charting library.
 pub(super) fn write(
     studies: &[Study],
     out: &Path,

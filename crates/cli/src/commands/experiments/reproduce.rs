@@ -1,5 +1,3 @@
-//! `sluice reproduce`.
-
 use super::{report, targets};
 use crate::args;
 use crate::console::{complain, print, print_json, width};
@@ -102,7 +100,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
         let mut scenario = files::load(file, &wishes)?;
         scenario.file = home::name(file, &scenario.id);
         if experiments.iter().any(|other| other.scenario.id == scenario.id) {
-            let message = format!("{}: another of these scenarios has the id `{}` too", file.display(), scenario.id);
+            let message = format!("{}: two of the given scenarios have the id `{}`", file.display(), scenario.id);
             return Err(Failure::wrong(message));
         }
         let folder = match &args.out {
@@ -116,7 +114,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     Ok(experiments)
 }
 
-/// Reads the page that simulates.
+/// Reads the web page that contains the simulator.
 fn simulator(page: &Path, args: &args::Reproduce) -> Result<Simulator, Failure> {
     let wrong = |why: &dyn std::fmt::Display| Failure::wrong(format!("--interactive: {}: {why}", page.display()));
     let text = fs::read_to_string(page).map_err(|error| wrong(&format!("{error}; `make page` builds it")))?;
@@ -131,11 +129,11 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
     }
 }
 
-/// Turns the error of a sweep into a failure; after an interruption it says how to continue.
+/// Turns the error of a sweep into a failure; after an interruption the message says how to continue.
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
-            Failure::interrupted(format!("{error} in {}; the same command continues from there", folder.display()))
+            Failure::interrupted(format!("{error} in {}; to run the others, repeat this command", folder.display()))
         }
         other => other.into(),
     }

@@ -1,5 +1,3 @@
-//! `sluice run`.
-
 use super::reproduce::build;
 use super::targets;
 use crate::args;
@@ -58,7 +56,7 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
 /// Runs once and writes the events of nodes to files.
 fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
-    let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
+    let Some(timed) = timed else { return Err(Failure::interrupted("interrupted: the files are incomplete")) };
     Ok(jobs::judged(scenario, timed))
 }
 

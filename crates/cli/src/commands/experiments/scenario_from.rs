@@ -1,5 +1,3 @@
-//! `sluice scenario-from`.
-
 use super::replay::read;
 use crate::args;
 use crate::console::{complain, print};
@@ -33,13 +31,13 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     finish(args, &text)
 }
 
-/// The scenario of an interface. Stations that it leaves out are counted on standard error.
+/// The scenario of an interface. Stations that the scenario leaves out are counted on standard error.
 fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static str> {
     let scenario = interface::scenario(seen, about)?;
     let (count, all) = (seen.left_out(), seen.stations.len());
     if count > 0 {
         complain(format_args!(
-            "note: {count} of {all} stations are left out: their bitrates have no MCS and no rate of 802.11a, b or g: idle"
+            "note: {count} of {all} stations are left out: idle, without an MCS or a rate of 802.11a, b or g"
         ));
     }
     Ok(scenario)
@@ -52,7 +50,7 @@ fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Reads the Wi-Fi interface of this name; `None` if there is none, or a file of this name.
+/// Reads the Wi-Fi interface of this name; `None` if there is no such interface, or if a file has this name.
 #[cfg(target_os = "linux")]
 fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::stations::Stations>, Failure> {
     let is_interface = |name: &&str| std::path::Path::new("/sys/class/net").join(name).join("phy80211").exists();
@@ -62,7 +60,7 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts an interface as the kernel describes it. Values that no scenario can have, such as 10 MHz, are left out.
+/// Converts an interface as the kernel describes it. A value impossible in scenarios, such as 10 MHz, is left out.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
     use linux::kernel::nl80211::Role;

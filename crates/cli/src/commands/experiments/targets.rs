@@ -10,7 +10,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Returns the scenario files that the arguments name, in order, each once.
+/// Returns the scenario files that the arguments name, in their order, each file once.
 pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut known: Vec<PathBuf> = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Reads the scenario that runs once, and names its file so that the user can name it again.
+/// Reads the scenario of a single run, and stores its file's name as the user can give it again.
 pub(super) fn scenario(of: &Once, base_only: bool) -> Result<Scenario, Failure> {
     let file = one(&of.file)?;
     let mut scenario = load(&file, &Wishes { set: of.set.clone(), base_only, ..Wishes::default() })?;

@@ -33,8 +33,8 @@ struct QueueRow {
 type Sample = [f64; 5];
 
 impl View {
-    /// Takes the report of the agent behind the socket `agent`, which has exactly these queues. Returns those that
-    /// changed.
+    /// Stores the report of the agent behind the socket `agent`, which governs only these queues. Returns the queues
+    /// that changed.
     pub(super) fn take(&mut self, agent: &Path, statuses: Vec<Status>) -> Vec<Status> {
         let mut known = std::mem::take(&mut self.queues);
         let mut moved = Vec::new();
@@ -75,7 +75,7 @@ impl View {
     }
 }
 
-/// Breaks a line that is too long between words; a single word that is too long is cut.
+/// Breaks a line that is too long between words, and cuts a single word that is too long.
 fn fitted(line: &str, width: usize) -> Vec<String> {
     let whole = if line.chars().count() <= width { line.to_owned() } else { wrapped(line, width, 4) };
     whole.split('\n').map(|line| line.chars().take(width).collect()).collect()
@@ -125,7 +125,7 @@ impl QueueRow {
         }
     }
 
-    /// Returns the best measure of the link's time per packet, with its name.
+    /// Returns the best available measure of the link's time per packet, with the measure's name.
     fn service(&self) -> (&'static str, Option<Duration>) {
         service(&self.status)
     }
@@ -156,8 +156,8 @@ fn sample(status: &Status) -> Sample {
     [limit, seen.backlog.packets as f64, seen.sojourn.mean.as_secs_f64(), service.as_secs_f64(), drops(status)]
 }
 
-/// Draws the newest values as bars of eight heights, the newest at the right. The highest bar stands for the largest value
-/// or for `floor`, whichever is larger.
+/// Draws the newest values as bars of eight heights, with the newest value at the right. The highest bar stands for the
+/// largest value or for `floor`, whichever is larger.
 fn bars(values: impl DoubleEndedIterator<Item = f64> + Clone, floor: f64, width: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let newest = values.rev().take(width);

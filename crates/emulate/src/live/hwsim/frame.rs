@@ -12,9 +12,9 @@ pub(super) type Address = [u8; 6];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) receiver: Address,
-    /// None in a CTS and an ACK.
+    /// `None` in a CTS and an ACK.
     pub(super) transmitter: Option<Address>,
-    /// Priority of data, from 0 to 7; management goes as voice (`ieee80211_select_queue_80211`).
+    /// Priority of data, from 0 to 7; that of voice for management (`ieee80211_select_queue_80211`).
     pub(super) priority: u8,
 }
 
@@ -23,7 +23,7 @@ const DATA: u8 = 2;
 const VOICE: u8 = 7;
 
 impl Header {
-    /// Reads it; none if the bytes are too few for an address.
+    /// Reads the fields; `None` if the bytes are too few for an address.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let address = |from: usize| bytes.get(from..from + 6)?.try_into().ok();
         let control = bytes.first()?;
@@ -71,8 +71,8 @@ impl Rates {
         Self(rates)
     }
 
-    /// Returns the modes of the rates, with these flags at this frequency in MHz, up to the newest format that the network has.
-    /// A mode that the network does not know is `None`.
+    /// Returns the modes of the rates, with these flags at this frequency in MHz, up to the newest format of the
+    /// network. A mode that the network does not know is `None`.
     pub(super) fn series(self, flags: &[u8], frequency: u32, newest: Option<Format>) -> Series {
         let flags = flags.as_chunks::<OCTETS>().0.iter().map(|&[_, low, high]| u16::from_le_bytes([low, high]));
         let steps = self.0.iter().zip(flags.chain(std::iter::repeat(0)));

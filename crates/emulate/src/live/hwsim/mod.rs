@@ -27,7 +27,7 @@ const HEADERS: usize = 26 + 8;
 /// The least length of a simulated packet: headers of UDP and IPv4.
 const LEAST: usize = 28;
 
-/// Counts of what the radios did.
+/// Counts of the radios' frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Frames to one radio that were acknowledged.
@@ -49,7 +49,7 @@ struct Radios<'m> {
     nodes: Vec<u32>,
     /// Radios by the addresses of their interfaces.
     addresses: BTreeMap<Address, u32>,
-    /// Frames that the network has, by their ends and number.
+    /// Frames within the network, by their ends and number.
     sent: BTreeMap<(u32, u32, u32), Frame>,
     newest: Option<Format>,
     /// Time of the clock at which the network's time began.
@@ -117,7 +117,7 @@ impl Radios<'_> {
         clock(ClockId::Monotonic).saturating_sub(self.start)
     }
 
-    /// Simulates the network until now, pausing at each event for the kernel, which may answer at once.
+    /// Simulates the network up to the present, pausing at each event for the kernel, which may answer at once.
     fn advance(&mut self) -> io::Result<()> {
         let now = self.elapsed();
         let until = Instant::from_nanos(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
@@ -132,7 +132,7 @@ impl Radios<'_> {
         }
     }
 
-    /// Hands out arrivals and statuses of this instant. Returns whether there were any.
+    /// Hands out arrivals and statuses of this instant. Returns true if there were any.
     fn give_out(&mut self) -> io::Result<bool> {
         let mut told = false;
         while let Some(Arrival { way, bytes, .. }) = self.world().outside().take_arrival() {
@@ -171,7 +171,7 @@ impl Radios<'_> {
         Ok(told)
     }
 
-    /// Takes the frames that the kernel has sent. Returns whether there were any.
+    /// Takes the frames that the kernel has sent. Returns true if there were any.
     fn take_in(&mut self) -> io::Result<bool> {
         let (mut took, now) = (false, self.elapsed());
         while let Some(frame) = self.driver.next(now)? {

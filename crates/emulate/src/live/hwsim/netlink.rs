@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// Netlink's answer to a message: an error number of four bytes, and the message if that is not zero.
+/// Netlink's answer to a message: an error number of four bytes, and the message if the number is not zero.
 const ERROR: u16 = 2;
 /// Flags of a message: a request, and one that is answered in any case.
 const REQUEST: u16 = 1;
@@ -41,18 +41,18 @@ const RATE_FLAGS: u16 = 21;
 pub(super) const NO_ACK: u32 = 2;
 const ACKNOWLEDGED: u32 = 4;
 const SIGNAL_DBM: i32 = -50;
-/// Length of `nlmsghdr`, and of that and `genlmsghdr`.
+/// Length of `nlmsghdr`, and of `nlmsghdr` with `genlmsghdr`.
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
 
 /// The driver lists a frame as pending only after handing it over. It refuses a status that arrives from another
-/// processor before that, and then keeps the packet for ever. So a refused status is sent again after this time, a
-/// bounded number of times, because the driver also refuses the status of a frame that it has dropped.
+/// processor earlier, and then keeps the packet for ever. So a refused status is sent again after this time, a bounded
+/// number of times, because the driver also refuses the status of a frame that it has dropped.
 const AGAIN_AFTER: Duration = Duration::from_millis(1);
 const TIMES: u32 = 3;
 
-/// Number of the medium's socket. The driver goes on without a medium when any netlink socket of the medium's number is
-/// closed, of whatever protocol, and the kernel would give this process's number to the first socket of each.
+/// Number of the medium's socket. The driver continues without a medium when any netlink socket of the medium's number
+/// is closed, of whatever protocol, and the kernel would give this process's number to the first socket of each.
 const PORT: u32 = 1 << 30;
 /// Memory for messages of the kernel that were not read.
 const ROOM: usize = 16 << 20;
@@ -74,7 +74,7 @@ pub(super) struct Frame {
     pub(super) frequency: u32,
 }
 
-/// The driver, as its medium sees it.
+/// The driver, from the view of its medium.
 #[derive(Debug)]
 pub(super) struct Driver {
     pub(super) socket: OwnedFd,
@@ -87,8 +87,8 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Registers this process for the frames of all radios that were made in this network namespace. None if the kernel has
-    /// no such radios.
+    /// Registers this process for the frames of all radios that were made in this network namespace. `None` if the
+    /// kernel has no such radios.
     pub(super) fn register() -> io::Result<Option<Self>> {
         let kind = Some(netlink::GENERIC);
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, kind)?;
@@ -126,7 +126,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes the next frame; none if there is none now.
+    /// Takes the next frame; `None` if there is none now.
     pub(super) fn next(&mut self, now: Duration) -> io::Result<Option<Frame>> {
         loop {
             let length = match rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT) {
@@ -156,7 +156,7 @@ impl Driver {
         }
     }
 
-    /// Keeps a status that the driver refused; its sequence number tells how often. `answer`: an error and the message.
+    /// Keeps a status that the driver refused; its sequence number counts the refusals. `answer`: error and message.
     fn is_refused(&mut self, mut answer: Vec<u8>, now: Duration) {
         let Some(error) = answer.first_chunk().map(|error| i32::from_ne_bytes(*error)) else { return };
         answer.drain(..size_of::<i32>());
@@ -168,7 +168,7 @@ impl Driver {
         }
     }
 
-    /// Sends refused statuses again whose time has come. Returns when the next is due.
+    /// Sends refused statuses again when they are due. Returns when the next status is due.
     pub(super) fn again(&mut self, now: Duration) -> Option<Duration> {
         while self.refused.front().is_some_and(|(due, _)| *due <= now) {
             self.outbox.extend(self.refused.pop_front().map(|(_, bytes)| bytes).unwrap_or_default());
@@ -185,8 +185,8 @@ impl Driver {
         if self.outbox.len() > TOGETHER { self.flush() } else { Ok(()) }
     }
 
-    /// Reports a frame's fate to the radio that sent it: whether it was acknowledged, the number of transmissions, and
-    /// the airtime of frames to its receiver since the last report. It may be the last of a batch.
+    /// Reports a frame's fate to the radio that sent it: if it was acknowledged, the number of transmissions, and the
+    /// airtime of frames to its receiver since the last report. The report may be the last of a batch.
     pub(super) fn report(&mut self, frame: &Frame, acknowledged: bool, times: u16, airtime: Duration, is_last: bool) {
         let flags = frame.flags & NO_ACK | if acknowledged { ACKNOWLEDGED } else { 0 };
         let rates = frame.rates.tried(times).0;
@@ -199,7 +199,7 @@ impl Driver {
     }
 }
 
-/// A message of generic netlink: a request, which the kernel answers only if something is wrong.
+/// A message of generic netlink: a request, which the kernel answers only in case of an error.
 fn message(command: u8, family: u16) -> Request {
     Request::new(family, REQUEST, &[command, 1, 0, 0])
 }

@@ -1,4 +1,4 @@
-//! Charts over a result: every case is a point, and some are on the front.
+//! Charts over a result: every case is a point, and the best points form the Pareto front.
 
 use super::{Case, Identity, Maker, key};
 use crate::claims::Condition;
@@ -38,7 +38,8 @@ impl Maker<'_> {
         Ok(Picture { id, x: None, values: None, y, panels, notes, legend })
     }
 
-    /// Returns the points of some cases: one per element of `y`, over the same element of `x`, or its only one.
+    /// Returns the points of some cases: one point per element of `y`, over the same element of `x` or over the only
+    /// element of `x`.
     fn points(&self, cases: &[&Case], identities: &mut Vec<Identity>) -> Vec<Point> {
         let xs = self.values(cases, &self.chart.x);
         let mut points = Vec::new();
@@ -58,7 +59,7 @@ impl Maker<'_> {
         points
     }
 
-    /// True if the case fulfils the front's condition, or there is none.
+    /// True if the case fulfils the front's condition, or if the front has no condition.
     fn may_win(&self, case: &Case) -> bool {
         let Some(Front { of: Some(of), when: Some(when), .. }) = &self.chart.front else { return true };
         // A wrong condition was refused when the scenario was read.
@@ -78,7 +79,7 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the Pareto-optimal points: none is better along one axis and as good along the other.
+/// Returns the Pareto-optimal points: no other point is better along one axis and as good along the other.
 fn on_front<'p>(front: &'p Front, points: &'p [Point]) -> impl Iterator<Item = &'p Point> {
     let beats = |ours: f64, theirs: f64, side: Side| match side {
         Side::Below => ours < theirs,

@@ -24,11 +24,11 @@ impl Future<'_, '_> {
         if scatter {
             self.check_scatter(&at, chart)?;
         } else {
-            let message = "a front is one of points over a result: it needs `x_title`";
+            let message = "`front` needs a chart over a result, which has `x_title`";
             self.require(chart.front.is_none(), &at("front"), message)?;
         }
         let is_log = chart.x_scale == Spacing::Log;
-        self.require(!(over_time && is_log), &at("x_scale"), "`x_scale` has no effect over `time`")?;
+        self.require(!(over_time && is_log), &at("x_scale"), "`x_scale` has no effect where `x` is `time`")?;
         if !over_time && !cdf && !scatter {
             let axis = self.axis(&at("x"), &chart.x).map_err(|refusal| {
                 refusal.note("or `time`, for series, `cdf`, for distributions, or a result, with `x_title`")
@@ -37,8 +37,7 @@ impl Future<'_, '_> {
             let message = format!("`{}` has labels that are not numbers above zero", chart.x);
             self.require(!is_log || axis.labels.iter().all(placed), &at("x_scale"), message)?;
         } else {
-            let message =
-                "a chart over `time` and a `cdf` show what was recorded: `together` and `against` are for axes";
+            let message = "`together` and `against` need an axis as `x`: `time` and `cdf` show recorded values";
             let is_recorded = chart.together.is_none() && chart.against.is_empty();
             self.require(scatter || is_recorded, &at("x"), message)?;
         }
@@ -101,7 +100,7 @@ impl Future<'_, '_> {
         title::factor(title, &chart.x, unit).map_err(|why| self.draft.refuse_at(&at("x_title"), why))?;
         match chart.front.as_ref().map(|front| (&front.of, &front.when)) {
             Some((Some(_), None) | (None, Some(_))) => {
-                Err(self.draft.refuse_at(&at("front"), "`of` and `when` belong together"))
+                Err(self.draft.refuse_at(&at("front"), "set `of` and `when` together"))
             }
             Some((Some(of), Some(when))) => {
                 let refuse = |message: String| self.draft.refuse_at(&at("front.when"), message);

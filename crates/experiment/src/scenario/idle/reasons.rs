@@ -17,7 +17,7 @@ impl Reason {
         Self { why: why.into(), instead: instead.into() }
     }
 
-    /// The reason that another setting must have this value.
+    /// The reason that this setting needs another setting with this value.
     pub(super) fn needs(setting: &str) -> Self {
         Self::new(format!("it belongs to `{setting}`"), format!("set `{setting}`, or leave it out"))
     }
@@ -36,7 +36,7 @@ struct Other {
     instead: String,
 }
 
-/// Returns the reason for a setting that acts only where it is read; none for one that always acts.
+/// Returns the reason for a setting that acts only where it is read; `None` for a setting that always acts.
 pub(super) fn of(path: &[&str]) -> Option<&'static Reason> {
     static ALL: LazyLock<BTreeMap<String, Reason>> = LazyLock::new(|| {
         let Written { belongs, other } = toml::from_str(include_str!("reasons.toml")).expect("a table of reasons");

@@ -1,4 +1,4 @@
-//! Settings that act only with certain values, so that reading them does not show an effect.
+//! Settings that act only with certain values, so that being read does not prove an effect.
 
 use super::reasons::Reason;
 use super::{At, ENTRY};
@@ -55,13 +55,13 @@ fn is_silent(flow: &Flow) -> bool {
         && flow.at.iter().all(|step| step.rate.is_none_or(units::Rate::is_zero))
 }
 
-/// Checks for a change after the end of the run.
+/// Checks for a time after the end of the run.
 fn late(time: Duration, end: Duration) -> Option<Reason> {
     let why = || format!("the run ends at {end}");
-    (time >= end).then(|| Reason::new(why(), "write an earlier time, a longer `duration`, or leave it out"))
+    (time >= end).then(|| Reason::new(why(), "write an earlier time or a longer `duration`, or leave the key out"))
 }
 
-/// True if `[nodes]` has no node of its own and places no other, as random placement does.
+/// True if `[nodes]` has no nodes and places no others, as random placement does.
 fn places_no_node(network: &Network) -> bool {
     let is_placed = |node: &Node| node.position.is_none() && node.role != Role::Wired;
     network.nodes.as_ref().is_some_and(|nodes| {
@@ -69,7 +69,7 @@ fn places_no_node(network: &Network) -> bool {
     })
 }
 
-/// True if a flow or a link names the nodes of a table, which may be none: `up*`.
+/// True if a flow or a link names the nodes of a table by a pattern that may match no node: `up*`.
 fn is_named(node: &Node, network: &Network) -> bool {
     let ends = network.flow.iter().flat_map(|flow| [&flow.from, &flow.to]);
     let mut patterns = ends.chain(network.wired.iter().flat_map(|wired| &wired.between));
@@ -86,8 +86,8 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
     };
     match (key, rest, of) {
         (_, [], Some((kind, name, own))) if name != own => Some(Reason::new(
-            format!("these are parameters of the {kind} `{name}`, which none of these queues uses"),
-            format!("the {kind} is `{own}`; set `{kind} = \"{name}\"`, or take these out"),
+            format!("no queue with these settings uses the {kind} `{name}`"),
+            format!("the {kind} is `{own}`; set `{kind} = \"{name}\"`, or leave the parameters out"),
         )),
         ("own", [name, ..], _) if *name != queue.discipline.as_str() => {
             Some(Reason::needs(&format!("discipline = \"{name}\"")))
@@ -97,14 +97,15 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
             "set a `controller` of the limit, or leave `purge` out",
         )),
         ("shaper_burst", ..) if !orders(Sets::RATE) => Some(Reason::new(
-            "no controller orders a rate for this queue",
+            "no controller sets a rate for this queue",
             "set a `controller` of the rate, or leave `shaper_burst` out",
         )),
         ("pie", ["mark_ecnth"], _) if !queue.pie.as_ref()?.ecn => Some(Reason::needs("ecn = true")),
         ("red", ["interval"], _) if !queue.red.as_ref()?.adaptive => Some(Reason::needs("adaptive = true")),
-        ("red", ["target_delay"], _) if queue.red.as_ref()?.min_th.is_some() => {
-            Some(Reason::new("`min_th` is set, which follows from it otherwise", "leave one of the two out"))
-        }
+        ("red", ["target_delay"], _) if queue.red.as_ref()?.min_th.is_some() => Some(Reason::new(
+            "`min_th` is set instead of following from the target",
+            "leave `min_th` or `target_delay` out",
+        )),
         (table, [key], Some(("controller", ..))) => {
             let [why, instead] = queue.parameters().idle(table, key)?;
             Some(Reason::new(why, instead))
@@ -124,8 +125,8 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
     let ranges = radio.propagation == Propagation::Range;
     match key {
         "carrier_sense_range" | "carrier_sense_threshold" if senses_less_than_it_decodes(radio) => Some(Reason::new(
-            "decoded frames count as sensed, and this detects no others",
-            "write a longer range, or a lower threshold, than that of decoding, or leave it out",
+            "decoded frames count as sensed, and this value detects no further frames",
+            "write a longer range or a lower threshold than that of decoding, or leave this key out",
         )),
         // The times of 802.11n and ax depend on the band.
         "frequency" if ranges && !radio.standard.high_throughput() => Some(no_powers()),
@@ -150,7 +151,7 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
             (!streams && network.mac.turns.is_none() && !sets_power).then(|| {
                 Reason::new(
                     "rate control chooses the mode of data frames",
-                    "write `algorithm = \"fixed\"` in `[mac.rate_control]`, or leave it out",
+                    "write `algorithm = \"fixed\"` in `[mac.rate_control]`, or leave this key out",
                 )
             })
         }
@@ -161,11 +162,11 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
 fn no_powers() -> Reason {
     Reason::new(
         "with `propagation = \"range\"` signals have no power",
-        "choose a `propagation` with powers, or leave it out",
+        "choose a `propagation` with powers, or leave this key out",
     )
 }
 
-/// True if carrier sense detects no more than is decoded, and decoded frames count as sensed.
+/// True if carrier sense detects no further frames than decoding does, and decoded frames count as sensed.
 fn senses_less_than_it_decodes(radio: &Radio) -> bool {
     let sensed_anyway = radio.propagation == Propagation::Range || radio.capture == Capture::StrongestPreamble;
     let is_shorter = radio.carrier_sense_range.zip(radio.range).is_some_and(|(sensed, decoded)| sensed < decoded);

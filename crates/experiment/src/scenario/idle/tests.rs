@@ -230,11 +230,11 @@ fn a_setting_of_tcp_acts_where_one_flow_takes_it() {
     };
     assert_eq!(said(&tcp(""), &[]), None);
     let refusal = said(&tcp("tcp.segment = \"700 B\"\n"), &[]).unwrap();
-    assert!(refusal.contains("a.toml:5:11: `segment` has no effect: every flow has its own"), "{refusal}");
+    assert!(refusal.contains("a.toml:5:11: `segment` has no effect: every flow sets it"), "{refusal}");
     let tables = tcp("tcp.bqm.raise = false\n").replace("[[flow]]", "congestion = \"bqm\"\nbqm.every = 9\n[[flow]]");
     assert_eq!(said(&tables, &[]), None, "a flow takes single keys of a table");
     let refusal = said(&tables.replace("raise = false", "every = 8"), &[]).unwrap();
-    assert!(refusal.contains("`every` has no effect: every flow has its own"), "{refusal}");
+    assert!(refusal.contains("`every` has no effect: every flow sets it"), "{refusal}");
     let refusal = said(&tcp(""), &["tcp.loss_detection=duplicate-acks"]).unwrap();
     assert!(refusal.contains("it belongs to `recovery = \"sack\"`"), "{refusal}");
     assert_eq!(

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// A page of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its file: `radio.md`. The index is `README.md`.
+    /// File of the page: `radio.md`. The index is `README.md`.
     pub file: String,
     /// The Markdown.
     pub text: String,
@@ -16,7 +16,7 @@ pub struct Page {
 const INDEX: &str = "README";
 const MARK: &str = "<!-- Written by `sluice docs` from doc comments. -->";
 
-/// Tables that share a page. Every other table has a page of its own, with the tables in it.
+/// Tables that share a page. Every other table has its own page, with its inner tables.
 const GROUPS: &[(&str, &[&str])] = &[
     ("radio", &["radio"]),
     ("nodes", &["nodes", "node", "wired", "mobility", "consumption"]),
@@ -94,14 +94,14 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
     page.push('\n');
 }
 
-/// Returns the choices of a key with their descriptions, except those that a key of the same table describes, and types:
-/// the key describes them.
+/// Returns the choices of a key with their descriptions, except choices that another key of the same table describes,
+/// and types: the key describes them.
 fn told<'k>(table: &'k Table, key: &'k Key) -> impl Iterator<Item = &'k (String, String)> {
     let elsewhere = move |about: &str| table.keys.iter().any(|key| key.about == about);
     key.choices.iter().filter(move |(value, about)| value.starts_with('`') && !about.is_empty() && !elsewhere(about))
 }
 
-/// Returns an earlier key with the same choices, which lists them.
+/// Returns an earlier key that lists the same choices.
 fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)> {
     let mut keys = tables.iter().flat_map(|table| table.keys.iter().map(move |key| (table, key)));
     keys.find(|(_, other)| other.choices == key.choices).filter(|(_, other)| !std::ptr::eq(*other, key))
@@ -110,7 +110,7 @@ fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)>
 /// Length of choices that stand in the line of their key.
 const ONE_LINE: usize = 240;
 
-/// Writes a key of the list: name, kind unless the default shows it, default, meaning, and its choices.
+/// Writes a key of the list: name, kind unless the default implies it, default, meaning, and choices.
 fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     let (about, default) = match (key.required, key.default.as_str()) {
         (true, _) => (key.about.as_str(), "required".to_owned()),
@@ -173,8 +173,8 @@ fn short_default(about: &str) -> (&str, String) {
     }
 }
 
-/// Returns the kind of a key's value; choices that another key lists as a link. Empty if the choices follow, and for a
-/// table with keys.
+/// Returns the kind of a key's value; for choices that another key lists, a link to that key. Empty if the choices
+/// follow, and for a table with keys.
 fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
     let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
     if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     all: Vec<Table>,
-    /// Tables that share their keys with one of these: their path, and its path: `node.queue`, `queue`.
+    /// Tables that share their keys with another table: the table's path and the other's, as `node.queue` and `queue`.
     shared: Vec<(String, String)>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Key {
     /// The default as TOML; empty without one.
     pub(crate) default: String,
     pub(crate) required: bool,
-    /// The values allowed, with their meaning; empty if any value is.
+    /// The allowed values with their meanings; empty if any value is allowed.
     pub(crate) choices: Vec<(String, String)>,
     /// True for a table or an array of tables, which has its own entry.
     pub(crate) is_table: bool,
@@ -101,7 +101,7 @@ impl Tables {
         self.all.iter().flat_map(|table| table.keys.iter().map(move |key| (key.name.as_str(), table)))
     }
 
-    /// Returns the table at this path, or the one with which it shares its keys.
+    /// Returns the table at this path, or the table with which the path shares its keys.
     pub(crate) fn at(&self, path: &str) -> Option<&Table> {
         let mut path = path.to_owned();
         // Shared tables are nested: `node.category_queue.voice.codel`.
@@ -119,7 +119,7 @@ impl Tables {
     }
 }
 
-/// True if the path begins with this one, of which a part may be any name.
+/// True if the path begins with this prefix, in which a part may stand for any name.
 fn begins(path: &str, beginning: &str) -> bool {
     if beginning.is_empty() {
         return path.is_empty();

@@ -1,4 +1,4 @@
-//! Detects when a device is done with a packet: a program, beside the discipline, that sees packets being freed.
+//! Detects when a device is done with a packet: a program, next to the discipline, that sees packets being freed.
 
 use super::maps::{BELOW, MEASURED, kept_as, refused, removed};
 use crate::error::Error;
@@ -10,7 +10,7 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/completion.bpf.
 /// Pinned links of its two programs.
 const LINKS: [(&str, &str); 2] = [("sluice_consumed", "consumed"), ("sluice_dropped", "dropped")];
 
-/// Loads it, unless it is loaded. The kernel keeps it under `folder`, with the discipline's maps.
+/// Loads the programs, unless they are loaded. The kernel keeps them under `folder`, with the discipline's maps.
 pub(super) fn watch(folder: &Path) -> std::result::Result<(), Error> {
     if LINKS.iter().all(|(_, link)| folder.join(link).exists()) {
         return Ok(());
@@ -38,7 +38,7 @@ fn load(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Unloads it, if it is loaded.
+/// Unloads the programs, if they are loaded.
 pub(super) fn forget(folder: &Path) -> io::Result<()> {
     LINKS.iter().try_for_each(|(_, link)| removed(std::fs::remove_file(folder.join(link))))
 }

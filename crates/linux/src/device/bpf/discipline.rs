@@ -32,7 +32,7 @@ impl Discipline {
     /// Checks that this kernel supports queue disciplines in BPF.
     ///
     /// # Errors
-    /// The kernel has no type information (BTF), or a discipline's types are missing. The message has the cure.
+    /// The kernel has no type information (BTF), or a discipline's types are missing. The message names the cure.
     fn is_possible() -> Result<(), Error> {
         let types = Btf::from_vmlinux().map_err(|_| Unsupported::KernelWithoutTypes)?;
         match types.type_by_name::<Func<'_>>("bpf_qdisc_bstats_update") {
@@ -45,7 +45,7 @@ impl Discipline {
     /// system of type `bpf`.
     ///
     /// # Errors
-    /// The kernel refuses it; the loaded one is of another version or has not enough room.
+    /// The kernel refuses the discipline; the loaded one is of another version or has too little room.
     pub fn load(folder: &Path, most: Limit) -> Result<Self, Error> {
         let places = places(most)?;
         let loaded = || Self::find(folder);
@@ -85,7 +85,7 @@ impl Discipline {
         take_away(folder)
     }
 
-    /// Programs of queues that are gone go, too.
+    /// Programs of queues that no longer exist are unloaded, too.
     fn forget_marking(&self) -> Result<(), Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface == 0 {
@@ -130,7 +130,7 @@ impl Discipline {
     /// Takes over the queue with this handle, under other settings.
     ///
     /// # Errors
-    /// The handle is not one of ours.
+    /// The handle is not one of Sluice's.
     pub fn take_over(
         &self,
         handle: u32,
@@ -149,8 +149,8 @@ impl Discipline {
         Slot::take(number, mechanism, measures, now, copy(&self.settings)?, copy(&self.measured)?)
     }
 
-    /// Lets a queue that is not made yet share its credit with the queues of the same phy, if it has one. The caller excludes
-    /// other agents meanwhile.
+    /// Lets a queue that is not made yet share its credit with the queues of the same phy, if it has a phy. The caller
+    /// excludes other agents meanwhile.
     ///
     /// # Errors
     /// The maps cannot be read or written.
@@ -177,7 +177,7 @@ impl Discipline {
     }
 
     /// Releases packets of this queue by credit from now on: its device never pushes back. Without `credit` the device
-    /// takes as many as it likes. Waiting packets stay.
+    /// takes packets without a bound. Waiting packets stay.
     ///
     /// # Errors
     /// The kernel does not report when packets are freed: it was built without tracepoints for BPF.
@@ -188,7 +188,7 @@ impl Discipline {
         slot.set_credit(credit)
     }
 
-    /// Tells whether the queue with this handle has this discipline, as to stations.
+    /// True if the queue with this handle has this discipline, with or without stations.
     pub(super) fn has_order(&self, handle: u32, order: Order) -> bool {
         let number = (handle >> 16).wrapping_sub(FIRST);
         let seen = if number < QUEUES { read_measured(&self.measured, number).ok() } else { None };
@@ -213,7 +213,7 @@ impl Discipline {
         }
     }
 
-    /// Tells whether the discipline serves no interface.
+    /// True if the discipline serves no interface.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -226,7 +226,7 @@ impl Discipline {
         Ok(true)
     }
 
-    /// Unloads the discipline. Installed queues of it still pass packets, by their fall-back limit.
+    /// Unloads the discipline. Its installed queues still pass packets, by their fall-back limit.
     ///
     /// # Errors
     /// The folder cannot be removed.

@@ -26,7 +26,7 @@ use units::{Duration, Instant};
 /// Where the kernel keeps the discipline while there are agents.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
 
-/// Estimates under release by credit, where everything else is measured.
+/// Estimates under release by credit, where all other quantities are measured.
 const BY_CREDIT: [(Reads, &str); 2] = [(Reads::OVERHEARD, OWN_ONLY), (Reads::HOPS, BY_TIME_TO_LIVE)];
 /// Estimates for a device that does not report when it is done with a packet.
 const BY_DEPARTURES: [(Reads, &str); 4] = [
@@ -42,7 +42,7 @@ const OWN_ONLY: &str = "real time: only what leaves by this interface";
 const LONGEST_DRAIN: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// An interface with our queue.
+/// An interface with Sluice's queue.
 #[derive(Debug)]
 pub struct Governed {
     route: Route,
@@ -59,13 +59,13 @@ pub struct Governed {
 }
 
 impl Governed {
-    /// Installs our queue at the root of an interface, at an instant at which nothing waits in the former queue, or
-    /// after a quarter of a second: packets that still wait then are lost, as with any change of a discipline. A queue
-    /// that a killed agent left is taken over with all its packets.
+    /// Installs Sluice's queue at the root of an interface, at an instant at which no packet waits in the former queue,
+    /// or after a quarter of a second. Packets that still wait then are lost, as with any change of a discipline. A
+    /// queue that a killed agent left is taken over with all its packets.
     ///
     /// # Errors
-    /// There is no such interface, the privilege is missing, the kernel has no such disciplines, another agent is
-    /// there, or the former queue could not be restored (unless it is to be `replace`d).
+    /// There is no such interface, the privilege is missing, the kernel has no such disciplines, or another agent is
+    /// there. Or the former queue could not be restored (unless it is to be `replace`d).
     pub fn attach(
         place: &Place,
         mechanism: Mechanism,
@@ -112,7 +112,7 @@ impl Governed {
         self.discipline.as_ref().map_or(Ok(()), |discipline| discipline.mark(&self.slot, interface))
     }
 
-    /// Tells a queue with turns who the stations are.
+    /// Gives a queue with turns the list of stations.
     fn name_stations(&mut self) -> Result<(), Error> {
         if let (Order::Turns(Turns { by_station: true, .. }), Some(discipline)) = (self.order, &self.discipline) {
             self.stations = Some(discipline.stations(&self.slot, self.link.index)?);
@@ -120,7 +120,7 @@ impl Governed {
         Ok(())
     }
 
-    /// Lets the device take waiting packets as it likes, for as long as it is given.
+    /// Lets the device take waiting packets without a bound, as long as this value exists.
     fn drain(&mut self) {
         let index = self.link.index.into();
         if let Some(discipline) = &self.discipline
@@ -200,8 +200,8 @@ fn install(
     Ok((slot, former, state))
 }
 
-/// Waits a short time for a queue to be empty, because packets that wait when a discipline goes are lost. A queue that
-/// cannot be read counts as empty.
+/// Waits a short time for a queue to be empty, because packets that wait when a discipline is removed are lost. A queue
+/// that cannot be read counts as empty.
 fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
     let patience = Patience::new(LONGEST_DRAIN, PAUSE);
     while !is_empty().unwrap_or(true) && patience.lasts() {}

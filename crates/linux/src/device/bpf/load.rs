@@ -16,11 +16,10 @@ use std::path::Path;
 use units::Duration;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// Time for which an agent tries to get a lock that others hold briefly: shorter than its watchdog, which would end the
-/// agent.
+/// Time for which an agent tries to get a lock that others hold briefly: shorter than its watchdog, which ends agents.
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_millis(1);
-/// Mode of the folder: whoever may open it may lock it, and whoever may write may replace what is kept there.
+/// Mode of the folder: any user who may open it may lock it, and any user who may write may replace its files.
 const FOLDER_MODE: u32 = 0o700;
 /// Type that `statfs` reports for sysfs (magic.h).
 const SYSFS: u64 = 0x6265_6572;
@@ -69,8 +68,8 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
 }
 
 /// Makes the folder, for this user alone. The file system may be open to everybody (mode 1777): what another user made
-/// under that name first is put aside, if this one may, else refused, as is a folder in which others may put or remove
-/// anything. Returns false if it has just been unloaded.
+/// under that name first is moved aside, if the kernel allows it, else refused, as is a folder in which others may put
+/// or remove files. Returns false if the folder has just been unloaded.
 fn own(folder: &Path) -> Result<bool, Error> {
     let above = folder.parent().unwrap_or(folder);
     match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
@@ -110,8 +109,8 @@ fn own(folder: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Puts a folder of this user in the place of what another one has made there. The kernel lets the owner of the folder
-/// above do that, and nobody else undo it, whatever the other does meanwhile.
+/// Puts a folder of this user in the place of what another user has made there. The kernel lets the owner of the folder
+/// above do that, and no other user can undo it, whatever he does meanwhile.
 fn put_aside(folder: &Path) -> bool {
     let Ok(name) = random() else { return false };
     // File systems of type bpf refuse names with a dot.
@@ -124,8 +123,8 @@ fn put_aside(folder: &Path) -> bool {
 }
 
 /// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and excludes all others
-/// while this is held: a slot must not be taken before its queue is installed, and new pins must not be removed. The
-/// lock is on the folder, which nobody else can open, and which goes when the discipline is unloaded.
+/// while the result is held. A slot must not be taken before its queue is installed, and new pins must not be removed.
+/// The lock is on the folder, which no other user can open, and which disappears when the discipline is unloaded.
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     let patience = Patience::new(LONGEST_WAIT, PAUSE);
     loop {
@@ -146,7 +145,7 @@ pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     }
 }
 
-/// Tells whether the folder is still the one that was opened.
+/// True if the folder is still the one that was opened.
 fn is_still(opened: &File, folder: &Path) -> bool {
     let same = |opened: Stat, now: Stat| (opened.st_dev, opened.st_ino) == (now.st_dev, now.st_ino);
     matches!((fstat(opened), lstat(folder)), (Ok(opened), Ok(now)) if same(opened, now))
@@ -157,7 +156,7 @@ fn failed(folder: &Path, source: io::Error) -> Error {
     Error::refused(&what, "the folder's user")(source)
 }
 
-/// Removes the kind, as far as it exists. The link goes first: without it no agent takes the rest for complete.
+/// Removes the kind, as far as it exists. The link is removed first: without it no agent takes the rest for complete.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)

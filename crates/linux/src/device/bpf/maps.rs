@@ -1,4 +1,4 @@
-//! Maps of the discipline: their names and sizes, and how they are read.
+//! Maps of the discipline: their names and sizes, and how the agent reads them.
 
 use super::mechanism::room;
 use super::shared::{FIRST_MAJOR, MOST_QUEUES, Measured};
@@ -63,7 +63,7 @@ pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Er
     Ok(last)
 }
 
-/// Returns the error of a removal, unless nothing was there to be removed.
+/// Returns the error of a removal, unless there was nothing to remove.
 pub(super) fn removed(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -15,8 +15,8 @@ pub(super) fn kept(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("mark-{number}"))
 }
 
-/// Attaches the program to the interface with this number, for the queue with that one. It stays under `folder`, with
-/// the maps of the discipline, until [`forget`].
+/// Attaches the program to the interface with this number, for the queue with that one. The program stays under
+/// `folder`, with the maps of the discipline, until [`forget`].
 pub(super) fn watch(folder: &Path, number: u32, interface: u32) -> std::result::Result<(), Error> {
     // One that a killed agent left may belong to another interface.
     forget(folder, number).map_err(Error::kernel("mark packets"))?;

@@ -41,13 +41,12 @@ impl Settings {
         settings
     }
 
-    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the discipline falls
-    /// back.
+    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the queue falls back.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
     }
 
-    /// Releases packets by credit; with `None` the device takes as many as it likes.
+    /// Releases packets by credit; with `None` the device takes packets without a bound.
     pub(super) fn set_credit(&mut self, credit: Option<Credit>) {
         let most = credit.map_or(0, |credit| credit.packets.into());
         let Credit { time, expiry, look_every, .. } = credit.unwrap_or_default();
@@ -85,7 +84,7 @@ impl Settings {
         self.rate = rate.map_or(0, |rate| rate.as_bps().max(1));
     }
 
-    /// As [`Mark::hits`], by the kernel's hash of a flow.
+    /// Like [`Mark::hits`], by the kernel's hash of a flow.
     pub(super) fn set_mark(&mut self, mark: Mark) {
         let (sets, index, only_new) = match mark {
             Mark::None => (0, 0, false),
@@ -100,7 +99,7 @@ impl Settings {
         self.late_after = late_after.map_or(0, |time| time.as_nanos().max(1));
     }
 
-    /// Returns the settings of the real-time queue beside one with these: never shaped, limited by the hard limit.
+    /// Returns the settings of the real-time queue next to a queue with these: never shaped, limited by the hard limit.
     pub(super) fn of_real_time(&self, hard: Limit) -> Self {
         let mut settings = Self { rate: 0, ..*self };
         settings.set_limit(hard, hard);
@@ -114,22 +113,22 @@ fn weight(of_newest: Option<f64>) -> u64 {
     of_newest.map_or(0, |weight| ((weight * WEIGHT_ONE + 0.5) as u64).clamp(1, WEIGHT_ONE as u64))
 }
 
-/// Longest round of turns that the discipline can compute with; no real round is as long.
+/// Longest round of turns that the discipline can compute with; real rounds are shorter.
 const LONGEST_ROUND: Duration = Duration::from_secs(1_000);
 
 /// Turns, as crate `queue` has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// How long packets may wait.
+    /// Longest intended wait of packets.
     pub target: Positive<Duration>,
-    /// How long a round of the stations' turns may take. `None`: as long as it does.
+    /// Longest round of the stations' turns. `None`: unbounded.
     pub bulk: Option<Positive<Duration>>,
-    /// Whether stations are told apart; otherwise all packets are for one.
+    /// True if stations are distinguished; otherwise all packets are for one.
     pub by_station: bool,
 }
 
 impl Turns {
-    /// Most packets below: more than two turns of 802.11ax hold, and there are places for them.
+    /// Most packets below: two turns of 802.11ax hold fewer, and this many have places.
     const CREDIT_PACKETS: u32 = 960;
 }
 
@@ -139,14 +138,14 @@ pub enum Order {
     /// First in, first out.
     #[default]
     Arrival,
-    /// Also, but a full queue discards by priority.
+    /// Like turns, but a full queue discards by priority.
     Biased,
     /// Turns.
     Turns(Turns),
 }
 
 impl Order {
-    /// Returns the wished way of release; whether stations are told apart matters to turns.
+    /// Returns the wished way of release; `by_station` matters to turns only.
     pub(crate) fn of(wish: &Wish, by_station: bool) -> Self {
         match wish.turns() {
             Some(target) => Self::Turns(Turns { target, bulk: wish.bulk_delay, by_station }),
@@ -155,7 +154,7 @@ impl Order {
         }
     }
 
-    /// As the discipline in the kernel has it.
+    /// Returns the discipline's number in the kernel.
     pub(super) fn number(self) -> u64 {
         match self {
             Self::Arrival => 0,
@@ -170,7 +169,7 @@ impl Order {
         if let Self::Turns(turns) = self { Some(turns) } else { None }
     }
 
-    /// Returns the credit with which its queue releases packets: by airtime, if stations are told apart.
+    /// Returns the credit with which its queue releases packets: by airtime, if stations are distinguished.
     pub(super) fn credit(self) -> Credit {
         let all = Credit::default();
         match self.turns() {
@@ -188,16 +187,15 @@ pub struct Credit {
     pub packets: u32,
     /// Most time below, by the recent service times; two packets are always allowed.
     pub time: Duration,
-    /// A packet that is not completed after this time is given up, so that a lost completion stops nothing.
+    /// A packet that is not completed after this time is given up, so that a lost completion does not stop the queue.
     pub expiry: Duration,
     /// Interval at which a queue that waits for credit checks it.
     pub look_every: Duration,
 }
 
 impl Default for Credit {
-    /// The longest Wi-Fi frame lasts 5.5 ms (IEEE 802.11-2016, table 19-25): with 8 ms a whole frame waits while
-    /// another is on the air. A check every millisecond comes before the device runs dry. A retry chain is over long
-    /// before 250 ms.
+    /// The longest Wi-Fi frame lasts 5.5 ms (IEEE 802.11-2016, table 19-25): with 8 ms one frame waits while another is
+    /// sent. A check each millisecond comes before the device runs dry. A retry chain ends long before 250 ms.
     fn default() -> Self {
         let [time, expiry, look_every] = [8, 250, 1].map(Duration::from_millis);
         Self { packets: 768, time, expiry, look_every }
@@ -211,6 +209,6 @@ pub struct Below {
     pub taken: u64,
     /// Packets that the device has completed, whether sent or dropped.
     pub completed: u64,
-    /// Packets given up without a completion. The others are still with the device.
+    /// Packets given up without a completion. The packets in neither count are still with the device.
     pub lost: u64,
 }

@@ -24,7 +24,7 @@ pub struct Slot {
     reading: Reading,
     /// Slot of the real-time queue, if there is one.
     real_time: Option<Reading>,
-    /// The real-time queue and this one, as a second controller saw them last.
+    /// Last readings of the real-time queue and of this one by a second controller.
     second: Option<[Reading; 2]>,
     beside: Beside,
 }
@@ -66,8 +66,8 @@ impl Slot {
         (FIRST + self.number) << 16
     }
 
-    /// Lets the queue be made on an interface of this thread's network namespace, as long as the agent is heard: now,
-    /// and at each interval.
+    /// Lets the queue be made on an interface of this thread's network namespace, as long as the agent shows that it
+    /// lives: now, and at each interval.
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -77,7 +77,7 @@ impl Slot {
         self.write()
     }
 
-    /// Returns the number of the interface that it serves; `None` before the queue is made and after it is gone.
+    /// Returns the number of the interface that it serves; `None` before the queue is made and after its removal.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -86,7 +86,8 @@ impl Slot {
         Ok((interface != 0).then_some(interface))
     }
 
-    /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval) this is no sign of life of the agent.
+    /// Returns the present backlog. The call is no sign of life of the agent, in contrast to
+    /// [`take_interval`](Self::take_interval).
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -113,8 +114,7 @@ impl Slot {
         Ok(Below { taken, completed, lost })
     }
 
-    /// Returns the interval since the last call, and reports that the agent is alive. A maximum that falls between the
-    /// two is lost.
+    /// Returns the interval since the last call, and reports that the agent lives. A maximum between the two is lost.
     ///
     /// # Errors
     /// The maps cannot be read or written.
@@ -136,7 +136,8 @@ impl Slot {
     }
 
     /// Returns the measurements of the real-time queue, and those from outside the queue, since the last call of this
-    /// function; `None` if there is no such queue. Maxima are those since the last call of either.
+    /// function; `None` if there is no such queue. Maxima are those since the last call of this function or of
+    /// `take_interval`.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -154,10 +155,10 @@ impl Slot {
         self.beside
     }
 
-    /// Begins under a controller: its first orders, and the measurements that it asks for.
+    /// Begins under a controller: its first orders, and the measurements that it needs.
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval).
+    /// As for [`take_interval`](Self::take_interval).
     pub fn begin(&mut self, start: &Start) -> Result<(), Error> {
         self.settings.set_limit(start.orders.limit, self.hard);
         self.settings.set_rate(start.orders.rate);
@@ -183,7 +184,7 @@ impl Slot {
         self.set_limit(orders.limit)
     }
 
-    /// Moves the limit, never above the hard one. The excess is discarded when the next packet comes or leaves.
+    /// Moves the limit, never above the hard one. The excess is discarded when the next packet arrives or leaves.
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -192,13 +193,13 @@ impl Slot {
         self.write()
     }
 
-    /// Says which radio the queue belongs to: fixed when it is made.
+    /// Sets the radio to which the queue belongs: fixed when it is made.
     pub(super) fn belongs_to(&mut self, radio: u64, phy: u64) -> Result<(), Error> {
         (self.settings.radio, self.settings.phy) = (radio, phy);
         self.write()
     }
 
-    /// Sets the discipline: fixed when the queue is made, except for how long packets may wait with turns.
+    /// Sets the discipline: fixed when the queue is made, except for the delays of turns.
     ///
     /// # Errors
     /// The settings cannot be written.

@@ -13,14 +13,14 @@ use units::{Bytes, Duration, Rate};
 /// Stations of a queue.
 #[expect(clippy::cast_possible_truncation, reason = "there are 64")]
 const ELEMENTS: usize = STATIONS as usize;
-/// Bytes of an MPDU in an aggregate beside the packet: delimiter, header, cipher, LLC and checksum.
+/// Bytes of an MPDU in an aggregate in addition to the packet: delimiter, header, cipher, LLC and checksum.
 const FRAMING: Bytes = Bytes::new(50);
 /// A full packet with its framing.
 const FULL: Bytes = Bytes::new(1_550);
 /// Time of a frame in addition to its bytes: access, preambles, ACK.
 const ACCESS: Duration = Duration::from_micros(250);
-/// Rate of receivers of which nothing is known, and of groups: the lowest that all have; at 2.4 GHz that of groups is the
-/// lowest basic rate unless an access point has others.
+/// Rate of unknown receivers and of groups: the lowest that all have; at 2.4 GHz that of groups is the lowest basic
+/// rate unless an access point has others.
 const LOWEST: Rate = Rate::mbps(6);
 const LOWEST_AT_2_4_GHZ: Rate = Rate::mbps(1);
 const GROUP: [u8; 6] = [0xff; 6];
@@ -73,7 +73,7 @@ impl Stations {
         Ok(new)
     }
 
-    /// Writes the addresses of the stations, and the airtime of data to each. With many stations not at each call.
+    /// Writes the stations' addresses and the airtime of data to each. With many stations only some calls write them.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         if self.pass > 0 {
             self.pass -= 1;
@@ -126,7 +126,7 @@ impl Stations {
 }
 
 impl Known {
-    /// Takes a reading of the rate, and returns the middle one of the last.
+    /// Takes a reading of the rate, and returns the median of the last readings.
     fn settled(&mut self, reading: (Rate, Format)) -> (Rate, Format) {
         self.rates.push_back(reading);
         if self.rates.len() > READINGS {
@@ -138,7 +138,7 @@ impl Known {
     }
 }
 
-/// Returns an address as `shared.h` has it.
+/// Returns an address in the form of `shared.h`.
 pub(super) fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
@@ -168,8 +168,8 @@ fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
     Station { address, per_byte, per_packet: takes(FRAMING), turn, packets }
 }
 
-/// Returns the entry for groups: they hear the lowest basic rate, without aggregates and repeats. A station's frames to
-/// them go to its access point.
+/// Returns the entry for groups: they receive at the lowest basic rate, without aggregates and repeats. A station's
+/// frames to groups go to its access point.
 fn group(interface: &Interface) -> Option<Station> {
     let is_sender = matches!(interface.role, Role::AccessPoint | Role::AdHoc | Role::MeshPoint);
     let is_low = interface.channel.is_some_and(|channel| channel.band() == Some(0));
@@ -177,7 +177,7 @@ fn group(interface: &Interface) -> Option<Station> {
     is_sender.then(|| station(name(GROUP), rate, Format::NonHt, 1.0))
 }
 
-/// Returns the mean of the others, which stands for receivers that are not named.
+/// Returns the mean of the other stations, which stands for receivers without an entry.
 fn mean(known: &[Station]) -> Station {
     let Some(count @ 1..) = u64::try_from(known.len()).ok() else {
         return station(0, LOWEST, Format::NonHt, 1.0);

@@ -20,7 +20,7 @@ pub struct Interface {
     pub phy: u32,
     /// The interface's use: access point, station, mesh.
     pub role: Role,
-    /// The channel that it is on; of several links (802.11be) that of the first. `None` while it is down or not connected.
+    /// Its channel; of several links (802.11be) that of the first. `None` while it is down or not connected.
     pub channel: Option<Channel>,
     /// Transmit power in hundredths of a dBm.
     pub power: Option<i32>,
@@ -37,7 +37,7 @@ pub enum Role {
     MeshPoint,
     /// Member of a network without an access point.
     AdHoc,
-    /// Another one, such as a monitor.
+    /// Another role, such as a monitor.
     #[default]
     Other,
 }
@@ -73,7 +73,7 @@ pub struct Channel {
     pub frequency: u32,
     /// Width in MHz; `None` if it is not reported.
     pub width: Option<u32>,
-    /// Centre of all of it, in MHz; of 80 + 80 MHz, those of both parts.
+    /// Centre of the whole channel, in MHz; of 80 + 80 MHz, the centres of both parts.
     pub centres: [Option<u32>; 2],
 }
 

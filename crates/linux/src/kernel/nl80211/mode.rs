@@ -1,4 +1,4 @@
-//! Parses how a frame was sent (`enum nl80211_rate_info`).
+//! Parses the format and rate of a frame (`enum nl80211_rate_info`).
 
 use crate::kernel::wire::{attributes, u16_at, u32_at};
 use std::fmt;
@@ -33,7 +33,7 @@ const BITRATE_UNIT: u64 = 100_000;
 const LAST_HT_MCS: u8 = 31;
 /// Guard intervals by their number in HE and EHT, in nanoseconds.
 const GUARDS: [u64; 3] = [800, 1_600, 3_200];
-/// Width in MHz of the least channel that has a resource unit, by the unit's number in HE and EHT.
+/// Width in MHz of the narrowest channel that has a resource unit, by the unit's number in HE and EHT.
 const HE_UNITS: [u32; 7] = [20, 20, 20, 20, 40, 80, 160];
 const EHT_UNITS: [u32; 16] = [20, 20, 20, 20, 20, 20, 40, 80, 80, 160, 160, 160, 320, 320, 320, 320];
 
@@ -54,7 +54,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The standard that brought it; `None` before 802.11n, where several have the same.
+    /// The standard that defined it; `None` before 802.11n, where several have the same.
     pub const fn standard(self) -> Option<&'static str> {
         match self {
             Self::NonHt => None,
@@ -77,7 +77,7 @@ impl Format {
     }
 }
 
-/// How a frame was sent. `None` is not reported.
+/// Format, scheme, streams and width of a frame. `None` is not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mode {
     /// Format.
@@ -86,7 +86,7 @@ pub struct Mode {
     pub mcs: Option<u8>,
     /// Spatial streams.
     pub streams: Option<u8>,
-    /// Width in MHz; of a frame in a resource unit, that of the narrowest channel that has one.
+    /// Width in MHz; for a frame in a resource unit, that of the narrowest channel that has one.
     pub width: u32,
     /// Guard interval.
     pub guard: Option<Duration>,
@@ -112,7 +112,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Parses a nest of `nl80211_rate_info`: the bitrate, and how the frame was sent.
+/// Parses a nest of `nl80211_rate_info`: the bitrate, and the mode of the frame.
 pub(super) fn mode(nest: &[u8]) -> (Option<Rate>, Mode) {
     let (mut old, mut new, mut mode, mut is_short) = (None, None, Mode { width: 20, ..Mode::default() }, false);
     for (kind, value) in attributes(nest) {

@@ -65,9 +65,9 @@ pub struct Phy {
     pub limit: Option<u32>,
     /// Packets waiting, and packets discarded because the queues were full.
     pub queues: TxqCounts,
-    /// Whether its driver reports airtime of stations.
+    /// True if its driver reports airtime of stations.
     pub has_airtime_reports: bool,
-    /// Whether its driver uses airtime queue limits (AQL).
+    /// True if its driver uses airtime queue limits (AQL).
     pub has_aql: bool,
     /// Newest format of the station in each band, by the bands' numbers.
     pub(crate) newest: [Format; BANDS],
@@ -90,19 +90,19 @@ pub struct Peer {
     pub received_bytes: Option<u64>,
     /// Signal of its last frame, in dBm.
     pub signal: Option<i8>,
-    /// MPDUs from it, beacons included. Wraps at 32 bits.
+    /// MPDUs from the station, beacons included. Wraps at 32 bits.
     pub received_frames: Option<u32>,
     /// Bitrate of the last frame to the station.
     pub sent_at: Option<Rate>,
-    /// How that frame was sent.
+    /// Mode of that frame.
     pub sent_as: Mode,
     /// Bitrate of the last frame from the station.
     pub received_at: Option<Rate>,
-    /// How that frame was sent.
+    /// Mode of that frame.
     pub received_as: Mode,
     /// Airtime of all frames to the station. mac80211 gives zero if its driver reports none.
     pub sent_for: Option<Duration>,
-    /// Airtime of all frames from the station, likewise.
+    /// Airtime of all frames from the station, with the same zero.
     pub received_for: Option<Duration>,
     /// Sum of the counters of mac80211's queues for the station.
     pub queues: TxqCounts,
@@ -185,7 +185,7 @@ pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
     }
 }
 
-/// Adds the formats that a phy has in a band; several messages tell them together.
+/// Adds the formats of a phy in a band, which several messages report together.
 fn add_band(newest: &mut [Format; BANDS], band: u16, has: &[u8]) {
     let Some(newest) = newest.get_mut(usize::from(band)) else { return };
     let of_role = |(kind, _)| match kind {

@@ -1,4 +1,4 @@
-//! Parses the survey of the channel that a driver is on (`enum nl80211_survey_info`).
+//! Parses the survey of the channel that a driver uses (`enum nl80211_survey_info`).
 
 use super::reading::{ATTR_SURVEY_INFO, body};
 use crate::kernel::wire::{attributes, u32_at, u64_at};
@@ -20,9 +20,9 @@ pub struct Survey {
     pub active: Option<Duration>,
     /// Part of that time in which the channel was sensed busy: by others, by own frames, or by energy without frames.
     pub busy: Option<Duration>,
-    /// Part of it spent receiving.
+    /// Part of the time spent receiving.
     pub receiving: Option<Duration>,
-    /// Part of it spent sending.
+    /// Part of the time spent sending.
     pub sending: Option<Duration>,
 }
 

@@ -33,7 +33,7 @@ impl FromStr for Address {
         } else {
             let ip = address.ip();
             Err(format!(
-                "{ip} can be reached from outside, and there is no authentication here: use 127.0.0.1 or [::1]"
+                "{ip} can be reached from other hosts, and this port has no authentication: use 127.0.0.1 or [::1]"
             ))
         }
     }

@@ -22,7 +22,8 @@ enum Phase {
     Answered,
     /// A line is sent from time to time.
     Watching,
-    /// Everything is sent, and the client closes the connection. Closing first would lose what it has not read yet.
+    /// Everything is sent, and the client closes the connection. Closing first would lose the bytes that the client has
+    /// not read yet.
     Leaving,
 }
 
@@ -31,16 +32,16 @@ enum Phase {
 pub(super) struct Client {
     pub(super) socket: OwnedFd,
     phase: Phase,
-    /// Number of clients accepted before it.
+    /// Number of clients accepted before this one.
     number: u64,
     /// Bytes received, at most [`LONGEST`].
     input: Vec<u8>,
     output: Vec<u8>,
     /// Bytes of `output` already sent.
     sent: usize,
-    /// Whether it has closed its sending side.
+    /// True if the client has closed its sending side.
     silent: bool,
-    /// Time at which it is dropped unless it makes progress.
+    /// Time at which the client is dropped unless it makes progress.
     deadline: Instant,
     /// When the next line is due.
     due: Instant,
@@ -55,7 +56,7 @@ impl Client {
         Self { socket, phase, number, input, output, sent: 0, silent: false, deadline, due: now }
     }
 
-    /// Returns its age rank; `None` if it watches, which never ends.
+    /// Returns the client's age rank; `None` if it watches, which never ends.
     pub(super) fn age(&self) -> Option<u64> {
         (self.phase != Phase::Watching).then_some(self.number)
     }

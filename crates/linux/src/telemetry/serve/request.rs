@@ -8,13 +8,13 @@ pub const LONGEST: usize = 4_096;
 pub enum Request {
     /// `status`: one JSON array of [`Status`](crate::telemetry::status::Status).
     Status,
-    /// `watch`: the same repeatedly, one array per line, until the client leaves.
+    /// `watch`: the same array repeatedly, one per line, until the client leaves.
     Watch,
     /// `GET /metrics` over HTTP: the metrics in Prometheus's text format.
     Metrics,
 }
 
-/// Which requests a server answers.
+/// The requests that a server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serves {
     /// Every [`Request`].
@@ -23,7 +23,7 @@ pub enum Serves {
     Metrics,
 }
 
-/// Reasons for refusing a request, in the protocol in which it came.
+/// Reasons for refusing a request, in the protocol of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A line that is no known request.
@@ -32,10 +32,10 @@ pub enum Refusal {
     Http(u16, &'static str, &'static str),
 }
 
-/// Parses a request. `Ok(None)` if it is not complete; any [`LONGEST`] bytes are complete or refused.
+/// Parses a request. Returns `Ok(None)` if it is not complete; any [`LONGEST`] bytes are complete or refused.
 ///
 /// # Errors
-/// The bytes ask for something else, or for too long.
+/// The bytes are no known request, or too long.
 pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
         let refusal = Refusal::Line("expected a line: status, watch, or an HTTP request");
@@ -57,7 +57,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     }
 }
 
-/// Tells whether header fields (RFC 9112 section 2.1) have ended.
+/// True if header fields (RFC 9112 section 2.1) have ended.
 fn ends_with_empty_line(fields: &[u8]) -> bool {
     fields.split_inclusive(|&byte| byte == b'\n').any(|line| matches!(line, b"\n" | b"\r\n"))
 }
@@ -69,12 +69,12 @@ fn http(method: &[u8], target: &[u8], version: &[u8]) -> Result<Option<Request>,
         (b"HTTP/1.0" | b"HTTP/1.1", b"GET", b"/metrics") => Ok(Some(Request::Metrics)),
         (b"HTTP/1.0" | b"HTTP/1.1", b"GET", _) => Err(Refusal::Http(404, "Not Found", "metrics are at /metrics")),
         (b"HTTP/1.0" | b"HTTP/1.1", ..) => Err(Refusal::Http(405, "Method Not Allowed", "only GET is answered")),
-        _ => Err(Refusal::Http(505, "HTTP Version Not Supported", "only HTTP/1.0 and 1.1 are spoken")),
+        _ => Err(Refusal::Http(505, "HTTP Version Not Supported", "only HTTP/1.0 and HTTP/1.1 are supported")),
     }
 }
 
 impl Refusal {
-    /// Returns what is sent to the client.
+    /// Returns the bytes to send to the client.
     pub(super) fn answer(self) -> Vec<u8> {
         match self {
             Self::Line(why) => format!("error: {why}\n").into_bytes(),

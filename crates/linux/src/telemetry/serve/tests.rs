@@ -297,9 +297,9 @@ fn metrics_are_served_on_loopback_and_on_no_address_that_others_reach() {
     }
     assert!(reader.join().unwrap().unwrap().contains("sluice_queue_limit_packets{"));
     for (text, why) in [
-        ("0.0.0.0:9477", "0.0.0.0 can be reached from outside"),
-        ("[::]:9477", ":: can be reached from outside"),
-        ("192.0.2.1:9477", "192.0.2.1 can be reached from outside"),
+        ("0.0.0.0:9477", "0.0.0.0 can be reached from other hosts"),
+        ("[::]:9477", ":: can be reached from other hosts"),
+        ("192.0.2.1:9477", "192.0.2.1 can be reached from other hosts"),
         ("localhost:9477", "expected the path of a socket, or an address"),
         ("metrics.sock", "expected the path of a socket, or an address"),
     ] {

@@ -1,4 +1,4 @@
-//! What the law of `turns` and its host tell each other.
+//! Values that the law of `turns` and its host exchange.
 
 use super::Mark;
 use serde::{Deserialize, Serialize};
@@ -6,27 +6,27 @@ use units::{Bytes, Duration};
 
 /// Host's description of a port: one station's packets in one access category.
 pub trait Ports {
-    /// True if packets wait there.
+    /// True if packets wait at the port.
     fn waits(&self, port: usize) -> bool;
-    /// True if thin packets wait there.
+    /// True if thin packets (of flows that send little) wait at the port.
     fn has_thin(&self, port: usize) -> bool;
-    /// True if the hardware takes one more of its packets.
+    /// True if the hardware takes one more of the port's packets.
     fn has_room(&self, port: usize) -> bool;
-    /// The longest turn of its station now.
+    /// The longest turn of the port's station now.
     fn turn(&self, port: usize) -> Turn;
 }
 
-/// A turn: the longest aggregate that can be sent to a station. It ends when either is used up.
+/// A turn: the longest aggregate that can be sent to a station. It ends when its airtime or its packets are used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Airtime of the aggregate less a full packet, since the last one exceeds it; any time up to that of a frame if frames
-    /// are not aggregated.
+    /// Airtime of the aggregate less a full packet, because the last packet exceeds it; at most a frame's airtime if
+    /// frames are not aggregated.
     pub airtime: Duration,
-    /// Packets for which the aggregate has room, however short they are.
+    /// Largest number of packets in the aggregate, however short they are.
     pub packets: u32,
 }
 
-/// A rule of the law that can be left out, to measure what it is worth.
+/// A rule of the law that can be left out, to measure the rule's effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "TurnsRule"))]
@@ -36,11 +36,11 @@ pub enum Rule {
     ThinFirst,
     /// Turns pass whole.
     WholeTurns,
-    /// The bound in own air, else in wall time.
+    /// The bound counts own airtime, else wall time.
     OwnAir,
-    /// Two turns always stay, else one.
+    /// Two turns may always wait, else one.
     TwoTurns,
-    /// A packet is dropped where more than two turns have waited for all of the target.
+    /// A packet is dropped if more than two turns have waited for all of the target.
     Patience,
     /// Drops on arrival, else on departure.
     Prediction,
@@ -52,15 +52,15 @@ pub enum Rule {
     WideWindow,
 }
 
-/// Bounds for the packets of a port that arrive from now on.
+/// Bounds for packets that arrive at a port from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// A packet of a flow of which none waits is thin if the one before it came so long ago, times the number of the
-    /// station's flows that wait. None while the station has no credit: then none is thin.
+    /// A packet of a flow without waiting packets is thin if the preceding one came at least this time ago, times the
+    /// number of the station's waiting flows. `None` while the station has no credit: then no packet is thin.
     pub gap: Option<Duration>,
-    /// Most bytes that may wait.
+    /// Largest number of bytes that may wait.
     pub most: Bytes,
-    /// If more than these bytes have waited for all of this time, a packet is dropped.
+    /// Number of bytes above which a packet is dropped, if more than these have waited for all of this time.
     pub patience: Option<(Bytes, Duration)>,
     /// If packets are dropped on departure: longest wait of a packet while more bytes wait than `most`.
     pub longest: Option<Duration>,

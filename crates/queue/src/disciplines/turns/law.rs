@@ -1,9 +1,10 @@
 //! The law of `turns`: which station sends next and for how long, which packets go first, and how much may wait.
 //!
 //! Stations take turns of one aggregate each, by deficit round robin in airtime. While one aggregate is on the air, one
-//! more waits in the hardware, whatever the number of stations. A packet of a flow that sends less than its share of the
-//! medium (a *thin* packet) goes before all turns, as far as its station has credit for it. What waits for a station is
-//! bounded by the time in which it will be sent. `docs/turns.md` describes the law and what each part is worth.
+//! more waits in the hardware, whatever the number of stations. A packet of a flow that sends less than its share of
+//! the medium (a *thin* packet) goes before all turns, as far as its station has credit (airtime) for it. Packets that
+//! wait for a station are bounded by the time in which they will be sent. `docs/turns.md` describes the law and the
+//! effect of each part.
 //!
 //! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
 //! kernel.
@@ -14,25 +15,25 @@ use super::medium::{Medium, ONE, OVERHEAD, SURE, TURN};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
-/// Two full packets, in bytes: two turns are never less.
+/// Bytes of two full packets, the least that two turns hold.
 pub(super) const KEPT: u64 = 3_000;
-/// Time after a flow's last packet after which the next may be thin however many stations or flows are busy: calls send
-/// every 20 ms, of which queues and other hops may take half.
+/// Time after a flow's last packet after which the next may be thin, however many stations or flows are busy: calls
+/// send every 20 ms, of which queues and other hops may take half.
 pub(super) const SPARSE: Duration = Duration::from_millis(10);
-/// Longest that what a station has sent keeps its packets back: what no packet of its own slows down would else keep the
-/// answers to it back for longer than it lasted, or for ever.
+/// Longest time for which a station's own transmissions hold its packets back: transmissions that no packet of the
+/// station slows down would otherwise delay the answers to the station for longer than they lasted, or for ever.
 const PAID_WITHIN: Duration = Duration::from_secs(1);
-/// Time after a station's last packet for which it pays for airtime.
+/// Time after a station's last packet during which it pays for airtime.
 const ACTIVE: Duration = Duration::from_millis(100);
-/// The least part of frames that is taken to fail: after three without an answer a station is absent then.
+/// Least share of frames that is assumed to fail: a station then counts as absent after three frames without an answer.
 const FAILS: u64 = SURE / 33;
-/// Part of the bound that may stand in a queue for all of D.
+/// Share of the bound that may stand in a queue for all of D.
 const PATIENT: u64 = 10;
-/// Rounds in which a deficit grows by a turn: a port that has used less than others is out of debt before them.
+/// Number of rounds in which a deficit grows by a turn: a port that used less than others leaves its debt first.
 const STEPS: u64 = 16;
-/// What stands for the number of stations with which groups share the air.
+/// Number that stands for the stations with which groups share the airtime.
 const OF_GROUPS: u64 = 2 * ONE;
-/// Part of a turn below which what a station has in flight is little.
+/// Share of a turn below which a station's packets in flight count as few.
 const LITTLE: u64 = 4;
 
 /// The law, with its state.
@@ -55,33 +56,33 @@ pub struct Law {
 #[expect(clippy::struct_excessive_bools, reason = "marks of a station, each set by an event of its own")]
 struct Share {
     listed: bool,
-    /// Airtime that it may use, in nanoseconds; below zero if it has used more than its share.
+    /// Airtime that the station may use, in nanoseconds; below zero if it has used more than its share.
     deficit: i64,
-    /// Airtime estimated for its released packets that are not finished.
+    /// Airtime estimated for the station's released packets that are not finished.
     pending: Duration,
-    /// True if its last frame has no answer yet.
+    /// True if the station's last frame has no answer yet.
     asked: bool,
-    /// Chance that a station that is there leaves as many frames in a row without an answer, in 1024ths of 1024ths.
+    /// Probability that a present station leaves so many consecutive frames without an answer, in 1024ths of 1024ths.
     chance: u64,
-    /// True if it was its turn since its last frame, and its station did not answer.
+    /// True if the port had its turn since its last frame, and its station did not answer.
     due: bool,
-    /// When it last had a packet that waited.
+    /// Time at which a packet of the station last waited.
     active: Instant,
-    /// Airtime that its thin packets may use, in nanoseconds.
+    /// Airtime that the station's thin packets may use, in nanoseconds.
     credit: i64,
-    /// Airtime that it has used for sending beyond its share of the time.
+    /// Airtime that the station has used for sending beyond its share of the time.
     debt: Duration,
-    /// When credit and debt were last counted.
+    /// Time at which credit and debt were last counted.
     counted: Instant,
-    /// Since when its packets wait for a turn.
+    /// Time since which the station's packets wait for a turn.
     since: Instant,
-    /// True if it was charged for what it has sent since its last turn.
+    /// True if the station was charged for frames that it sent since its last turn.
     charged: bool,
-    /// True if it is in the line of thin packets.
+    /// True if the port is in the list of ports with thin packets.
     hurries: bool,
-    /// True if it wants more airtime than it has: its last turn was used up, or what it has sent holds it back.
+    /// True if the station wants more airtime than it has: its last turn was used up, or its sending holds it back.
     wants: bool,
-    /// Airtime of a byte in picoseconds, averaged over its packets.
+    /// Airtime of a byte in picoseconds, averaged over the station's packets.
     per_byte: u64,
 }
 
@@ -90,22 +91,23 @@ struct Share {
 struct Category {
     /// Ports with packets, in order of their turns.
     turns: VecDeque<usize>,
-    /// Ports with thin packets, in order.
+    /// Ports with thin packets, in the order in which they are served.
     first: VecDeque<usize>,
-    /// The port whose turn it is, and what is left of its turn.
+    /// The port whose turn it is, and the rest of its turn.
     current: Option<(usize, Turn)>,
-    /// The port that is held back for its debt alone and may be released first, and when.
+    /// The port that is held back for its debt alone and may be released first, and the time of that.
     held: Option<(usize, Instant)>,
     /// Airtime that the last turn has released.
     last: Duration,
-    /// Number of ports that want more than they have.
+    /// Number of ports whose stations want more airtime than they have.
     wanting: u64,
-    /// Airtime estimated for released packets that are not finished, without those of stations that do not answer.
+    /// Airtime estimated for released packets that are not finished, without packets of stations that do not answer.
     pending: Duration,
 }
 
 impl Law {
-    /// For so many ports, `lanes` of each station: one per access category. `target`: how long packets may wait (D).
+    /// Creates the law for this number of ports, `lanes` of each station: one per access category. `target`: the time
+    /// for which packets may wait (D).
     pub fn new(target: Positive<Duration>, ports: usize, lanes: usize) -> Self {
         let share = Share { chance: SURE, credit: nanos(TURN), per_byte: 150_000, ..Share::default() };
         Self {
@@ -121,20 +123,21 @@ impl Law {
         }
     }
 
-    /// The law with turns shortened so that a round takes at most this long, which also bounds how long packets may wait.
+    /// The law with turns shortened so that a round takes at most this time, which also bounds how long packets may
+    /// wait.
     #[must_use]
     pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
         Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
     }
 
-    /// The law whose ports from this one on are of groups. Each station is charged a part of their airtime; together they are
-    /// charged half.
+    /// The law whose ports from this number on belong to groups. Each station is charged a part of the groups' airtime;
+    /// all stations together are charged half.
     #[must_use]
     pub fn with_groups(self, first: usize) -> Self {
         Self { groups: first, ..self }
     }
 
-    /// The law that marks packets where more than a turn waits.
+    /// The law with ECN marks on packets while more than a turn of data waits.
     #[must_use]
     pub fn with_ecn(self, ecn: bool) -> Self {
         Self { ecn, ..self }
@@ -183,7 +186,7 @@ impl Law {
         Pace { gap, most: stays.max(Bytes::new(sent)), patience, longest: None, mark }
     }
 
-    /// A packet of this length has joined a port; a `thin` one goes before all turns.
+    /// Records that a packet of this length has joined a port; a `thin` one goes before all turns.
     pub fn joined(&mut self, now: Instant, port: usize, len: Bytes, thin: bool) {
         let Self { lanes, shares, categories, .. } = self;
         let share = &mut shares[port];
@@ -199,15 +202,15 @@ impl Law {
         debug_assert!(self.shares[port].listed && (!thin || self.shares[port].hurries));
     }
 
-    /// Packets of a port wait again after the host has said that none does, since their station slept; `thin` ones among
-    /// them.
+    /// Records that packets of a port wait again after their station slept, while the host said that none waits; `thin`
+    /// ones among them.
     pub fn joins_again(&mut self, port: usize, thin: bool) {
         self.answered(port);
         let Self { lanes, shares, categories, .. } = self;
         shares[port].list(port, thin, &mut categories[port % *lanes]);
     }
 
-    /// The port of a category from which the next packet is released, if one may be.
+    /// The port of a category from which the next packet is released, if one may be released.
     pub fn next(&mut self, now: Instant, category: usize, ports: &impl Ports) -> Option<usize> {
         self.count(now);
         loop {
@@ -242,7 +245,7 @@ impl Law {
         }
     }
 
-    /// The first port with thin packets that may be released: whatever is in flight, since credit bounds them.
+    /// The first port with thin packets that may be released: whatever is in flight, because credit bounds them.
     fn thin(&mut self, category: usize, ports: &impl Ports) -> Option<usize> {
         let Self { shares, categories, .. } = self;
         let first = &mut categories[category].first;
@@ -260,13 +263,13 @@ impl Law {
         None
     }
 
-    /// True if no packet may be released beside those in flight: if that is more than one turn.
+    /// True if no packet may be released in addition to those in flight, because they exceed one turn.
     fn is_full(&self, category: usize, turn: Duration) -> bool {
         let Category { pending, last, .. } = &self.categories[category];
         *pending >= turn && *pending > *last
     }
 
-    /// The port whose turn begins. A deficit grows only when its station is visited and something may be released.
+    /// The port whose turn begins. A deficit grows only when its station is visited and a packet may be released.
     fn begin(&mut self, now: Instant, category: usize, ports: &impl Ports) -> Option<usize> {
         let Self { shares, categories, medium, .. } = self;
         let Category { turns, held, wanting, .. } = &mut categories[category];
@@ -329,7 +332,7 @@ impl Law {
         }
     }
 
-    /// A packet of this length has left its port; its airtime is `estimated`.
+    /// Records that a packet of this length has left its port; its airtime is `estimated`.
     pub fn released(&mut self, now: Instant, port: usize, len: Bytes, estimated: Duration, thin: bool) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
@@ -368,7 +371,7 @@ impl Law {
         }
     }
 
-    /// The MAC has finished with packets of a port for which so much airtime was estimated together.
+    /// Records that the MAC has finished with packets of a port for which this total airtime was estimated.
     pub fn completed(&mut self, now: Instant, port: usize, estimated: Duration) {
         let Self { lanes, shares, categories, medium, .. } = self;
         medium.completed(now, estimated);
@@ -388,7 +391,7 @@ impl Law {
         }
     }
 
-    /// The station of a port has answered a frame.
+    /// Records that the station of a port has answered a frame.
     pub fn answered(&mut self, port: usize) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
@@ -401,7 +404,7 @@ impl Law {
         debug_assert!(share.answers() && !share.asked);
     }
 
-    /// A frame to a station was on the air for this time.
+    /// Records that a frame to a station was on the air for this time.
     pub fn sent(&mut self, now: Instant, port: usize, airtime: Duration) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
@@ -421,8 +424,9 @@ impl Law {
         self.charge(now, port, airtime);
     }
 
-    /// At an access point, a frame from a station was on the air for this time. What it sends is slowed by its own packets,
-    /// mostly ACKs, which wait until its share of the time has paid for it, even if nobody else has packets now.
+    /// Records, at an access point, that a frame from a station was on the air for this time. The station's own
+    /// packets, mostly ACKs, slow down what it sends: they wait until its share of the time has paid for it, even if no
+    /// other station has packets now.
     pub fn received(&mut self, now: Instant, port: usize, airtime: Duration) {
         if self.without == Some(Rule::ReceivedAirtime) {
             return;
@@ -439,7 +443,7 @@ impl Law {
         self.charge(now, port, charged);
     }
 
-    /// When a port of a category may have its turn again that is only held back by what its station has sent.
+    /// Time at which a port of a category, held back only by its station's transmissions, may have its turn again.
     pub fn ready_at(&self, category: usize) -> Option<(usize, Instant)> {
         self.categories[category].held
     }
@@ -456,8 +460,8 @@ impl Law {
         }
     }
 
-    /// True if the medium is this sender's own, so that a larger contention window costs it little and saves collisions
-    /// with the stations' answers.
+    /// True if this sender alone uses the medium, so that a larger contention window costs it little and avoids
+    /// collisions with the stations' answers.
     pub fn owns_medium(&mut self) -> bool {
         self.medium.is_own(self.without != Some(Rule::WideWindow))
     }
@@ -477,13 +481,12 @@ impl Law {
         self.shares[port].pending
     }
 
-    /// True if the failed frames of a port may be sent again now: at once, and when its station does not answer, in its
-    /// turns.
+    /// True if the failed frames of a port may be sent again: at once, or, for a silent station, in its turns.
     pub fn may_repeat(&self, port: usize) -> bool {
         self.shares[port].answers() || self.shares[port].due
     }
 
-    /// True if little of a port is in flight, as of a station with nothing but thin packets.
+    /// True if few packets of a port are in flight, as for a station with nothing but thin packets.
     pub fn has_little(&self, port: usize) -> bool {
         self.shares[port].pending < self.medium.turn / LITTLE
     }
@@ -497,7 +500,7 @@ impl Law {
 }
 
 impl Share {
-    /// Lists its port, where packets wait, with the others.
+    /// Lists the station's port, at which packets wait, with the others.
     fn list(&mut self, port: usize, thin: bool, category: &mut Category) {
         if !std::mem::replace(&mut self.listed, true) {
             category.turns.push_front(port);
@@ -508,18 +511,18 @@ impl Share {
         debug_assert_eq!(category.turns.iter().filter(|&&other| other == port).count(), 1, "listed once");
     }
 
-    /// Notes whether it wants more than it has, in the number of those that do.
+    /// Records whether the station wants more airtime than it has, in the number of such stations.
     fn set_wants(&mut self, wants: bool, wanting: &mut u64) {
         *wanting = *wanting + u64::from(wants) - u64::from(std::mem::replace(&mut self.wants, wants));
     }
 
-    /// False if so many of its frames have failed one after the other that its station is not there.
+    /// False if so many consecutive frames to the station have failed that it counts as absent.
     fn answers(&self) -> bool {
         self.chance >= ONE
     }
 
-    /// When its packets are held back no longer for what it has sent: once its share of the time has paid for it, and at the
-    /// latest when they have waited for long. Then nothing is left to be paid.
+    /// Time at which the station's packets are no longer held back for its own transmissions: once its share of the
+    /// time has paid for them, and at the latest when the packets have waited for long. Then no debt is left.
     fn pays_until(&mut self, now: Instant, medium: &Medium) -> Instant {
         let owes = self.debt.saturating_sub(medium.turn);
         let latest = self.since + PAID_WITHIN;
@@ -533,7 +536,7 @@ impl Share {
         (now + medium.time_for(owes, self.wants)).min(latest.max(now))
     }
 
-    /// Counts what its share of the time since it was last counted is worth.
+    /// Counts the airtime of the station's share of the time since it was last counted.
     fn count(&mut self, now: Instant, medium: &Medium) {
         debug_assert!(self.counted <= now, "time does not run back");
         let past = now.since(self.counted);

@@ -1,5 +1,5 @@
-//! What `turns` measures of the medium: how many stations are busy, what its own air is worth in wall time, and how often
-//! frames fail. Units are those of the law.
+//! Measurements of the medium by `turns`: the number of busy stations, the wall time of its own airtime (stretch), and
+//! the share of frames that fail. Units are those of [`Law`](super::Law).
 
 use units::{Duration, Instant};
 
@@ -7,54 +7,54 @@ use units::{Duration, Instant};
 pub(super) const ONE: u64 = 1_024;
 /// One, as a chance.
 pub(super) const SURE: u64 = ONE * ONE;
-/// Time over which the number of busy stations is averaged, and what others use.
+/// Time over which the number of busy stations, and the airtime used by the others, is averaged.
 const AVERAGED_OVER: Duration = Duration::from_millis(100);
 /// Length of the windows in which the stretch is measured.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Stretch below which, and above which no longer, the medium counts as the access point's own.
+/// Stretch below which, and above which no longer, the access point counts as the only sender.
 const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
-/// The stretch and the length of a turn before anything was measured.
+/// The stretch and the length of a turn before the first measurement.
 const STRETCH: u64 = ONE * 6 / 5;
 pub(super) const TURN: Duration = Duration::from_micros(3_600);
 /// Time of a frame in addition to its airtime: access, preambles, ACK.
 pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
-/// The largest part of the time that frames take, with that; collisions and longer contention take the rest.
+/// Largest share of the time that frames take, overhead included; collisions and longer contention take the rest.
 const FRAMES: (u64, u64) = (3, 4);
-/// Part of the air that is left at least to stations that want more.
+/// Share of the airtime that is always left to stations that want more.
 const LEAST: u64 = 8;
-/// The most that the stretch can be.
+/// Largest value of the stretch.
 const STRETCHED: u64 = 100 * ONE;
 
 /// Measurements of the medium.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Medium {
-    /// Number of stations with packets (n), averaged, in 1024ths, and when they were last counted.
+    /// Number of stations with packets (n), averaged, in 1024ths, and the time of the last count.
     pub(super) stations: u64,
     counted: Instant,
-    /// Number of them that want more than they have, averaged, in 1024ths.
+    /// Number of these stations that want more than they have, averaged, in 1024ths.
     wanting: u64,
-    /// Airtime that the others have used of late, to and from them.
+    /// Airtime that the other stations have used recently, in both directions.
     used: Duration,
-    /// Wall time per estimated airtime while something is in flight (f), in 1024ths: what contention, preambles, other
-    /// senders and repeats add.
+    /// Wall time per estimated airtime while packets are in flight (f), in 1024ths: it includes contention, preambles,
+    /// other senders and retransmissions.
     pub(super) stretch: u64,
     /// Length of a turn (a), averaged.
     pub(super) turn: Duration,
-    /// Part of the frames to stations that answer that have no answer, averaged over 64, in 1024ths of 1024ths.
+    /// Share of the frames to answering stations that get no answer, averaged over 64 frames, in 1024ths of 1024ths.
     pub(super) fails: u64,
     /// Airtime that is in flight in all categories.
     pub(super) pending: Duration,
-    /// Since when, if any is.
+    /// Time since which airtime is in flight, if any is.
     pub(super) since: Instant,
-    /// Wall time, own estimated airtime, and what frames to and from stations take in this window, and averages over the
-    /// windows before.
+    /// Wall time, own estimated airtime, and airtime of frames to and from stations in this window, and averages over
+    /// the windows before.
     wall: Duration,
     done: Duration,
     taken: Duration,
     all_wall: Duration,
     all_done: Duration,
     all_taken: Duration,
-    /// True if the medium counts as this sender's own.
+    /// True if this sender counts as the only one on the medium.
     own: bool,
 }
 
@@ -85,7 +85,7 @@ impl Medium {
         }
     }
 
-    /// True if it counts as this sender's own, and that is `allowed`.
+    /// True if this sender counts as the only one on the medium, and this is `allowed`.
     pub(super) fn is_own(&mut self, allowed: bool) -> bool {
         self.own = self.stretch < if self.own { OWN.1 } else { OWN.0 } && allowed;
         self.own
@@ -96,15 +96,15 @@ impl Medium {
         self.used = (self.used + airtime).min(AVERAGED_OVER);
     }
 
-    /// A frame to or from a station was on the air for this time.
+    /// Records that a frame to or from a station was on the air for this time.
     pub(super) fn takes(&mut self, airtime: Duration) {
         if !self.pending.is_zero() {
             self.taken += airtime + OVERHEAD;
         }
     }
 
-    /// Number of stations among which one that `wants` more, or not yet, divides what the others leave, and that part of
-    /// the air, in 1024ths.
+    /// Number of stations with which a station that `wants` more (or not yet) divides the airtime left by the others,
+    /// and that share of the airtime, in 1024ths.
     fn divides(&self, wants: bool) -> (u64, u64) {
         let part = |part: Duration, of: Duration| part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1);
         // If they take less, other networks have the rest.
@@ -113,13 +113,13 @@ impl Medium {
         (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, left)
     }
 
-    /// What the others leave such a station of this time.
+    /// Part of this time that the other stations leave to such a station.
     pub(super) fn left_of(&self, time: Duration, wants: bool) -> Duration {
         let (stations, left) = self.divides(wants);
         Duration::from_nanos(time.as_nanos().saturating_mul(left) / stations)
     }
 
-    /// Time in which they leave it this airtime.
+    /// Time in which the other stations leave this airtime to such a station.
     pub(super) fn time_for(&self, airtime: Duration, wants: bool) -> Duration {
         let (stations, left) = self.divides(wants);
         Duration::from_nanos(airtime.as_nanos().saturating_mul(stations).div_ceil(left))
@@ -136,12 +136,12 @@ impl Medium {
         Duration::from_nanos(stretched.saturating_mul(senders.max(ONE)) / ONE)
     }
 
-    /// Own airtime in this wall time.
+    /// Returns the node's own airtime in this wall time.
     pub(super) fn air_of(&self, wall: Duration) -> Duration {
         Duration::from_nanos(wall.as_nanos().saturating_mul(ONE) / self.stretch)
     }
 
-    /// The MAC has finished packets of this estimated airtime.
+    /// Records that the MAC has finished packets of this estimated airtime.
     pub(super) fn completed(&mut self, now: Instant, estimated: Duration) {
         debug_assert!(self.since <= now && self.pending >= estimated);
         self.done += estimated;

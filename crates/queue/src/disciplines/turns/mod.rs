@@ -1,8 +1,7 @@
-//! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound by the time that packets
-//! will wait.
+//! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound on waiting times.
 //!
-//! Under an access point's scheduler its [`Law`] says what is thin and how much may wait. On its own a queue is that of
-//! one station, and measures how long a byte takes.
+//! Under an access point's scheduler, its [`Law`] determines which packets are thin and how much may wait. On its own a
+//! queue serves one station, and measures the time that a byte takes.
 
 mod host;
 mod law;
@@ -46,46 +45,47 @@ impl Default for Params {
     }
 }
 
-/// How many times longer than others flows of short packets may wait.
+/// Factor by which flows of short packets may wait longer than others.
 const ACKS: u64 = 10;
 /// Longest ACK with options, in bytes.
 const SHORT: u64 = 128;
 /// Bytes per flow and round, as in mac80211.
 const QUANTUM: u64 = 300;
-/// Packets that leave within this part of the target are measured together: a driver takes packets in bursts.
+/// Part of the target within which departing packets are measured together, because a driver takes packets in bursts.
 const BURST: u64 = 64;
 
-/// Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not.
+/// Number of flows above which flows with new packets have no precedence: that of thin packets is bounded, that of new
+/// flows is not.
 const CROWD: u32 = 64;
 
 /// State of a flow.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// When its last packet came.
+    /// Time of the flow's last packet.
     last: Option<Instant>,
-    /// Number of its packets before all flows: thin ones, and those already scheduled.
+    /// Number of the flow's packets before all flows: thin packets, and packets already scheduled.
     ahead: u32,
 }
 
-/// Where the bounds come from.
+/// Origin of the bounds.
 #[derive(Clone, Debug)]
 enum Bounds {
     /// The host has ordered them.
     Ordered(Pace),
-    /// The queue measures how long a byte takes while others wait behind it.
+    /// The queue measures the time of a byte while others wait behind it.
     Measured(Meter),
 }
 
-/// How long a byte takes, and what thin packets may use of the link.
+/// The time of a byte, and the link time that thin packets may use.
 #[derive(Clone, Debug)]
 struct Meter {
     target: Duration,
-    /// Time on the link that thin packets may use, in nanoseconds, and when it was last counted.
+    /// Time on the link that thin packets may use, in nanoseconds, and the time of the last count.
     credit: i64,
     counted: Instant,
     /// Wall time of a byte in picoseconds, averaged; none before the first packet behind another has left.
     per_byte: Option<u64>,
-    /// When the last measured packet left, if others waited behind it, and the bytes that have left since.
+    /// Departure time of the last measured packet, if others waited behind it, and the bytes that have left since.
     busy_since: Option<Instant>,
     bytes: u64,
 }
@@ -96,11 +96,11 @@ pub(crate) struct Turns<P> {
     bounds: Bounds,
     purges: bool,
     flows: Flows<P, Seen>,
-    /// The flow that was the longest when a packet last came or was dropped; others may have grown past it since.
+    /// The flow that was the longest when a packet last came or was dropped; other flows may have become longer since.
     fattest: Option<usize>,
     /// Time since which more than two turns wait.
     full_since: Instant,
-    /// Thin packets, and those that go first by order: before all others.
+    /// Thin packets, and packets that go first by order: both before all flows.
     first: VecDeque<Waiting<P>>,
     /// Packets already scheduled because the host looked ahead.
     passed: VecDeque<Waiting<P>>,
@@ -124,8 +124,8 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         })
     }
 
-    /// Takes an arriving packet. If it is thin it goes first. Above a bound packets are dropped from the head of the
-    /// longest flow.
+    /// Takes an arriving packet. Thin ones go first. Above a bound packets are dropped from the head of the longest
+    /// flow.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         if !cx.account.fits_alone(len) {
@@ -291,8 +291,8 @@ impl<P: Packet> Turns<P> {
         }
     }
 
-    /// Drops the packet at the head of the longest flow of which is known. False if no flow has any, or its packets are
-    /// shorter than `least` on average.
+    /// Drops the packet at the head of the longest known flow. False if no flow has any, or its packets are shorter
+    /// than `least` on average.
     fn shed(&mut self, least: u64, cx: &mut Context<impl FnMut(P)>) -> bool {
         let Some(fattest) = self.flows.fattest_listed(self.fattest) else { return false };
         self.fattest = Some(fattest);
@@ -310,7 +310,7 @@ impl<P: Packet> Turns<P> {
     }
 }
 
-/// A packet is no longer before all flows.
+/// Records that a packet is no longer before all flows.
 fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
     let index = flows.hash(packet);
     let ahead = &mut flows.flow_mut(index).state.ahead;
@@ -332,7 +332,7 @@ impl Meter {
         Self { target, credit: 0, counted: Instant::ZERO, per_byte: None, busy_since: None, bytes: 0 }
     }
 
-    /// Counts what half of the time since it was last counted is worth to thin packets: their share beside one station.
+    /// Adds half of the time since the last count to the time for thin packets: their share next to one station.
     fn count(&mut self, now: Instant) {
         debug_assert!(self.counted <= now, "time does not run back");
         let earned = i64::try_from(now.since(self.counted).as_nanos() / 2).unwrap_or(i64::MAX);
@@ -342,13 +342,13 @@ impl Meter {
         debug_assert!(earned >= 0 && self.credit <= most);
     }
 
-    /// A thin packet of this length joins.
+    /// Records that a thin packet of this length joins.
     fn spend(&mut self, len: u64) {
         let wall = self.per_byte.unwrap_or(0).saturating_mul(len) / 1_000;
         self.credit = self.credit.saturating_sub(i64::try_from(wall).unwrap_or(i64::MAX));
     }
 
-    /// A packet leaves; `more`: others wait behind it.
+    /// Records that a packet leaves; `more` if others wait behind it.
     fn leaves(&mut self, now: Instant, len: Bytes, more: bool) {
         debug_assert!(self.busy_since.is_none_or(|since| since <= now), "time does not run back");
         if let Some(since) = self.busy_since {
@@ -377,19 +377,20 @@ impl Meter {
     }
 }
 
-/// When a packet is marked. A station for which less than a turn waits is sent shorter aggregates, so that marks leave it a
-/// turn. Flow queues keep L4S apart from others, as a dual queue would (RFC 9330, 4.2).
+/// Condition for marking a packet. A station with less than a turn of waiting data gets shorter aggregates, so that
+/// marks leave it a turn. Flow queues separate L4S from other flows, as a dual queue would (RFC 9330, 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// How long packets are to wait (D).
+    /// Time for which packets may wait (D).
     pub target: Duration,
     /// Bytes of a turn of the station.
     pub turn: Bytes,
 }
 
 impl Mark {
-    /// True if a packet is marked that leaves after it has `waited`, of a `backlog` that includes it. A sender of L4S (RFC
-    /// 9331) reduces its window by little, so that a turn is left. CUBIC's falls to 0.7 times, a turn of one and a half.
+    /// True if a packet is marked that leaves after it has `waited`, with a `backlog` that includes the packet. A
+    /// sender of L4S (RFC 9331) reduces its window by little, so that a turn remains. CUBIC's window falls to 0.7 times
+    /// its size, which requires one and a half turns.
     pub fn hits(self, ecn: Ecn, waited: Duration, backlog: Bytes) -> bool {
         let (waits, turn) = (backlog.count(), self.turn.count());
         match ecn {

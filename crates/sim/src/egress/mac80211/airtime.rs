@@ -1,5 +1,6 @@
-//! The airtime that Linux expects of a packet in VHT and HE (`net/mac80211/airtime.c` of Linux 6): that of 1024 B by the
-//! mode, in proportion to the length, and a share of the overhead that falls with the rate, as frames are aggregated.
+//! The airtime that Linux expects of a packet in VHT and HE (`net/mac80211/airtime.c` of Linux 6): the airtime of 1024
+//! B in the mode, in proportion to the length, and a share of the overhead that falls with the rate, as frames are
+//! aggregated.
 
 use crate::config::GuardInterval;
 use crate::radio::{Format, Mimo};
@@ -24,7 +25,7 @@ const ETHERNET: u64 = 14;
 /// Resolution of the stored estimate (`tx_time_est`), in microseconds.
 const STEP: u64 = 4;
 
-/// Airtime expected of a packet of `length` IP bytes; `shares`: packets of its category share frames.
+/// Airtime expected of a packet of `length` IP bytes; `shares` if packets of its category share frames.
 pub(super) fn expected(mimo: Mimo, length: Bytes, shares: bool) -> Duration {
     let average = u64::from(average(mimo));
     let overhead = 36 + 4 * u64::from(mimo.streams());
@@ -33,7 +34,7 @@ pub(super) fn expected(mimo: Mimo, length: Bytes, shares: bool) -> Duration {
     Duration::from_micros(micros / STEP * STEP)
 }
 
-/// Airtime of 1024 B without overhead, in units of 1/1024 us, as Linux's tables keep it.
+/// Airtime of 1024 B without overhead, in units of 1/1024 us, as in Linux's tables.
 fn average(mimo: Mimo) -> u32 {
     let of = |coding: usize| {
         let width = mimo.width() as usize;
@@ -52,7 +53,7 @@ fn average(mimo: Mimo) -> u32 {
     of(mimo.coding().into()) >> shift << shift
 }
 
-/// Logarithm to base 2 of the frames that share the overhead.
+/// Logarithm to base 2 of the number of frames that share the overhead.
 fn frames(mimo: Mimo, average: u64) -> u32 {
     // In microseconds, with part of one.
     let slower = |limits: &[u64]| limits.iter().filter(|&&limit| average <= limit * 1_024).count();

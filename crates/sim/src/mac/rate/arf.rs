@@ -1,12 +1,12 @@
 //! Automatic rate fallback (ARF): Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band
 //! (1997), with the timer counted in transmissions as by Lacage, Manshaei and Turletti (2004).
 //!
-//! And adaptive ARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach (2004). A probe that
-//! fails makes the next one twice as rare.
+//! And adaptive ARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach (2004). A probe
+//! that fails doubles the number of successes before the next probe.
 
 /// Acknowledged transmissions in a row after which a faster mode is tried.
 pub(super) const SUCCESSES: u32 = 10;
-/// The most to which adaptive ARF raises their number.
+/// Maximum to which adaptive ARF raises this number.
 pub(super) const MOST_SUCCESSES: u32 = 50;
 /// Consecutive failures after which a slower mode is used and the number of successes is reset.
 const FAILURES: u32 = 2;
@@ -17,7 +17,7 @@ pub(super) struct Arf {
     /// The mode in use.
     pub(super) index: usize,
     top: usize,
-    /// Consecutive successes before the next probe, and the maximum to which failed probes raise them, if at all.
+    /// Consecutive successes before the next probe, and the maximum of this number if failed probes raise it.
     threshold: u32,
     most: u32,
     successes: u32,
@@ -29,7 +29,7 @@ pub(super) struct Arf {
 }
 
 impl Arf {
-    /// Starts with the slowest of the modes 0 ..= `top`; a faster one is tried after at most `most` successes.
+    /// Starts with the slowest of the modes 0 ..= `top`; a faster mode is tried after at most `most` successes.
     pub(super) fn new(top: usize, most: u32) -> Self {
         Self { index: 0, top, threshold: SUCCESSES, most, successes: 0, failures: 0, timer: 0, probing: false }
     }

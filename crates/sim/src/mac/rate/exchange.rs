@@ -22,7 +22,7 @@ impl Rates {
         if to == BROADCAST { Size::none(&Agreement::NONE) } else { Size::none(self.agreement(to, rules)) }.with(psdu)
     }
 
-    /// Duration of a BlockAck from another station for data of this mode, or for a request.
+    /// Duration of another station's BlockAck for data of this mode, or for a request.
     pub(crate) fn block_ack(&self, to: u32, mode: Mode, rules: &Conventions) -> Duration {
         rules.block_ack_duration(mode, self.agreement(to, rules))
     }
@@ -54,7 +54,7 @@ impl Rates {
         self.exchange(to, self.single(to, psdu, rules), rules)
     }
 
-    /// Returns the mode to a station in which their frames can share a PPDU.
+    /// Returns the mode to a station in which its frames can share a PPDU with others'.
     pub(crate) fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
         self.shareable(self.mode_to(to, &rules.timing), to, rules)
     }

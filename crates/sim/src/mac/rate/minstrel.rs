@@ -1,7 +1,7 @@
 //! Minstrel-HT, by its published description (Fietkau; Linux's documentation of Minstrel; Xia, Hart and Fu, Evaluation
 //! of the Minstrel rate adaptation algorithm in IEEE 802.11g WLANs, 2013): the mode with the largest throughput by
 //! measured success ratios, a chain of modes for repetitions, and a tenth of the frames for sampling. With a single
-//! group of modes (802.11a, b, g) it is Minstrel.
+//! group of modes (802.11a, b, g) Minstrel-HT is Minstrel.
 
 use crate::config::{ChannelWidth, GuardInterval};
 use crate::engine::Stream;
@@ -12,19 +12,19 @@ use units::{Bytes, Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Weight of the past in the success ratios.
 const PAST: f64 = 0.75;
-/// A mode below the lower ratio counts as useless, and one above the upper ratio as this good, so that noise in good
-/// ratios does not decide.
+/// Success ratios at the ends: a mode below the lower one counts as useless, and a mode above the upper one as having
+/// it, so that noise in good ratios does not decide.
 const USEFUL: f64 = 0.1;
 const GOOD: f64 = 0.9;
-/// A mode this good needs no sampling, and may be the safest.
+/// Success ratio from which a mode needs no sampling, and may be the safest.
 const SURE: f64 = 0.95;
-/// One of this many frames samples another mode.
+/// One of this number of frames samples another mode.
 const LOOK_AROUND: u32 = 10;
 /// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
-/// Length of the frame by whose airtime modes are compared. Where frames are aggregated it counts as a part of one, to the
-/// bit: alone it takes as many symbols in several fast modes. Linux divides the duration of 16 such frames by 16
-/// (`rc80211_minstrel_ht.c`), with which some modes of HE, which it leaves to devices, would still tie.
+/// Length of the frame by whose airtime modes are compared. In aggregates this frame counts as a part of one, to the
+/// bit: alone it would take as many symbols in several fast modes. Linux divides the duration of 16 such frames by 16
+/// (`rc80211_minstrel_ht.c`), by which some modes of HE, which Linux leaves to devices, would still tie.
 const REFERENCE: Bytes = Bytes::new(1_200);
 
 /// Overhead of a frame besides its payload, in a network.
@@ -39,7 +39,7 @@ pub(super) struct Candidate {
     payload: f64,
     /// Overhead of each frame, independent of its contents.
     overhead: f64,
-    /// Streams, width and guard interval, which modes have in common that differ in their coding alone.
+    /// Streams, width and guard interval, which are common to modes that differ only in coding.
     group: Option<(u8, ChannelWidth, GuardInterval)>,
 }
 
@@ -64,7 +64,7 @@ impl Costs {
         Candidate { payload: payload.as_nanos() as f64, overhead: overhead.as_nanos() as f64, group }
     }
 
-    /// Returns the throughput of a mode to a peer in bit/s if frames of this many MPDUs all arrived, counted as
+    /// Returns a peer's throughput in bit/s in a mode if all frames of this number of MPDUs arrived, counted as
     /// [`Minstrel::expected`] counts.
     pub(super) fn clean(&self, mode: Mode, mpdus: f64) -> f64 {
         bits(self.of(mode).throughput(1.0, mpdus))
@@ -90,7 +90,7 @@ struct Statistics {
     /// Counts of the current interval.
     attempts: u32,
     successes: u32,
-    /// Moving average of the success ratio; before the first attempt the best of the faster modes of its group.
+    /// Moving average of the success ratio; before the first attempt the best ratio of the faster modes of its group.
     ratio: f64,
     known: bool,
     group: usize,
@@ -199,8 +199,8 @@ impl Minstrel {
         self.left = self.chain[0].1;
     }
 
-    /// The next mode, if it is worth sampling: faster than the slowest in use, as in Linux. Aggregates of slower ones would
-    /// take most of the time on a wide channel.
+    /// The next mode, if it is worth sampling: faster than the slowest mode in use, as in Linux. Aggregates in slower
+    /// modes would take most of the time on a wide channel.
     fn sample(&mut self) -> Option<usize> {
         let payload = |index: usize| self.modes[index].candidate.payload;
         let slowest = self.best.into_iter().map(payload).fold(0.0, f64::max);

@@ -28,16 +28,17 @@ pub(crate) enum Algorithm {
 pub(crate) struct Rates {
     /// The station's own address.
     own: u32,
-    /// The sets of modes to choose from, each slowest first; without rate control one mode, or a high and a low one.
+    /// The sets of modes to choose from, each slowest first; without rate control a set has one mode, or a high and a
+    /// low mode.
     sets: Vec<Vec<Mode>>,
-    /// Set by address of the peer; empty if all peers have the first.
+    /// Set by address of the peer; empty if all peers have the first set.
     of_peer: Vec<usize>,
     controls: Option<Controls>,
-    /// Without rate control: index of the mode; of two, one for the low mode.
+    /// Without rate control: index of the mode; of two modes, one for the low mode.
     pub(crate) level: usize,
-    /// The only mode, if there is one for all peers and any width.
+    /// The only mode, if one mode serves all peers and every width.
     only: Option<Mode>,
-    /// The widest channel of the next frames, if that is limited.
+    /// The largest width of the next frames, if their width is limited.
     limit: Option<ChannelWidth>,
     /// Mode that a driver requests for the frame that is due, by peer.
     told: Vec<(u32, Mode)>,
@@ -47,7 +48,7 @@ pub(crate) struct Rates {
 #[derive(Debug)]
 struct Controls {
     algorithm: Algorithm,
-    /// As the sets of modes.
+    /// Candidates, in the order of the sets of modes.
     candidates: Vec<Vec<Candidate>>,
     /// Peers in order of address.
     peers: Vec<(u32, Control)>,
@@ -62,14 +63,14 @@ enum Control {
 }
 
 impl Rates {
-    /// One fixed mode per set; the set by address of the peer, or always the first.
+    /// One fixed mode per set; the peer's address selects the set, or the first set always applies.
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
         Self { own: 0, sets, of_peer, controls: None, level: 0, only, limit: None, told: Vec::new() }
     }
 
-    /// The same of this station.
+    /// The rates as of this station.
     pub(super) fn of(self, own: u32) -> Self {
         Self { own, ..self }
     }
@@ -147,13 +148,13 @@ impl Rates {
         self.limit.map_or(mode, |width| mode.at_most(width))
     }
 
-    /// Mode of all data frames to a peer, without rate control; of two the high one.
+    /// Mode of all data frames to a peer, without rate control; of two modes the high one.
     pub(crate) fn fixed_mode(&self, to: u32) -> Option<Mode> {
         self.controls.is_none().then(|| self.sets[self.set(to)][0])
     }
 
     /// Returns the throughput in bit/s that rate control expects towards a peer; zero while unknown. Without
-    /// Minstrel-HT it is that of the mode if frames of this many MPDUs all arrived.
+    /// Minstrel-HT the throughput is that of the mode if all frames of this number of MPDUs arrived.
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         let minstrel = self.controls.as_ref().and_then(|controls| controls.minstrel(to));
         minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)

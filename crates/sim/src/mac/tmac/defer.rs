@@ -1,4 +1,4 @@
-//! Deferral of a station that knows of older packets than its own (R4, and the variant "table").
+//! Deferral of a station that knows of packets older than its own (R4, and the variant "table").
 
 use super::{Key, Sign, Tells, TmacState};
 use crate::mac::conventions::Conventions;
@@ -39,7 +39,7 @@ impl TmacState {
 }
 
 impl Station {
-    /// Resumes its back-off if its turn may have come. `own`: the key of the oldest packet of the node.
+    /// Resumes the station's back-off if its turn may have come. `own`: the key of the oldest packet of the node.
     pub(crate) fn take_turn(&mut self, now: Instant, own: Option<Key>, rules: &Conventions) {
         let Some(tmac) = &mut self.tmac else { return };
         tmac.own = own;

@@ -5,21 +5,21 @@ use units::{Bytes, Duration, Instant};
 /// Length of a key: 48 bits of microseconds and 16 of origin and number (R2).
 pub(crate) const KEY: Bytes = Bytes::new(8);
 
-/// Sort key of packets by age: the smallest key is the oldest. No two packets have the same.
+/// Sort key of packets by age: the smallest key belongs to the oldest packet. No two packets have the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
-    /// Time at which its first node made it.
+    /// Time at which the packet's first node made the packet.
     pub(crate) stamp: Instant,
-    /// Its flow.
+    /// Flow of the packet.
     pub(crate) origin: u32,
-    /// Its number in the flow.
+    /// Number of the packet in the flow.
     pub(crate) serial: u32,
 }
 
-/// Keys in a frame of the packets that its sender has still to send.
+/// Keys in a frame of the packets that its sender still has to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tells {
-    /// The frame has no field for that.
+    /// The frame has no field for a key.
     #[default]
     Nothing,
     /// The neighbour has no packets to send.
@@ -40,7 +40,7 @@ pub(crate) struct Table {
     heard: Vec<Neighbour>,
 }
 
-/// Key that a frame carries of its sender.
+/// Key of its sender that a frame carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// It responds to another frame.
@@ -56,7 +56,7 @@ struct Neighbour {
     key: Option<Key>,
     /// Time of that report.
     told: Instant,
-    /// Time at which it was last heard sending data or a request; none if never.
+    /// Time at which the neighbour was last heard sending data or a request; none if never.
     active: Option<Instant>,
     /// Received power of that frame, in the medium's unit.
     power: u64,
@@ -97,7 +97,7 @@ impl Table {
         self.heard.iter().filter(older).count() as u64
     }
 
-    /// Adds the strongest neighbours that were recently active to `asked`, until it has `most`.
+    /// Adds the strongest neighbours that were recently active to `asked`, up to `most` stations.
     pub(in crate::mac) fn strongest(&self, now: Instant, activity: Duration, most: usize, asked: &mut Vec<u32>) {
         let active = |neighbour: &Neighbour| neighbour.active.is_some_and(|at| now.since(at) <= activity);
         while asked.len() < most {

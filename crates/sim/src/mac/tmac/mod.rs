@@ -13,7 +13,7 @@
 //! | R6 | what was heard expires | `keys` |
 //! | R7 | after some refused requests plain DCF | `request` |
 //!
-//! The variant "table" has R1, R5 and R6 alone: a station defers by its rank among the keys that it has heard. With
+//! The variant "table" has only R1, R5 and R6: a station defers by its rank among the keys that it has heard. With
 //! requests a station defers in the same way before it asks.
 //!
 //! The host gives a station the key of the oldest packet of its node, and the keys in other stations' frames. All nodes

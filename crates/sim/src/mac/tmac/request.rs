@@ -7,7 +7,7 @@ use crate::mac::{Answer, Conventions, Frame, Kind};
 use units::{Duration, Instant};
 
 impl TmacRules {
-    /// Number of the asked stations that have to grant.
+    /// Number of the asked stations that have to grant the request.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of those asked")]
     fn enough(&self, asked: usize) -> usize {
         (self.quorum * asked as f64).ceil() as usize
@@ -20,8 +20,8 @@ pub(in crate::mac) fn slots(asked: usize, rules: &Conventions) -> Duration {
 }
 
 impl TmacState {
-    /// The request that must precede data to a station; none if data go without. `then`: duration of the exchange that
-    /// follows the grants.
+    /// The request that must precede data to a station; none if data need no request. `then`: duration of the exchange
+    /// that follows the grants.
     pub(in crate::mac) fn request(&mut self, now: Instant, to: u32, then: Duration) -> Option<Kind> {
         refuse_if!(!self.rules.requests || self.refused >= self.rules.attempts, None);
         self.asked.clear();
@@ -39,8 +39,8 @@ impl TmacState {
 }
 
 impl Station {
-    /// Handles a request with this key that asks the station as the `place`-th. It grants unless it has an older packet
-    /// or may not send.
+    /// Handles a request with this key that asks the station as the `place`-th. The station grants unless it has an
+    /// older packet or may not send.
     pub(crate) fn consider(
         &mut self,
         now: Instant,
@@ -65,7 +65,8 @@ impl Station {
         self.deadline = now + slots(place, rules) + rules.timing.sifs;
     }
 
-    /// Handles a failed request, which is no attempt at the data. Without any answer, it may have collided.
+    /// Handles a failed request, which does not count as an attempt at the data. Without any answer, the request may
+    /// have collided.
     pub(in crate::mac) fn refused(&mut self, now: Instant, rules: &Conventions) -> Answer {
         let holder = self.held.category();
         let mut heard_nobody = false;

@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 pub(crate) struct TmacRules {
     /// True if requests and grants precede data; otherwise only heard keys are used.
     pub(crate) requests: bool,
-    /// `q`: share of the stations asked that have to grant, 0 to 1.
+    /// `q`: share of the asked stations that have to grant, 0 to 1.
     pub(crate) quorum: f64,
     /// `K`: number of failed requests after which data are sent by plain DCF.
     pub(crate) attempts: u8,
@@ -27,7 +27,7 @@ pub(crate) struct TmacRules {
 #[derive(Debug, Default)]
 pub(crate) struct TmacState {
     pub(in crate::mac) rules: TmacRules,
-    /// Key of the oldest packet of the node, as the host last said.
+    /// Key of the oldest packet of the node, as last reported by the host.
     pub(in crate::mac) own: Option<Key>,
     /// Keys in the present or last frame.
     pub(crate) tells: Tells,
@@ -38,9 +38,9 @@ pub(crate) struct TmacState {
     pub(in crate::mac) granted_by_receiver: bool,
     /// Refused requests since it last sent data.
     pub(in crate::mac) refused: u8,
-    /// After a refused request: earliest moment of the next, unless a younger key is heard.
+    /// After a refused request: earliest moment of the next request, unless a younger key is heard.
     pub(in crate::mac) hold: Instant,
-    /// While it defers: the time since which no older packet was seen being sent.
+    /// While the station defers: the time since which no older packet was seen being sent.
     pub(in crate::mac) deferring: Option<Instant>,
 }
 

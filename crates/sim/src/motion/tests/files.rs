@@ -142,7 +142,7 @@ fn faults_say_where_and_what_was_expected() {
         assert_eq!(after(line), expected, "{line}");
     }
     let disordered = "$ns_ at 2 \"$node_(0) setdest 1 1 1\"\n$ns_ at 1.5 \"$node_(0) setdest 1 1 1\"";
-    let expected = "line 4, column 9: the commands of node 0 are not in order: one before is at 2 s";
+    let expected = "line 4, column 9: the commands of node 0 are not in order: the previous one is at 2 s";
     assert_eq!(after(disordered), expected);
     let disordered = "$ns_ at 2 \"$g(0) start\"\n$ns_ at 1.5 \"$g(0) stop\"";
     assert_eq!(after(disordered), "line 4, column 9: the activities of node 0 are not in order");
@@ -192,7 +192,7 @@ fn faults_in_floating_car_data_say_where_they_are() {
         (with(r#"x="10.00""#, r#"x="ten""#), "line 6", "`x` is not a number: `ten`"),
         (with(r#"x="10.00""#, r#"x="1e10""#), "line 6", "no position is farther away"),
         (with(r#"id="b" "#, ""), "line 6", "`id` is missing"),
-        (with(r#"time="2.00""#, r#"time="1.00""#), "line 8", "time steps are not in order: the one before is at 1 s"),
+        (with(r#"time="2.00""#, r#"time="1.00""#), "line 8", "not in order: the previous step is at 1 s"),
         (with(r#"time="2.00""#, r#"time="-2""#), "line 8", "a time must be zero or more"),
         (with("<fcd-export>", "<routes>"), "line 3", "expected `<fcd-export>` and `<timestep>`, found `<routes>`"),
         (with("</timestep>", "</vehicle>"), "line 7", "this is no XML"),

@@ -13,15 +13,15 @@ pub(crate) const ALL: u32 = crate::mac::BROADCAST;
 pub(crate) enum Action {
     /// Send a message after a delay, to a neighbour or to [`ALL`].
     Send { message: Message, to: u32, after: Duration },
-    /// Send to a neighbour a packet that was handed over.
+    /// Send a packet that was handed over to a neighbour.
     Forward { packet: Handle, to: u32 },
     /// Discard a packet that was handed over.
     Discard { packet: Handle, why: LossCause },
-    /// Discard a packet for which there is no room next to the one that is handed over.
+    /// Discard a packet for which the buffer has no room next to the new packet.
     Displace { packet: Handle },
 }
 
-/// Actions of nodes, in order. The host carries them out after each call and empties the list.
+/// Actions of nodes, in order. The host executes the actions after each call and empties the list.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) actions: Vec<Action>,

@@ -21,7 +21,7 @@ impl Aodv {
     }
 
     /// Handles a message that the MAC has given up. A neighbour that gets no replies cannot use this node's links
-    /// (6.8). True if the link counts as broken.
+    /// (6.8). True if the link then counts as broken.
     pub(crate) fn message_failed(&mut self, message: &Message, to: u32, cx: &mut Context) -> bool {
         if matches!(message, Message::Reply(_)) {
             self.blacklist(to, cx);
@@ -32,8 +32,8 @@ impl Aodv {
         cx.settings.given.message_failures
     }
 
-    /// Handles a data packet that the MAC has given up: the link counts as broken. True if the packet is kept, to be
-    /// sent by another route. `packet` is none if the neighbour has received it all the same.
+    /// Handles a data packet that the MAC has given up: the link counts as broken. True if the node keeps the packet,
+    /// to send it by another route. `packet` is none if the neighbour has received the packet nevertheless.
     pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, ends: &Ends, cx: &mut Context) -> bool {
         if !cx.settings.given.packet_failures {
             return false;
@@ -46,7 +46,7 @@ impl Aodv {
         true
     }
 
-    /// Invalidates all routes over a link. True if the route of a packet that was to go there is being repaired.
+    /// Invalidates all routes over a link. True if the route of a packet to that neighbour is being repaired.
     fn link_failed(&mut self, neighbour: u32, of: Option<&Ends>, cx: &mut Context) -> bool {
         let now = cx.now;
         let mut repaired = None;
@@ -87,8 +87,8 @@ impl Aodv {
         self.table.entry(neighbour, cx.now).blacklisted = cx.now + cx.settings.blacklist_timeout;
     }
 
-    /// Handles a packet from `previous` without a route (6.11, case ii). Its sender is informed even if it is no known
-    /// precursor.
+    /// Handles a packet from `previous` without a route (6.11, case ii). The packet's sender is informed even if it is
+    /// no known precursor.
     pub(super) fn no_route(&mut self, destination: u32, previous: u32, cx: &mut Context) {
         begin_error(cx);
         let route = self.table.entry(destination, cx.now);
@@ -105,7 +105,8 @@ impl Aodv {
         self.end_error(no_delete, cx);
     }
 
-    /// Handles a route error: routes through this neighbour to its destinations are lost here too (6.11, case iii).
+    /// Handles a route error: this node's routes through the neighbour to the listed destinations are invalid too
+    /// (6.11, case iii).
     pub(super) fn receive_error(&mut self, list: List, no_delete: bool, from: u32, cx: &mut Context) {
         let now = cx.now;
         begin_error(cx);
@@ -120,7 +121,7 @@ impl Aodv {
         self.end_error(no_delete, cx);
     }
 
-    /// Sends the route error that has been collected, unless the rate limit is reached: to its only reader, or to all.
+    /// Sends the collected route error, unless the rate limit is reached: to its only reader, or to all neighbours.
     fn end_error(&mut self, no_delete: bool, cx: &mut Context) {
         let now = cx.now;
         let unreachable = std::mem::take(&mut cx.out.unreachable);

@@ -26,8 +26,8 @@ impl Aodv {
         cx.settings.ring(if last == 0 { given.ttl_start } else { last.saturating_add(TTL_INCREMENT) })
     }
 
-    /// Starts a search for a way round a broken link: no farther than the destination was, or half-way back to the
-    /// packet's origin (6.12).
+    /// Starts a search for a way round a broken link: no farther than the destination was, or half of the way back to
+    /// the packet's origin (6.12).
     pub(super) fn repair(&mut self, destination: u32, origin: u32, cx: &mut Context) {
         let back = self.table.find(origin).map_or(0, |route| route.hops);
         let route = self.table.entry(destination, cx.now);

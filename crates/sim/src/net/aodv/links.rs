@@ -7,13 +7,13 @@ use units::{Duration, Instant};
 /// The neighbours that are being monitored.
 #[derive(Debug)]
 pub(super) struct Links {
-    /// Time at which it last sent a message to all.
+    /// Time at which the node last sent a message to all.
     pub(super) broadcast: Instant,
     /// Time of the next check whether a hello is due; `NEVER` without hellos.
     pub(super) hello: Instant,
-    /// Neighbours that have sent hellos, and when their link counts as broken.
+    /// Neighbours that have sent hellos, and the times at which their links count as broken.
     pub(super) greeted: Vec<(u32, Instant)>,
-    /// Neighbours from which an RREP-ACK is due, and until when.
+    /// Neighbours from which an RREP-ACK is due, and the end of the wait for each.
     pub(super) awaited: Vec<(u32, Instant)>,
 }
 

@@ -5,10 +5,10 @@ use units::{Bytes, Duration};
 /// A route request (5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// TTL of its IP header: remaining hops.
+    /// TTL of the message's IP header: remaining hops.
     pub(crate) ttl: u8,
     pub(crate) hops: u8,
-    /// Identifies the request together with the originator.
+    /// Number of the request, which identifies it together with the originator.
     pub(crate) id: u32,
     pub(crate) destination: u32,
     /// Last known sequence number of the destination; none sets the U flag.
@@ -38,7 +38,7 @@ pub(crate) struct Reply {
 pub(crate) enum Message {
     Request(Request),
     Reply(Reply),
-    /// A hello: a reply about the sender itself, for all neighbours (6.9).
+    /// A hello: a reply about the sender itself, to all neighbours (6.9).
     Hello {
         sequence: u32,
     },

@@ -1,5 +1,5 @@
 //! Ad hoc on-demand distance vector routing (RFC 3561) as a state machine per node: it takes events and returns
-//! messages to send. It contains no queue, no MAC and no radio. `docs/routing.md` lists what is implemented, by
+//! messages to send. The module contains no queue, no MAC and no radio. `docs/routing.md` lists what is implemented, by
 //! section, and the choices that the RFC leaves open.
 
 mod action;

@@ -15,7 +15,7 @@ use units::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Aodv {
     pub(super) address: u32,
-    /// Its own sequence number (6.1).
+    /// The node's own sequence number (6.1).
     pub(super) sequence: u32,
     pub(super) request_id: u32,
     pub(crate) table: Table,
@@ -25,7 +25,7 @@ pub(crate) struct Aodv {
     pub(super) errors: RateLimit,
     pub(super) links: Links,
     pub(super) random: Stream,
-    /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
+    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads this time after every call.
     pub(crate) deadline: Instant,
     pub(crate) counts: Counts,
 }
@@ -52,7 +52,7 @@ impl Aodv {
         node
     }
 
-    /// Next hop of a data packet, if a route is known; using a route keeps it and the way back alive (6.2).
+    /// Next hop of a data packet, if a route is known; using a route keeps it and the reverse route alive (6.2).
     #[inline]
     pub(crate) fn route(&mut self, ends: &Ends, now: Instant, settings: &Settings) -> Option<u32> {
         let until = now + settings.given.active_route_timeout;
@@ -77,8 +77,8 @@ impl Aodv {
         }
     }
 
-    /// Handles a data packet without [`route`](Self::route). At its origin, and while its route is being repaired, it
-    /// waits for one; elsewhere it is lost, and its sender is informed (6.11, case ii).
+    /// Handles a data packet without [`route`](Self::route). At its origin, and while its route is being repaired, the
+    /// packet waits for a route; elsewhere it is lost, and its sender is informed (6.11, case ii).
     pub(crate) fn unroutable(&mut self, packet: Handle, ends: &Ends, cx: &mut Context) {
         // During a hold, without requests, only its own packets wait.
         let waits = |search: &Search| ends.previous.is_none() || !search.holds();
@@ -104,7 +104,7 @@ impl Aodv {
         self.rearm();
     }
 
-    /// Number of packets that it holds.
+    /// Number of packets that the node holds.
     pub(crate) fn held(&self) -> usize {
         self.buffer.len()
     }

@@ -49,7 +49,7 @@ impl Aodv {
         }
     }
 
-    /// Sets up the reverse route, by which a reply can go back (6.5).
+    /// Sets up the reverse route, by which a reply can return (6.5).
     fn learn_way_back(&mut self, request: &Request, from: u32, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         let covered = settings.given.node_traversal_time * 2 * u64::from(request.hops);
@@ -121,7 +121,7 @@ impl Aodv {
         }
     }
 
-    /// Sends a reply, its own or another's, one hop towards its originator.
+    /// Sends a reply, the node's own or another's, one hop towards its originator.
     fn send_reply(&mut self, mut reply: Reply, cx: &mut Context) {
         let Some(back) = self.table.valid(reply.originator, cx.now) else { return };
         back.asked.retain(|&asked| asked != reply.destination);
@@ -172,9 +172,9 @@ impl Aodv {
         self.send_reply(reply, cx);
     }
 
-    /// Replaces a reply that brings no better route by one with this node's own, as in 6.6.2, if that is valid and a request
-    /// still waits for it. By the letter of 6.7 the reply ends here, and its originator never hears of the route where all
-    /// nodes on the way know it already (van Glabbeek and others, 2016).
+    /// Replaces a reply that brings no better route by one with this node's own route, as in 6.6.2, if that route is
+    /// valid and a request still waits for it. By the letter of 6.7 the reply ends here, and its originator never
+    /// learns the route if all nodes on the way know it already (van Glabbeek and others, 2016).
     fn replace(&mut self, reply: &mut Reply, now: Instant) -> bool {
         if !self.table.find(reply.originator).is_some_and(|origin| origin.asked.contains(&reply.destination)) {
             return false;
@@ -187,7 +187,7 @@ impl Aodv {
         true
     }
 
-    /// Handles a hello (6.9): there is a neighbour with this sequence number.
+    /// Handles a hello (6.9): a neighbour with this sequence number exists.
     fn receive_hello(&mut self, sequence: u32, from: u32, cx: &mut Context) {
         let now = cx.now;
         self.links.greeted(from, now + HELLO_LIFETIME);

@@ -11,9 +11,9 @@ use units::{Duration, Instant};
 pub(super) struct Search {
     pub(super) destination: u32,
     pub(super) ttl: u8,
-    /// Number of requests made with the largest TTL.
+    /// Number of requests so far with the largest TTL.
     pub(super) attempts: u8,
-    /// Time at which the next request is made, or the search given up.
+    /// Time of the next request, or at which the search is given up.
     pub(super) due: Instant,
     /// Time at which the last request was made.
     pub(super) asked: Instant,
@@ -27,7 +27,7 @@ pub(super) struct Search {
 pub(super) enum Stage {
     /// A reply.
     Asked,
-    /// The rate limit of requests.
+    /// The rate limit of requests delays the search.
     HeldBack,
     /// The end of the hold after a failed search.
     Holds,
@@ -38,7 +38,7 @@ impl Search {
         Self { destination, ttl, attempts: 0, due: now, asked: now, stage: Stage::Asked, repairs }
     }
 
-    /// True while its ring grows.
+    /// True while the search widens its ring.
     pub(super) fn widens(&self, given: &config::Aodv) -> bool {
         self.repairs.is_none() || given.repair_by == RepairBy::WholeSearch
     }
@@ -87,7 +87,7 @@ impl Buffer {
         self.packets.push_back(Held { packet, destination, until: cx.now + HELD_FOR });
     }
 
-    /// Removes all packets for a destination: to the next hop, or for good.
+    /// Removes all packets for a destination, to send them to the next hop or to discard them.
     pub(super) fn release(&mut self, destination: u32, next: Option<u32>, cx: &mut Context) {
         let now = cx.now;
         self.packets.retain(|held| {

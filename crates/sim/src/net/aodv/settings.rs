@@ -46,12 +46,12 @@ impl Settings {
         }
     }
 
-    /// TTL after which a request goes to all (6.4).
+    /// Returns a request's TTL: above the threshold that of a network-wide request (6.4).
     pub(super) fn ring(&self, ttl: u8) -> u8 {
         if ttl > TTL_THRESHOLD { self.given.net_diameter } else { ttl.min(self.given.net_diameter) }
     }
 
-    /// `RING_TRAVERSAL_TIME`: longest time of a reply to a request with this TTL.
+    /// `RING_TRAVERSAL_TIME`: longest time until a reply to a request with this TTL.
     pub(super) fn ring_traversal_time(&self, ttl: u8) -> Duration {
         self.given.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.given.timeout_buffer))
     }

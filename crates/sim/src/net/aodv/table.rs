@@ -20,7 +20,7 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Packets use it until it expires.
+    /// Packets use the route until it expires.
     Valid,
     /// Never known, expired or broken.
     #[default]
@@ -34,7 +34,7 @@ pub(crate) enum State {
 pub(crate) struct Route {
     pub(crate) destination: u32,
     pub(crate) next: u32,
-    /// Hops to the destination; of an invalid route the last known number. Zero: never known.
+    /// Hops to the destination; for an invalid route the last known number. Zero: never known.
     pub(crate) hops: u8,
     pub(crate) state: State,
     /// Largest sequence number heard, or its successor after the route broke.
@@ -44,9 +44,9 @@ pub(crate) struct Route {
     pub(crate) expires: Instant,
     /// Neighbours to be told when the route breaks.
     pub(crate) precursors: Vec<u32>,
-    /// Destinations of its requests that were passed on and got no reply through this node.
+    /// Destinations of this node's requests that were passed on and got no reply through this node.
     pub(super) asked: Vec<u32>,
-    /// Requests of this neighbour are ignored until then (6.8).
+    /// Time until which requests of this neighbour are ignored (6.8).
     pub(crate) blacklisted: Instant,
     /// Requests that it originated.
     pub(crate) seen: Seen,
@@ -83,11 +83,12 @@ impl Route {
         self.expires = self.expires.max(until);
     }
 
-    /// Invalidates the route, by the sequence number in a route error or by the node's own finding (6.11). A valid
+    /// Invalidates the route, by the sequence number in a route error or by the node's own detection (6.11). A valid
     /// number grows by one, which ensures that no older route through this node is taken for newer. It grows once: a
-    /// route that is already invalid keeps its number, so that it is never more than one ahead of the destination's
-    /// own, and the destination's next request, which is numbered one higher (6.1), is always new enough. An invalid
-    /// number does not grow: a neighbour that comes and goes would otherwise be given numbers that it never had.
+    /// route that is already invalid keeps its number, so that the number is never more than one ahead of the
+    /// destination's own; the destination's next request, which is numbered one higher (6.1), is then always new
+    /// enough. An invalid number does not grow: a neighbour that comes and goes would otherwise get numbers that it
+    /// never had.
     pub(super) fn invalidate(&mut self, reported: Option<u32>) {
         let grows = self.known && self.state == State::Valid;
         self.state = State::Invalid;
@@ -99,7 +100,7 @@ impl Route {
         };
     }
 
-    /// Forgets the destination's number. If it was valid, other nodes may have routes through this one.
+    /// Forgets the destination's number. If the route was valid, other nodes may have routes through this node.
     fn forget_number(&mut self) {
         if self.known && self.state == State::Valid {
             self.sequence = self.sequence.map(|own| own.wrapping_add(1));
@@ -107,7 +108,7 @@ impl Route {
         self.known = false;
     }
 
-    /// Records that a request of this node was passed on, which no reply has answered.
+    /// Records that a request of this node was passed on and has no reply yet.
     pub(super) fn asks_for(&mut self, destination: u32) {
         if !self.asked.contains(&destination) {
             self.asked.push(destination);
@@ -122,7 +123,7 @@ impl Route {
 }
 
 /// Requests seen from a node, which numbers them consecutively. The newest number and a bit for each of the 64 before
-/// it suffice: a node makes fewer within `PATH_DISCOVERY_TIME`. Older ones count as seen.
+/// it suffice: a node makes fewer requests within `PATH_DISCOVERY_TIME`. Older requests count as seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     newest: u32,
@@ -133,7 +134,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Records a request. True if it is seen for the first time.
+    /// Records a request. True if the request is seen for the first time.
     pub(super) fn is_first(&mut self, id: u32, now: Instant, lasts: Duration) -> bool {
         if self.until.is_none_or(|until| until <= now) {
             *self = Self { newest: id, bits: 1, until: Some(now + lasts) };
@@ -208,7 +209,7 @@ impl Table {
         (route.state == State::Valid).then_some(route)
     }
 
-    /// Records that a neighbour was heard, so that there is a link to it; its sequence number is unknown (6.2).
+    /// Records that a neighbour was heard, so that a link to it exists; its sequence number is unknown (6.2).
     pub(super) fn learn_neighbour(&mut self, neighbour: u32, now: Instant, lifetime: Duration) {
         let route = self.entry(neighbour, now);
         if route.state != State::Valid || route.hops != 1 {
@@ -219,8 +220,8 @@ impl Table {
         route.extend(now + lifetime);
     }
 
-    /// Takes an offered route if it is newer than the known one, or as new and shorter, or as new while the known one
-    /// is invalid (6.2). Returns the entry then.
+    /// Takes an offered route if it is newer than the known route, or as new and shorter, or as new while the known
+    /// route is invalid (6.2). Returns the entry then.
     pub(super) fn learn(&mut self, offer: Offer, now: Instant) -> Option<&mut Route> {
         let route = self.entry(offer.destination, now);
         let better = match route.sequence {

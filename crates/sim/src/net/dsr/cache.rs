@@ -22,7 +22,7 @@ impl Cache {
         }
     }
 
-    /// Adds a route from this node that it requested or uses. True if it is new.
+    /// Adds a route from this node that it requested or uses. True if the route is new.
     pub(super) fn add(&mut self, route: &Route, cx: &Context) -> bool {
         match self {
             Self::Links(links) => links.add(route, cx.now, expiry(cx)),
@@ -30,7 +30,7 @@ impl Cache {
         }
     }
 
-    /// Adds a route from this node that it overheard, or that a forwarded packet showed. True if it is new.
+    /// Adds a route from this node that it overheard, or that a forwarded packet showed. True if the route is new.
     pub(super) fn notice(&mut self, route: &Route, cx: &Context) -> bool {
         match self {
             Self::Links(links) => links.add(route, cx.now, expiry(cx)),
@@ -38,7 +38,7 @@ impl Cache {
         }
     }
 
-    /// Returns the shortest route from this node. A route that it `uses` itself is kept for longer.
+    /// Returns the shortest route from this node. A route that the node `uses` itself is kept for longer.
     pub(super) fn find(&mut self, destination: u32, uses: bool, cx: &mut Context) -> Option<Route> {
         match self {
             Self::Links(links) => links.find(destination, cx.now, &mut cx.out.reached),
@@ -54,7 +54,7 @@ impl Cache {
     }
 }
 
-/// Returns the time at which a route learnt now expires.
+/// Returns the time at which a route that is learnt now expires.
 fn expiry(cx: &Context) -> Instant {
     if cx.given.route_timeout.is_zero() { Instant::NEVER } else { cx.now + cx.given.route_timeout }
 }

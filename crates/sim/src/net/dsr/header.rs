@@ -19,9 +19,9 @@ const ADDRESS: u64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) route: Route,
-    /// Index of the node that sends it.
+    /// Index of the node that sends the packet.
     pub(crate) at: u8,
-    /// Number of nodes that have salvaged it with a new route.
+    /// Number of nodes that have salvaged the packet with a new route.
     pub(crate) salvaged: u8,
 }
 
@@ -65,11 +65,11 @@ pub(crate) struct Broken {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A route request (6.2). The route of the header has the nodes that it has passed, its initiator first.
+    /// A route request (6.2). The route of the header has the nodes that the packet has passed, its initiator first.
     Request {
         id: u32,
         target: u32,
-        /// Hops that it may travel beyond the nodes that hear it now.
+        /// Hops that the request may travel beyond the nodes that hear it now.
         hops_left: u8,
         /// A broken link that was reported to the initiator (3.4.4).
         broken: Option<Broken>,

@@ -1,4 +1,4 @@
-//! A cache of links: a route may combine those of several routes.
+//! A cache of links: a route may combine links of several routes.
 
 use super::header::Broken;
 use super::route::{MOST_NODES, Route};
@@ -9,7 +9,7 @@ struct Link {
     from: u32,
     to: u32,
     until: Instant,
-    /// Number of links learnt before it: without room the oldest link is removed.
+    /// Number of earlier links: without room the oldest link is removed.
     order: u64,
 }
 
@@ -27,7 +27,7 @@ impl Links {
         Self { address, known: Vec::new(), limit, learnt: 0 }
     }
 
-    /// Adds the links of a route. True if one of them is new.
+    /// Adds the links of a route. True if one of the links is new.
     pub(super) fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         let mut news = false;
         for pair in route.nodes().windows(2) {
@@ -84,7 +84,7 @@ impl Links {
     }
 }
 
-/// The way from the first node reached to the one at `at`; none if it is too long.
+/// The way from the first node reached to the node at `at`; none if the way is too long.
 fn trace(reached: &[(u32, usize)], mut at: usize) -> Option<Route> {
     let mut back = [0; MOST_NODES];
     for length in 0..MOST_NODES {

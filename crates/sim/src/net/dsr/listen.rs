@@ -12,8 +12,7 @@ impl Dsr {
         self.learnt |= self.cache.notice(route, cx);
     }
 
-    /// Learns from the source route of a packet that this node, at index `at`, passes on; from the part ahead only with
-    /// `ahead`.
+    /// Learns from the source route of a packet passed on by this node, at index `at`; the part ahead only if `ahead`.
     pub(super) fn learn_from(&mut self, header: &Header, ahead: bool, cx: &Context) {
         if ahead {
             self.notice(&header.route.rest_from(header.at), cx);
@@ -55,8 +54,8 @@ impl Dsr {
         }
     }
 
-    /// Handles a data packet for another node that this one overhears. If it is farther on in the route, the nodes between
-    /// are not needed.
+    /// Handles an overheard data packet for another node. If this node is farther on in the route, those between are
+    /// not needed.
     pub(crate) fn overhear_data(&mut self, header: &Header, cx: &mut Context) {
         self.overhear(header, true, cx);
         self.settle(cx);
@@ -73,7 +72,7 @@ impl Dsr {
         }
     }
 
-    /// Handles a message for another node that this one overhears.
+    /// Handles an overheard message for another node.
     pub(crate) fn overhear_message(&mut self, message: &Message, cx: &mut Context) {
         match &message.content {
             Content::Error { broken } => self.cache.remove(*broken),
@@ -85,8 +84,8 @@ impl Dsr {
     }
 }
 
-/// True if nodes learn the part of a route ahead of a message: it is not known to work in both directions while the
-/// message that reports it is still on it (3.3.1).
+/// True if nodes learn the part of a route ahead of a message: this part is not known to work in both directions while
+/// the reporting message is still on it (3.3.1).
 pub(super) fn teaches_ahead(message: &Message, cx: &Context) -> bool {
     !cx.given.learn_reverse || !matches!(message.content, Content::Reply { .. })
 }

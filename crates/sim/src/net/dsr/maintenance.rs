@@ -9,11 +9,11 @@ use units::Duration;
 /// A data packet that could not be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failed {
-    /// The packet; none if the next hop has received it all the same.
+    /// The packet; none if the next hop has received it nevertheless.
     pub(crate) packet: Option<Handle>,
     pub(crate) header: Header,
     pub(crate) destination: u32,
-    /// True if this node made it.
+    /// True if this node made the packet.
     pub(crate) own: bool,
 }
 
@@ -31,7 +31,7 @@ impl Dsr {
         self.send_error(header, broken, cx);
     }
 
-    /// Handles a data packet that could not be sent. True if the node keeps it, to send it by another route.
+    /// Handles a data packet that could not be sent. True if the node keeps the packet, to send it by another route.
     pub(crate) fn packet_failed(&mut self, failed: &Failed, cx: &mut Context) -> bool {
         let &Failed { packet, header, destination, own } = failed;
         let Some(packet) = packet else { return false };
@@ -55,8 +55,8 @@ impl Dsr {
         cx.given.salvage_search
     }
 
-    /// Handles a message that could not be sent: it goes by another route, if one is known and it does not itself
-    /// report this link.
+    /// Handles a message that could not be sent: it takes another route, if one is known and the message does not
+    /// itself report this link.
     pub(crate) fn message_failed(&mut self, message: &Message, broken: Broken, cx: &mut Context) {
         self.tell_of(broken, &message.header, cx);
         self.salvage_message(message, broken.to, cx);

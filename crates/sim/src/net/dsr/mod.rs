@@ -1,6 +1,5 @@
 //! Dynamic source routing (RFC 4728) as a state machine per node: it gets events and returns the packets to send. It
-//! contains no queue, no MAC and no radio. `docs/routing.md` lists what is implemented, and the rules in which ns-2
-//! differs.
+//! has no queue, MAC or radio. `docs/routing.md` lists what is implemented, and the rules in which ns-2 differs.
 
 mod action;
 mod cache;

@@ -20,12 +20,12 @@ pub(crate) struct Dsr {
     pub(super) shortened: Shortened,
     /// Time of the next search through the buffer, with `buffer_check`.
     next_check: Instant,
-    /// The cache has learnt something since the buffer was searched.
+    /// True if the cache has learnt a route since the last search through the buffer.
     pub(super) learnt: bool,
     /// The broken link that was last reported to the node, and the time of the report.
     pub(super) told: Option<(Broken, Instant)>,
     pub(super) random: Stream,
-    /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
+    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads this time after every call.
     pub(crate) deadline: Instant,
     pub(crate) counts: Counts,
 }
@@ -50,7 +50,7 @@ impl Dsr {
         }
     }
 
-    /// Sends a packet of its own, or keeps it until a route is found.
+    /// Sends a packet of this node, or keeps it until a route is found.
     pub(crate) fn originate(&mut self, packet: Handle, destination: u32, cx: &mut Context) {
         if let Some(route) = self.cache.find(destination, true, cx) {
             cx.out.actions.push(Action::Forward { packet, header: Header::new(route), after: Duration::ZERO });
@@ -60,7 +60,7 @@ impl Dsr {
         self.rearm(cx);
     }
 
-    /// Takes a packet that has arrived for another node: its header for the next hop. None if it came by mistake.
+    /// Takes a packet that has arrived for another node: returns its header for the next hop. `None` if misdirected.
     pub(crate) fn forward(&mut self, mut header: Header, cx: &mut Context) -> Option<Header> {
         header.at = header.at.saturating_add(1);
         if header.sender() != Some(self.address) {

@@ -1,18 +1,18 @@
-//! A cache of paths in two parts, as ns-2's `MobiCache`: paths that the node requested or uses, and overheard ones.
+//! A cache of paths in two parts, like ns-2's `MobiCache`: paths that the node requested or uses, and overheard paths.
 
 use super::header::Broken;
 use super::route::Route;
 use super::settings::Settings;
 use units::Instant;
 
-/// A path known to a node, which begins there.
+/// A path known to a node, which is the path's first node.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     route: Route,
     until: Instant,
 }
 
-/// Paths of one kind. If no place is free, the oldest path is replaced.
+/// Paths of one kind. If no place is free, a new path replaces the oldest path.
 #[derive(Debug)]
 struct Part {
     paths: Vec<Path>,
@@ -83,7 +83,7 @@ impl Paths {
         route.hops() > 0 && part.add(route, now, until)
     }
 
-    /// Returns the shortest path; one that the node uses moves to the paths that it requested.
+    /// Returns the shortest path; a path that the node uses moves to the requested paths.
     pub(super) fn find(&mut self, destination: u32, uses: bool, now: Instant) -> Option<Route> {
         let (wanted, overheard) = (self.wanted.find(destination, now), self.overheard.find(destination, now));
         let to = |part: &Part, (index, hops): (usize, u8)| part.paths[index].route.first(hops + 1);

@@ -58,7 +58,7 @@ impl Dsr {
         self.send(message, cx.given.jitter, cx);
     }
 
-    /// Replies, by the reverse route, with a route on which this node is at index `own`.
+    /// Replies, by the reverse route, with a route in which this node has the index `own`.
     fn reply(&mut self, route: Route, own: u8, jitter: Duration, cx: &mut Context) {
         let back = route.back_from(own);
         self.learnt |= self.cache.add(&back, cx);
@@ -95,7 +95,7 @@ impl Dsr {
         cx.out.actions.push(Action::Send { message: *message, after: Duration::ZERO });
     }
 
-    /// A reply to this node's request, or a shorter route that it did not ask for.
+    /// A reply to this node's request, or a shorter route without a request.
     fn take_reply(&mut self, route: &Route, cx: &mut Context) {
         if route.nodes().first() != Some(&self.address) {
             return;

@@ -19,13 +19,13 @@ impl std::fmt::Debug for Route {
 impl Route {
     pub(crate) const EMPTY: Self = Self { nodes: [0; MOST_NODES], length: 0 };
 
-    /// A route of these nodes; none if a node occurs twice or they are too many.
+    /// A route of these nodes; none if a node occurs twice or the nodes are too many.
     pub(crate) fn of(nodes: impl IntoIterator<Item = u32>) -> Option<Self> {
         let mut route = Self::EMPTY;
         nodes.into_iter().all(|node| route.push(node)).then_some(route)
     }
 
-    /// Appends a node. False, without a change, if there is no room or the node is on the route already.
+    /// Appends a node. False, without a change, if there is no room or the node is already on the route.
     pub(crate) fn push(&mut self, node: u32) -> bool {
         if self.is_full() || self.contains(node) {
             return false;
@@ -35,7 +35,7 @@ impl Route {
         true
     }
 
-    /// Its nodes in order.
+    /// Returns the nodes of the route in order.
     pub(crate) fn nodes(&self) -> &[u32] {
         &self.nodes[..usize::from(self.length)]
     }
@@ -61,7 +61,7 @@ impl Route {
         self.length.saturating_sub(1)
     }
 
-    /// True if it goes over this link.
+    /// True if the route uses this link.
     pub(crate) fn uses(&self, from: u32, to: u32) -> bool {
         self.nodes().windows(2).any(|pair| pair == [from, to])
     }

@@ -10,12 +10,12 @@ use units::{Duration, Instant};
 /// `MaxRequestPeriod`: longest wait.
 const MAX_REQUEST_PERIOD: Duration = Duration::from_secs(10);
 
-/// A search for a destination, until a reply comes: its back-off outlasts the packets that wait.
+/// A search for a destination, until a reply comes: its back-off outlasts the waiting packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     pub(super) destination: u32,
     pub(super) stage: Stage,
-    /// When the next request is made, if a packet waits.
+    /// Time of the next request, if a packet waits.
     pub(super) due: Instant,
     /// Time from the start of this attempt to the next.
     pub(super) wait: Duration,
@@ -34,21 +34,21 @@ impl Search {
 pub(super) enum Stage {
     /// The end of the time in which neighbours may answer.
     Near,
-    /// The end of its back-off.
+    /// The end of the search's back-off.
     Far,
 }
 
-/// Nodes whose requests are remembered at once: `RequestTableSize`.
+/// Number of nodes whose requests are remembered: `RequestTableSize`.
 const ORIGINATORS: usize = 64;
 
-/// Requests seen: of each initiator the newest id, and a bit for each of those before it.
+/// Requests seen: for each initiator the newest id, and a bit for each of the preceding ids.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     newest: VecDeque<(u32, u32, u64)>,
 }
 
 impl Seen {
-    /// Records a request. True if it is seen for the first time.
+    /// Records a request. True if the request is seen for the first time.
     pub(super) fn is_first(&mut self, initiator: u32, id: u32) -> bool {
         let Some(place) = self.newest.iter().position(|&(node, ..)| node == initiator) else {
             if self.newest.len() == ORIGINATORS {
@@ -77,9 +77,9 @@ pub(super) struct Held {
     pub(super) packet: Handle,
     pub(super) destination: u32,
     pub(super) until: Instant,
-    /// Number of nodes that have salvaged it with a new route.
+    /// Number of nodes that have salvaged the packet with a new route.
     pub(super) salvaged: u8,
-    /// True if this node made it.
+    /// True if this node made the packet.
     pub(super) own: bool,
 }
 
@@ -113,7 +113,7 @@ impl Buffer {
         }
     }
 
-    /// Drops the oldest packet of another node for a destination. False if there is none.
+    /// Drops the oldest packet of another node for a destination. False if there is no such packet.
     pub(super) fn give_up_other(&mut self, destination: u32, cx: &mut Context) -> bool {
         let oldest = self.packets.iter().position(|held| held.destination == destination && !held.own);
         let Some(held) = oldest.and_then(|index| self.packets.remove(index)) else { return false };
@@ -127,19 +127,19 @@ impl Buffer {
     }
 }
 
-/// Gratuitous replies that are remembered at once.
+/// Number of gratuitous replies that are remembered.
 const MOST_SHORTENED: usize = 64;
 /// Time between gratuitous replies to a node for one neighbour.
 const GRATUITOUS_REPLY_HOLDOFF: Duration = Duration::from_secs(1);
 
-/// Recent gratuitous replies: the node that got each, the node that was overheard, and until when the next one waits.
+/// Recent gratuitous replies: the node that got each, the overheard node, and the time until which the next waits.
 #[derive(Debug, Default)]
 pub(super) struct Shortened {
     recent: VecDeque<(u32, u32, Instant)>,
 }
 
 impl Shortened {
-    /// Records a reply. False if one of the same kind was made a short time ago.
+    /// Records a reply. False if a reply of the same kind was made a short time ago.
     pub(super) fn is_new(&mut self, told: u32, heard: u32, cx: &Context) -> bool {
         self.recent.retain(|&(.., until)| until > cx.now);
         if self.recent.len() == MOST_SHORTENED || self.recent.iter().any(|&(a, b, _)| (a, b) == (told, heard)) {

@@ -46,17 +46,17 @@ pub(crate) struct Settings {
     pub(super) near_request: NearRequest,
     /// Replies of nodes that know a route.
     pub(super) replies_from_cache: bool,
-    /// Nodes learn the way back from packets that they pass on or overhear, and from requests; ns-2: only from
+    /// Nodes learn the reverse route from packets that they pass on or overhear, and from requests; ns-2: only from
     /// requests that they answer.
     pub(super) learn_reverse: bool,
-    /// Nodes learn from the replies that they pass on; ns-2: only from those overheard.
+    /// Nodes learn from the replies that they pass on; ns-2: only from overheard replies.
     pub(super) learn_forwarded_replies: bool,
     /// A node that salvages and knows no route asks its neighbours (ns-2).
     pub(super) salvage_search: bool,
     /// Packets queued for a broken link are salvaged at once.
     pub(crate) purge_on_failure: bool,
-    /// Time between searches of the buffer, once to twice this at random; zero: packets leave when a route is learnt or
-    /// a request is due.
+    /// Time between searches of the buffer, drawn from once to twice this; zero: packets leave when a route is learnt
+    /// or a request is due.
     pub(super) buffer_check: Duration,
     /// Time between packets that leave the buffer after a reply.
     pub(super) release_interval: Duration,

@@ -46,7 +46,7 @@ pub(super) fn ldpc(mode: Mode) -> Option<u8> {
     if let Mode::Mimo(mimo) = mode { mimo.has_ldpc().then_some(mimo.coding()) } else { None }
 }
 
-/// Modulation and convolutional code, or with LDPC the modulation and code of the same rate.
+/// Modulation and convolutional code; with LDPC the modulation and convolutional code of the same rate.
 pub(super) fn coding(mode: Mode) -> Coding {
     use CodeRate::{FiveSixths, Half, ThreeQuarters, TwoThirds};
     let (points, code) = match mode {
@@ -102,9 +102,9 @@ pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) mode: Mode,
 }
 
-/// Bits of a frame's PHY header: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition, HE-SIG-A) at 6 Mb/s after the
-/// training of 16 us, in an HE ER SU PPDU all twice, or the PLCP header of 48 bits after SYNC and SFD of a DSSS preamble, at
-/// 1 Mb/s (long) or 2 Mb/s (short).
+/// Bits of a frame's PHY header: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition, HE-SIG-A) at 6 Mb/s after
+/// the training of 16 us, each bit twice in an HE ER SU PPDU; or the PLCP header of 48 bits after SYNC and SFD of a
+/// DSSS preamble, at 1 Mb/s (long) or 2 Mb/s (short).
 #[inline]
 pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
     let ends = mode.header();

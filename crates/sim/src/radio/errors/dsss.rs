@@ -10,7 +10,7 @@ const STEPS: u32 = 160;
 /// CCK symbols per second.
 const CCK_SYMBOLS: f64 = 1.375e6;
 
-/// -ln of the probability that a bit survives at this SINR. CCK loses whole symbols, of 4 or 8 bits.
+/// -ln of the probability that a bit survives at this SINR. CCK loses whole symbols of 4 or 8 bits.
 pub(super) fn failures(rate: DsssRate, ratio: f64) -> f64 {
     match rate {
         DsssRate::K1000 => -libm::log1p(-0.5 * libm::exp(-ratio * BANDWIDTH / 1e6)),

@@ -13,11 +13,11 @@ const TEMPERATURE: f64 = 290.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Errors {
     None,
-    /// Independent errors, whatever the power.
+    /// Independent errors, independent of the power.
     Fixed {
-        /// Share of MPDUs lost, whatever their length.
+        /// Share of MPDUs lost, independent of their length.
         packets: f64,
-        /// Share of bits lost; an MPDU survives when all its bits do.
+        /// Share of bits lost; an MPDU survives if all its bits do.
         bits: f64,
         /// True if ACK, CTS, RTS and block acknowledgements are lost too.
         control: bool,

@@ -3,7 +3,7 @@
 
 use super::coding::{CodeRate, Coding};
 
-/// Bit error ratio after the decoder; 1 where the bound exceeds it.
+/// Bit error ratio after the decoder; 1 where the bound exceeds 1.
 pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     let raw = raw_bit_error(coding.points, ratio);
     decoded(raw, coding.code).min(1.0)

@@ -10,11 +10,11 @@ pub(crate) struct Snr {
     pub(super) formula: Formula,
     /// Noise per hertz of bandwidth, in attowatts.
     pub(super) density: f64,
-    /// True for the frames between nodes with LDPC: rates of OFDM follow link simulations too.
+    /// True for frames between nodes with LDPC, for which rates of OFDM follow link simulations too.
     pub(super) simulated: bool,
 }
 
-/// Formulas for the convolutional code of OFDM; DSSS, CCK and LDPC have one set.
+/// Formulas for the convolutional code of OFDM; DSSS, CCK and LDPC always have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Formula {
     Nist,
@@ -27,19 +27,19 @@ impl Snr {
         self.density * bandwidth(mode)
     }
 
-    /// Noise power in the narrowest receiver, in attowatts: 20 MHz wide, or of fewer tones.
+    /// Noise power in the narrowest receiver, in attowatts: 20 MHz or less wide.
     pub(in crate::radio) fn least_noise(&self, extended: bool) -> f64 {
         self.noise(Mode::Ofdm(OfdmRate::M6)) * if extended { UPPER } else { 1.0 }
     }
 
-    /// Probability that `bits` in a row survive at this SINR, by the formula. It grows with the SINR and falls with the
-    /// number of bits.
+    /// Probability that `bits` consecutive bits survive at this SINR, by the formula. The probability grows with the
+    /// SINR and falls with the number of bits.
     pub(in crate::radio) fn success(&self, mode: Mode, ratio: f64, bits: f64) -> f64 {
         if bits <= 0.0 { 1.0 } else { libm::exp(-bits * self.failures(mode, ratio)) }
     }
 
-    /// -ln of the probability that a bit survives; a symbol's is shared by its bits. Infinite where the bound of a bit
-    /// error ratio reaches 1, or LDPC's decoder fails.
+    /// -ln of the probability that a bit survives; a symbol's value is divided among its bits. Infinite where the bound
+    /// of a bit error ratio reaches 1, or where LDPC's decoder fails.
     pub(super) fn failures(&self, mode: Mode, ratio: f64) -> f64 {
         if let Some(mcs) = ldpc(mode) {
             return simulated::ldpc(mcs, ratio);

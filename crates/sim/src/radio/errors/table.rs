@@ -1,9 +1,9 @@
 //! Error models by tables, so that the cost of deciding about a frame does not depend on its formula.
 //!
 //! A curve gives, over the SINR, the logarithm of `-ln(success of a bit)`, which is nearly a straight line wherever a
-//! code fails exponentially. Knots lie at 128 ratios per octave and are found by the bits of the ratio itself; each is
-//! computed by the formula, by `libm` alone, when it is first needed. Between knots the curve is a straight line. No
-//! probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
+//! code fails exponentially. Knots lie at 128 ratios per octave and are located by the bits of the ratio itself; each
+//! is computed by the formula, by `libm` alone, when it is first needed. Between knots the curve is a straight line. No
+//! probability differs from the formula's by more than [`MOST_ERROR`], for any number of bits.
 
 use super::coding::{bandwidth, coded_rate, coding, ldpc};
 use super::snr::{Formula, Snr};
@@ -12,12 +12,12 @@ use crate::radio::mode::{DsssRate, Mode};
 /// Largest error of a success probability against the formula.
 #[cfg(test)]
 pub(super) const MOST_ERROR: f64 = 1e-4;
-/// Logarithm of the failure of a bit, 1e-13, below which nothing is lost: of the longest frames (65535 B), one in
-/// twenty million.
+/// Logarithm of the failure of a bit, 1e-13, below which nothing is lost: 1 in 20 million of the longest frames (65535
+/// B).
 const LN_CERTAIN: f64 = -29.933_606_208_922_594;
 /// Failure of a coded bit, one in twenty, above which the union bound nears its pole and is computed without a table.
 const LN_POLE: f64 = -3.0;
-/// Failure below which differences cannot be told apart; curves end there.
+/// Failure below which values cannot be distinguished; curves end there.
 const LEAST: f64 = 1e-30;
 
 /// Bits of the mantissa that select the knot within an octave: 128 knots.
@@ -32,7 +32,7 @@ const LDPC_SCALE: f64 = 1024.0;
 #[derive(Clone, Debug)]
 pub(in crate::radio) struct Tables {
     model: Snr,
-    /// By [`curve`]; empty until used, its knots NaN until computed.
+    /// Curves by the index from [`curve`]; empty until used, with knots NaN until computed.
     curves: [Vec<f64>; 29],
 }
 
@@ -61,7 +61,7 @@ impl Tables {
         libm::exp(-bits * libm::exp(from + part * (to - from)))
     }
 
-    /// SINR from which on nothing is lost, however long the frame, or the next knot's.
+    /// SINR above which nothing is lost, whatever the frame's length, or the next knot's SINR.
     pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
         let (curve, mut lost, mut certain) = (curve(mode), 0, CELLS);
         while certain - lost > 1 {
@@ -82,7 +82,7 @@ impl Tables {
         }
     }
 
-    /// The SINR at a knot.
+    /// The SINR at a knot of a curve.
     fn ratio(&self, mode: Mode, index: usize) -> f64 {
         let over = f64::from_bits((FIRST + index as u64) << SHIFT);
         if ldpc(mode).is_some() { libm::sqrt(over * LDPC_SCALE) } else { over / self.over(mode, 1.0) }
@@ -107,7 +107,7 @@ impl Tables {
     }
 }
 
-/// The knot at or below a ratio, and the position from there to the next one: 0 to 1.
+/// The knot at or below a ratio, and the ratio's position between it and the next knot: 0 to 1.
 #[inline]
 fn cell(ratio: f64) -> (usize, f64) {
     let bits = ratio.to_bits();

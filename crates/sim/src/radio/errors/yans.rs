@@ -28,8 +28,7 @@ fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     (1.0 - (1.0 - axis) * (1.0 - axis)) / bits
 }
 
-/// Probability that the decoder prefers a path at distance `d`: more than half of the differing bits are wrong; ties
-/// are random.
+/// Probability that the decoder prefers a path at distance `d`: most of the differing bits are wrong; ties are random.
 fn wrong_path(raw: f64, d: u32) -> f64 {
     let mut binomial = 1.0;
     let mut sum = 0.0;

@@ -37,17 +37,17 @@ impl<F: Copy> Medium<F> {
         }
     }
 
-    /// From now on stations may answer a trigger side by side.
+    /// Allows stations to answer a trigger side by side from now on.
     pub(crate) fn expect_parts(&mut self) {
         self.receivers.expect_parts();
     }
 
-    /// Allows frames of extended range from now on: all frames take the plain path.
+    /// Allows frames of extended range from now on: all frames take the plain path then.
     pub(crate) fn extend_range(&mut self) {
         self.receivers.fast = false;
     }
 
-    /// From now on nodes do not decode formats that are newer than their standard, by address: all take the plain path.
+    /// Makes nodes, by address, unable to decode formats newer than their standard: all frames go the plain path.
     pub(crate) fn tell_apart(&mut self, standards: Vec<Standard>) {
         debug_assert_eq!(standards.len(), self.receivers.of.len(), "each has a standard");
         self.receivers.fast = false;
@@ -61,8 +61,8 @@ impl<F: Copy> Medium<F> {
         self.receivers.noise = noise;
     }
 
-    /// Gives each node its own channel from now on; secondary channels have to be idle for `pifs` before a frame. With
-    /// one 20 MHz channel each, nodes hear nothing of other channels, and reception is as on one channel.
+    /// Gives each node its own channel from now on; secondary channels must be idle for `pifs` before a frame. If each
+    /// has one 20 MHz channel, nodes hear nothing of other channels, and reception is as on one channel.
     pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
         let plain = self.receivers.parts.is_empty() && self.receivers.reception.order == Capture::FirstFrame;
         if !plain || reuse.is_some() || bands.iter().any(|band| band.width() > ChannelWidth::Mhz20) {
@@ -76,7 +76,7 @@ impl<F: Copy> Medium<F> {
         }
     }
 
-    /// True if the power of a frame that a node sends now, in its TXOP or as a response, is limited.
+    /// True if spatial reuse limits the power of a frame that a node sends now, in its TXOP or as a response.
     pub(crate) fn limits(&self, node: u32, responds: bool) -> bool {
         let reuse = self.receivers.bands.as_ref().and_then(|bands| bands.reuse.as_ref());
         reuse.is_some_and(|reuse| reuse.limits(node, responds))
@@ -89,7 +89,7 @@ impl<F: Copy> Medium<F> {
         colour_time(sent, self.links.of(sent.from).last()?.delay)
     }
 
-    /// Returns the next listener from the `index`-th on that ignores a frame whose colour it has read, and whether its
+    /// Returns the next listener, from index `index`, that ignores a frame whose colour it has read, and whether its
     /// medium turned idle.
     pub(crate) fn ignores(&mut self, of: Handle, index: &mut usize, now: Instant) -> Option<(u32, bool)> {
         let Self { links, receivers, air, .. } = self;
@@ -127,19 +127,20 @@ impl<F: Copy> Medium<F> {
         self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.heard)
     }
 
-    /// The part of this width that was idle before the frame: the width of a CTS (IEEE 802.11-2020, 10.3.2.9).
+    /// The part of this width that was idle before the frame, which is the width of a CTS (IEEE 802.11-2020, 10.3.2.9).
     pub(crate) fn answerable_width(&self, node: u32) -> ChannelWidth {
         self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.answerable)
     }
 
-    /// True if a node may answer a trigger in a channel of this width: no 20 MHz of it has the power at which the medium counts
-    /// as busy (IEEE 802.11ax-2021, 26.5.2.5).
+    /// True if a node may answer a trigger in a channel of this width: no 20 MHz of the channel has the power at which
+    /// the medium counts as busy (IEEE 802.11ax-2021, 26.5.2.5).
     pub(crate) fn is_quiet(&self, node: u32, width: ChannelWidth) -> bool {
         let power = self.receivers.reception.carrier_sense;
         self.tuned(node).is_none_or(|tuned| tuned.is_quiet(width, power))
     }
 
-    /// Starts a transmission of `from`, which loses what it was decoding (half-duplex). True if its medium was idle.
+    /// Starts a transmission of `from`, which loses the frame that it was decoding (half-duplex). True if the sender's
+    /// medium was idle.
     pub(crate) fn start(&mut self, from: u32, frame: F, now: Instant, shape: Shape) -> (Handle, bool) {
         let turned_busy = self.receivers.silence(from, now);
         let receiver = &mut self.receivers.of[from as usize];
@@ -172,7 +173,7 @@ impl<F: Copy> Medium<F> {
         (transmission, turned_idle)
     }
 
-    /// Returns the time at which the front of a frame reaches its first listener, if it has any, and its last.
+    /// Returns the time at which the front of a frame reaches its first listener, if any, and its last.
     pub(crate) fn front_times(&self, of: Handle) -> Option<(Instant, Instant)> {
         let transmission = self.air.get_ref(of);
         let links = self.links.of(transmission.from);
@@ -186,15 +187,15 @@ impl<F: Copy> Medium<F> {
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
     }
 
-    /// A frame in the air, the links to its listeners, nearest first, and all receivers, which get its
-    /// [front](Receivers::front) and its [tail](Receivers::tail) as these pass.
+    /// A frame in the air, the links to its listeners, nearest first, and all receivers, which get the frame's
+    /// [front](Receivers::front) and [tail](Receivers::tail) as these pass.
     pub(crate) fn listeners(&mut self, of: Handle) -> (Passing<'_, F>, &[Link], &mut Receivers) {
         let Self { links, receivers, air, .. } = self;
         let sent = air.get_ref(of);
         (Passing { of, sent, air }, links.of(sent.from), receivers)
     }
 
-    /// The MPDUs that have arrived of the aggregate that was heard last; all of them if `whole`.
+    /// The MPDUs of the aggregate heard last that have arrived; all of them if `whole`.
     pub(crate) fn intact(&self, whole: bool) -> Bitmap {
         if whole { Bitmap::ALL } else { self.receivers.intact }
     }
@@ -219,12 +220,12 @@ impl<F: Copy> Medium<F> {
         self.links.of(node).iter().map(|link| (link.to, link.delay))
     }
 
-    /// Listeners of a node that can decode its frames, or at least those of extended range.
+    /// Listeners of a node that can decode its frames, or at least its frames of extended range.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
         self.links.decoding(node).map(|link| link.to)
     }
 
-    /// True if frames from one node to another can be decoded, usual ones or those of extended range.
+    /// True if usual frames, or those of extended range, from one node to another can be decoded.
     pub(crate) fn reaches(&self, from: u32, to: u32, extended: bool) -> bool {
         self.links.decoding(from).any(|link| link.to == to && (link.decodable || extended))
     }
@@ -234,8 +235,8 @@ impl<F: Copy> Medium<F> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
     }
 
-    /// Returns the probability that this many bits of a frame survive the noise from one node to another that hears it,
-    /// by the mean power.
+    /// Returns the probability that so many bits of a frame survive the noise on the way to another node, by the mean
+    /// power.
     pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
         let power = self.links.of(from).iter().find(|link| link.to == to)?.power;
         Some(self.receivers.judge.chance_alone(mode, power as f64 / self.receivers.noise(to), bits))
@@ -261,7 +262,7 @@ impl<F: Copy> Medium<F> {
         self.busy_from_start(node, now) - self.busy_before[node as usize]
     }
 
-    /// Time for which `node` has sensed the medium busy since the start of the run, own frames included.
+    /// Time for which `node` has sensed the medium busy since the start of the run, including its own frames.
     pub(crate) fn busy_from_start(&self, node: u32, now: Instant) -> Duration {
         let receiver = &self.receivers.of[node as usize];
         let running = if receiver.busy { now.since(receiver.busy_since) } else { Duration::ZERO };

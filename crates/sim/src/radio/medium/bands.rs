@@ -1,9 +1,9 @@
-//! Nodes on channels that overlap in part. Power counts by 20 MHz channels, over which a frame spreads it evenly.
+//! Nodes on channels that overlap in part. Power is counted by 20 MHz channels; a frame spreads its power evenly.
 //!
-//! A receiver decodes frames that begin in its primary channel, within its own channel. Of a wider frame it decodes
-//! only the preamble, or all of a control frame: each 20 MHz carries these. Its energy is that in the channels of the
-//! frame that it decodes, else that in the primary channel; signals in other channels do not disturb it. For the
-//! secondary channels it knows since when they are idle.
+//! A receiver decodes frames that begin in its primary channel, within its own channel. Of a wider frame the receiver
+//! decodes only the preamble, or all of a control frame, which every 20 MHz carries. The receiver's energy is that in
+//! the channels of the frame that it decodes, else that in its primary channel; signals in other channels do not
+//! disturb it. For each secondary channel the receiver knows since when it is idle.
 
 use super::reuse::Reuse;
 use super::signal::Transmission;
@@ -28,15 +28,15 @@ pub(super) struct Bands {
 /// A node's channel.
 pub(super) struct Tuned {
     pub(super) band: Band,
-    /// Power in each of its 20 MHz channels, from the lowest on.
+    /// Power in each of the receiver's 20 MHz channels, from the lowest on.
     energy: [u64; 8],
     /// Channels whose power is the receiver's energy.
     pub(super) counted: u64,
     /// Time from which a frame may use each secondary channel; `NEVER` while it is busy.
     usable: [Instant; 3],
-    /// Idle part of its channel when the frame that it decodes began.
+    /// Idle part of the receiver's channel at the start of the frame that it decodes.
     pub(super) before: ChannelWidth,
-    /// Width of the frame that it received last, within the part of the channel that was idle before.
+    /// Width of the frame that the node received last, within the part of the channel that was idle before.
     pub(super) heard: ChannelWidth,
     pub(super) answerable: ChannelWidth,
 }
@@ -47,7 +47,7 @@ pub(super) struct Share {
     /// Channels of the frame, and those of them that the node listens to.
     pub(super) sent: u64,
     pub(super) here: u64,
-    /// Power in all and in each, in attowatts.
+    /// Power in all channels and in each of them, in attowatts.
     pub(super) power: u64,
     pub(super) each: u64,
 }
@@ -62,8 +62,8 @@ impl Share {
         self.here == self.sent
     }
 
-    /// The channels in which a node decodes the frame: all; or the primary one, if the frame is wider than the node's
-    /// channel or duplicated.
+    /// The channels in which a node decodes the frame: all channels, or only the primary if the frame is wider than the
+    /// node's channel or duplicated.
     pub(super) fn decoded(&self, shape: &Shape, primary: u64) -> u64 {
         if self.is_whole() && matches!(shape.mode, Mode::Mimo(_)) { self.sent } else { primary }
     }
@@ -81,7 +81,7 @@ impl Tuned {
         (0..8).filter(|place| channels >> place & 1 == 1).map(|place| self.energy[place]).sum()
     }
 
-    /// Changes the power in the channels of a frame that begins or ends here.
+    /// Changes the power in the channels of a frame that begins or ends at this node.
     pub(super) fn change(&mut self, share: &Share, now: Instant, pifs: Duration, change: impl Fn(u64, u64) -> u64) {
         let here = share.here >> self.band.first();
         for place in (0..8).filter(|place| here >> place & 1 == 1) {
@@ -97,7 +97,7 @@ impl Tuned {
         }
     }
 
-    /// The widest channel that a frame may use now, by the secondary channels that have been idle long enough.
+    /// The widest channel that a frame may use now, given how long the secondary channels have been idle.
     pub(super) fn idle(&self, now: Instant) -> ChannelWidth {
         const WIDER: [ChannelWidth; 3] = [ChannelWidth::Mhz40, ChannelWidth::Mhz80, ChannelWidth::Mhz160];
         let free = WIDER.into_iter().zip(self.usable).take_while(|&(_, usable)| usable <= now);
@@ -122,7 +122,7 @@ impl Bands {
         power / u64::from(self.of[node as usize].counted.count_ones())
     }
 
-    /// The power of a frame that arrives at a node in its channels, if it listens there.
+    /// The power of a frame that arrives at a node in its channels, if the node listens there.
     pub(super) fn share<F>(&self, sent: &Transmission<F>, node: u32, power: u64) -> Option<Share> {
         let channels = self.of[sent.from as usize].band.channels(sent.shape.width);
         let here = channels & self.of[node as usize].band.all();

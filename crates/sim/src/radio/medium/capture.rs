@@ -1,4 +1,4 @@
-//! Capture rules other than first-frame: which of several signals holds a receiver.
+//! Capture rules other than first-frame: they decide which of several signals holds a receiver.
 
 use super::receiver::{Arrival, Header, Lock, Preamble};
 use super::receivers::Receivers;
@@ -19,7 +19,7 @@ impl Preamble {
 }
 
 impl Receivers {
-    /// Handles a signal that begins at a node that decodes nothing, by another rule than first-frame.
+    /// Handles a signal that begins at an idle receiver, by another rule than first-frame.
     #[cold]
     pub(super) fn meet<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
         let Arrival { frame, node, power, decodable } = arrival;
@@ -37,7 +37,8 @@ impl Receivers {
         }
     }
 
-    /// Chooses among the preambles that have begun at a node, if it is time. Nothing has changed there since then.
+    /// Chooses among the preambles that have begun at a node, if the time for it has come. No signal has changed there
+    /// since then.
     #[inline]
     pub(super) fn choose<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) {
         if let Some(preamble) = self.preambles[node as usize]
@@ -64,7 +65,7 @@ impl Receivers {
         }
     }
 
-    /// Starts to decode a frame; `since`: its start, and the start of decoding.
+    /// Starts to decode a frame; `since`: the frame's start, and the start of decoding.
     fn lock<F>(&mut self, node: u32, of: Handle, frame: &Transmission<F>, power: u64, since: (Instant, Instant)) {
         let history = &mut self.histories[node as usize];
         self.of[node as usize].lock(&self.judge, history, of, frame, power, since);
@@ -75,7 +76,7 @@ impl Receivers {
         self.preambles[node as usize].take_if(|preamble| preamble.of == of);
     }
 
-    /// Handles a signal that begins while another one holds the receiver, which ignores it or loses both (ns-2).
+    /// Handles a new signal while another holds the receiver, which ignores the new one or loses both (ns-2).
     #[cold]
     pub(super) fn clash<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
         let Arrival { frame: Passing { of, sent, air }, node, power, decodable } = arrival;

@@ -1,4 +1,4 @@
-//! Reception where nodes are on channels that overlap in part, and where they ignore frames of other cells.
+//! Reception if nodes are on channels that overlap in part, or ignore frames of other cells.
 
 use super::bands::{Bands, Share};
 use super::receiver::{Arrival, Header, Lock};
@@ -31,7 +31,7 @@ impl Receivers {
         }
     }
 
-    /// Handles the start of a frame at a node. True if the medium turned from idle to busy there.
+    /// Handles the start of a frame at a node. True if the medium turned from idle to busy at the node.
     pub(super) fn front_in_band<F: Copy>(&mut self, frame: Passing<F>, node: u32, power: u64, now: Instant) -> bool {
         let (sent, carrier_sense) = (frame.sent, self.reception.carrier_sense);
         let (finds, is_part) = (self.finds(node, sent.shape.mode), self.is_part(node, &sent.shape));
@@ -90,8 +90,8 @@ impl Receivers {
         }
     }
 
-    /// Starts to decode a frame of which `each` arrives in every channel, if it exceeds the capture threshold; `since`: its
-    /// start, and the start of decoding.
+    /// Starts to decode a frame that arrives with power `each` in every channel, if it exceeds the capture threshold;
+    /// `since`: the frame's start, and the start of decoding.
     pub(super) fn choose_in_band<F>(
         &mut self,
         (of, sent): (Handle, &Transmission<F>),
@@ -166,7 +166,7 @@ impl Receivers {
         Heard { power: share.power, what, turned_idle }
     }
 
-    /// Verdict on a frame that a node was decoding: a node gets only the PHY header of a frame wider than its channel.
+    /// Verdict on a frame that a node was decoding: of a frame wider than its channel a node gets only the PHY header.
     fn verdict_in_band<F: Copy>(
         &mut self,
         frame: Passing<F>,
@@ -210,7 +210,8 @@ impl Receivers {
         }
     }
 
-    /// A node has read the colour of an HE PPDU. If it ignores the frame, returns whether the medium turned idle there.
+    /// Handles the moment at which a node has read the colour of an HE PPDU. If the node ignores the frame, returns
+    /// whether the node's medium turned idle.
     pub(super) fn ignore<F: Copy>(&mut self, frame: Passing<F>, node: u32, now: Instant) -> Option<bool> {
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, node, now);
@@ -233,7 +234,7 @@ impl Receivers {
         Some(self.of[node as usize].settle(now, self.reception.carrier_sense))
     }
 
-    /// Outcome at a node of a frame that it has got, of which `each` came in every 20 MHz.
+    /// Outcome at a node of a received frame, which arrived with power `each` in every 20 MHz.
     pub(super) fn heeded<F>(&mut self, sent: &Transmission<F>, node: u32, each: u64, what: Signal) -> Signal {
         let reuse = self.bands.as_mut().and_then(|bands| bands.reuse.as_mut());
         match (what, reuse) {

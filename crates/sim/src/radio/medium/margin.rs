@@ -1,9 +1,9 @@
-//! Margin between the capture threshold and the signals that a node judges.
+//! Margin between the capture threshold and the signals on which a node gives verdicts.
 //!
-//! If positions determine all powers, a frame half a decibel above the threshold is always received, and one half a
-//! decibel below never. The result of a run with many such frames depends on the threshold more than on the network.
+//! If positions determine all powers, a frame half a decibel above the threshold is always received, and a frame half a
+//! decibel below it never. With many such frames, a run's result depends more on the threshold than on the network.
 
-/// A verdict is near the threshold if it would change with a threshold 1 dB higher or lower.
+/// A verdict is near the threshold if a threshold 1 dB higher or lower would change the verdict.
 const NEAR: f64 = 1.258_925_411_794_167_2;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,12 +11,12 @@ pub(crate) struct Margins {
     /// All verdicts, including those on undisturbed frames.
     pub(crate) verdicts: u64,
     pub(crate) near: u64,
-    /// Power of the frame over that of all others, in the nearest verdict.
+    /// Ratio of the frame's power to that of all others, in the verdict nearest to the threshold.
     pub(crate) nearest: Option<f64>,
 }
 
 impl Margins {
-    /// Counts a frame of this power that met at most `others` of other power at once.
+    /// Counts a frame of this power that met other signals of at most `others` at once.
     #[inline]
     pub(super) fn weigh(&mut self, power: u64, others: u64, capture: f64) {
         if others == 0 {

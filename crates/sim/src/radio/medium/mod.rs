@@ -1,9 +1,10 @@
-//! The medium: which powers add up at which node, and which frames survive there.
+//! The medium: decides which powers add up at which node, and which frames survive there.
 //!
-//! A frame reaches its listeners one after another, nearest first, as a *front* (it begins there) and a *tail* (it ends
-//! there). A node decodes the first frame that begins strong enough above all other signals while the node neither
+//! A frame reaches its listeners one after another, nearest first, as a *front* (its beginning there) and a *tail* (its
+//! end there). A node decodes the first frame that begins strong enough above all other signals while the node neither
 //! sends nor decodes (other conventions: `medium/capture.rs`). The error model decides the fate of that frame. Without
-//! one, the frame or its MPDUs in the air are lost when the sum of all others comes within the capture threshold.
+//! an error model, the frame or its MPDUs in the air are lost when the sum of all other signals comes within the
+//! capture threshold.
 
 mod air;
 mod bands;

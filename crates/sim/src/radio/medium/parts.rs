@@ -1,5 +1,5 @@
-//! Frames in parts of the channel side by side: the responses to one trigger do not disturb one another, and a receiver decodes
-//! them together, each by its own power.
+//! Frames in parts of the channel side by side: the responses to one trigger do not disturb one another, and a receiver
+//! decodes them together, each by its own power.
 
 use super::receiver::{Arrival, Lock};
 use super::receivers::Receivers;
@@ -9,14 +9,14 @@ use crate::radio::reception::{Mpdu, Shape};
 use units::Instant;
 
 impl Receivers {
-    /// Allows frames in parts of the channel from now on: these take the plain path.
+    /// Allows frames in parts of the channel from now on; such frames take the plain path.
     pub(super) fn expect_parts(&mut self) {
         self.fast = false;
         self.parts = vec![Vec::new(); self.of.len()];
     }
 
-    /// A response to a trigger begins at a node: it joins those that the node decodes, or is the first of them, which every
-    /// capture rule decodes. None if another signal holds the receiver, or the node sends.
+    /// Handles the beginning of a response to a trigger at a node: the response joins those that the node decodes, or
+    /// is the first, which every capture rule decodes. `None` if another signal holds the receiver, or the node sends.
     pub(super) fn part_begins<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) -> Option<bool> {
         let Arrival { frame: Passing { of, sent, .. }, node, power, decodable } = arrival;
         let noise = sent.bounds.noise() * self.noise(node);
@@ -42,7 +42,8 @@ impl Receivers {
         Some(false)
     }
 
-    /// A response to a trigger that a node decoded with others has ended there. None if it did not.
+    /// Handles the end of a response to a trigger that a node decoded with others. `None` if the node did not decode
+    /// it.
     pub(super) fn part_ends<F: Copy>(
         &mut self,
         frame: Passing<F>,

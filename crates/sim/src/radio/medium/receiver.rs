@@ -1,4 +1,4 @@
-//! A node's receiver: the powers at it, and the frame that it decodes.
+//! A node's receiver: the powers at the node, and the frame that it decodes.
 
 use super::signal::{Heard, Passing, Signal, Transmission};
 use crate::engine::Handle;
@@ -10,15 +10,15 @@ use units::{Duration, Instant};
 pub(super) struct Lock {
     pub(super) of: Handle,
     pub(super) power: u64,
-    /// Largest power of others meanwhile.
+    /// Largest power of other signals during the frame.
     pub(super) worst: u64,
     pub(super) start: Instant,
     /// End of the preamble: the node then knows that a frame has begun.
     pub(super) header_end: Instant,
-    /// No interferer has exceeded the capture threshold; used if that alone decides.
+    /// True if no interferer has exceeded the capture threshold; used if that alone decides.
     pub(super) intact: bool,
     pub(super) header: Header,
-    /// True if the history of interference matters and is kept.
+    /// True if the history of interference matters and is recorded.
     pub(super) keeps_history: bool,
     /// The node whose trigger the frame [answers](crate::radio::Shape::answers).
     pub(super) answers: u32,
@@ -26,7 +26,7 @@ pub(super) struct Lock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
-    /// Read so far; final once the header is over.
+    /// Read so far; final when the header is over.
     Read,
     Lost,
     /// To be decided by an error model.
@@ -37,11 +37,11 @@ pub(super) enum Header {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
-    /// Sum of the powers of all frames here now.
+    /// Sum of the powers of all frames at the receiver now.
     pub(super) energy: u64,
     pub(super) lock: Option<Lock>,
     pub(super) sending: bool,
-    /// Own frames that have not yet left all listeners.
+    /// Number of the node's own frames that have not yet left all listeners.
     pub(super) passing: u32,
     pub(super) busy: bool,
     pub(super) busy_since: Instant,
@@ -66,7 +66,7 @@ pub(super) struct Arrival<'a, F> {
 }
 
 impl Lock {
-    /// The frame as input of an error model, at a receiver with this multiple of the usual noise.
+    /// The frame as input of an error model, at a receiver whose noise is this multiple of the usual noise.
     pub(super) fn decoded<F>(&self, frame: &Transmission<F>, noise: f64) -> Decoded {
         let &Transmission { from, shape, bounds, .. } = frame;
         let &Self { power, worst, start, .. } = self;
@@ -126,7 +126,7 @@ impl Receiver {
         if !self.sending && power >= carrier_sense { Signal::Noise } else { Signal::Nothing }
     }
 
-    /// Adds a signal that is not decoded here. True if the medium turned from idle to busy.
+    /// Adds a signal that is not decoded at the receiver. True if the medium turned from idle to busy.
     #[inline]
     pub(super) fn is_met(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> bool {
         self.energy += power;
@@ -134,7 +134,7 @@ impl Receiver {
         self.settle(now, carrier_sense)
     }
 
-    /// Removes a signal that was not decoded here.
+    /// Removes a signal that was not decoded at the receiver.
     #[inline]
     pub(super) fn is_left(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> Heard {
         self.energy -= power;
@@ -142,7 +142,7 @@ impl Receiver {
         Heard { power, what: self.unlocked(power, carrier_sense), turned_idle: self.settle(now, carrier_sense) }
     }
 
-    /// Updates whether the medium is busy here; true if that changed.
+    /// Updates whether the medium is busy at the receiver; true if that changed.
     #[inline]
     pub(super) fn settle(&mut self, now: Instant, carrier_sense: u64) -> bool {
         let busy = self.sending || self.lock.is_some() || self.energy >= carrier_sense;

@@ -20,21 +20,21 @@ pub(crate) struct Receivers {
     pub(super) weighs: bool,
     /// By node.
     pub(super) of: Vec<Receiver>,
-    /// By node: history of the interference with the frame that it decodes, if that matters.
+    /// By node: history of the interference with the frame that the node decodes, if that matters.
     pub(super) histories: Vec<History>,
-    /// By node: power of each frame that is here now, if powers fade.
+    /// By node: power of each frame that is at the node now, if powers fade.
     pub(super) powers: Vec<Vec<(Handle, u64)>>,
     /// By node: the strongest preamble so far, if the capture rule chooses it.
     pub(super) preambles: Vec<Option<Preamble>>,
     /// By node: margins of its verdicts by the capture threshold.
     pub(super) margins: Vec<Margins>,
-    /// The MPDUs that arrived of the last aggregate that did not arrive whole.
+    /// The MPDUs that arrived of the last aggregate that did not arrive completely.
     pub(super) intact: Bitmap,
-    /// By node: the frames in parts of the channel side by side that it decodes together, if there are any in this network.
+    /// By node: the frames in parts of the channel that the node decodes together, if the network has such frames.
     pub(super) parts: Vec<Vec<(Handle, u64)>>,
     /// The nodes' channels, if they have several.
     pub(super) bands: Option<Box<Bands>>,
-    /// By node: its noise as a multiple of that of `[radio]`, if some differ.
+    /// By node: its noise as a multiple of that of `[radio]`, if some nodes differ.
     pub(super) noise: Vec<f64>,
     /// By node: its standard, if some are too old for the frames of others.
     pub(super) standards: Vec<Standard>,
@@ -70,7 +70,7 @@ impl Receivers {
         self.standards.get(node as usize).is_none_or(|&standard| mode.is_of(standard))
     }
 
-    /// True if a node finds the preambles of such frames.
+    /// True if a node detects the preambles of such frames.
     pub(super) fn finds(&self, node: u32, mode: Mode) -> bool {
         self.standards.get(node as usize).is_none_or(|&standard| mode.is_found_by(standard))
     }
@@ -80,7 +80,7 @@ impl Receivers {
         shape.is_part() && self.decodes(node, shape.mode)
     }
 
-    /// Starts a transmission of a node, which receives nothing meanwhile. True if its medium was idle.
+    /// Starts a transmission of a node, which receives nothing meanwhile. True if the node's medium was idle.
     pub(super) fn silence(&mut self, node: u32, now: Instant) -> bool {
         let receiver = &mut self.of[node as usize];
         debug_assert!(!receiver.sending, "a node sends one frame at a time");
@@ -101,7 +101,7 @@ impl Receivers {
         self.of[node as usize].settle(now, self.reception.carrier_sense)
     }
 
-    /// Passes the front of a frame to a listener. True if the medium turned from idle to busy there.
+    /// Passes the front of a frame to a listener. True if the medium turned from idle to busy at the listener.
     #[inline]
     pub(crate) fn front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         match self.fast_front(frame, link, now) {
@@ -110,8 +110,8 @@ impl Receivers {
         }
     }
 
-    /// Fast path of a front: the frame that is being decoded is judged at its end, or nothing is there that is decoded or
-    /// might be. None if the front must take the [plain path](Self::plain_front); then nothing has happened.
+    /// Fast path of a front: the frame being decoded is judged at its end, or the listener has no frame that is or
+    /// might be decoded. None if the front must take the [plain path](Self::plain_front); then nothing has changed.
     #[inline]
     fn fast_front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
         if !self.fast {
@@ -207,7 +207,7 @@ impl Receivers {
         receiver.settle(now, self.reception.carrier_sense)
     }
 
-    /// Passes the tail of a frame to a listener; `mpdus` are those of an aggregate.
+    /// Passes the tail of a frame to a listener; `mpdus` are the MPDUs of an aggregate.
     #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
         match self.fast_tail(frame, link, now) {
@@ -216,9 +216,9 @@ impl Receivers {
         }
     }
 
-    /// Fast path of a tail: the listener decodes nothing, or another frame that is judged at its end, or this frame, which
-    /// neither noise nor interference can have damaged. None if the tail must take the [plain path](Self::plain_tail);
-    /// then nothing has happened.
+    /// Fast path of a tail: the listener decodes nothing, or another frame that is judged at its end, or this frame,
+    /// which neither noise nor interference can have damaged. None if the tail must take the [plain
+    /// path](Self::plain_tail); then nothing has changed.
     #[inline(always)] // once a listener: the call costs a chain 2 %
     fn fast_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<Heard> {
         if !self.fast {

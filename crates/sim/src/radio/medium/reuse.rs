@@ -1,8 +1,8 @@
 //! Spatial reuse by signal level (OBSS PD, IEEE 802.11ax-2021, 26.10.2): a node ignores a weak frame of another cell,
 //! and sends at lower power until the end of the next TXOP that it gains.
 //!
-//! It knows an HE PPDU's cell by the colour in HE-SIG-A, and ignores the rest. It reads the cell of another frame at
-//! the frame's end, and then ignores the reservation.
+//! The node knows an HE PPDU's cell from the colour in HE-SIG-A, and ignores the rest. Of another frame the node reads
+//! the cell at the frame's end, and then ignores the frame's reservation.
 
 use super::signal::Transmission;
 use crate::radio::errors::header_field;
@@ -11,14 +11,14 @@ use crate::radio::mode::Mode;
 use crate::radio::reception::Shape;
 use units::{Decibels, Duration, Instant, Power};
 
-/// Lowest OBSS PD level, at which power is not limited, and the power from which the limit is reckoned: of access points with
-/// more than two streams 25 dBm, else 21 dBm (26.10.2.4).
+/// Lowest OBSS PD level, at which power is not limited, and the reference power of the limit: 25 dBm for access points
+/// with more than two streams, else 21 dBm (26.10.2.4).
 const LOWEST: f64 = -82.0;
 
 pub(crate) struct Reuse {
     /// Power in 20 MHz below which frames of other cells are ignored, in attowatts.
     below: u64,
-    /// By node: its cell, the divisor of its power while it is limited, and whether it is.
+    /// By node: its cell, the divisor of its power while limited, and whether it is limited.
     pub(super) nodes: Vec<Node>,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct Node {
     pub(super) limited: Limited,
 }
 
-/// Whether a node's power is limited.
+/// Limitation of a node's power.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limited {
     No,
-    /// The node has ignored a frame: until the end of its next TXOP.
+    /// The node has ignored a frame: its power is limited until the end of its next TXOP.
     UntilTxop,
     InTxop,
 }
@@ -50,7 +50,7 @@ impl Reuse {
         Self { below: (level.as_watts() * 1e18) as u64, nodes: nodes.map(of).collect() }
     }
 
-    /// The power of a frame: less while its sender's is limited.
+    /// The power of a frame, which is lower while its sender's power is limited.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn limited<F>(&self, sent: &Transmission<F>, power: u64) -> u64 {
         if sent.shape.limited { (power as f64 / self.nodes[sent.from as usize].quieter) as u64 } else { power }
@@ -73,12 +73,12 @@ impl Reuse {
     }
 }
 
-/// True if the preamble of the frame has the colour of its cell.
+/// True if the preamble of the frame has the colour of the frame's cell.
 pub(super) fn has_colour(shape: &Shape) -> bool {
     matches!(shape.mode, Mode::Mimo(mode) if mode.format() == Format::He)
 }
 
-/// Returns when all listeners have read a frame's colour, if it has one; `last`: the longest delay.
+/// Returns the time at which all listeners have read a frame's colour, if it has one; `last` is the longest delay.
 pub(super) fn colour_time<F>(sent: &Transmission<F>, last: Duration) -> Option<Instant> {
     (has_colour(&sent.shape) && !sent.shape.is_part()).then(|| sent.start + header_field(sent.shape.mode).ends + last)
 }

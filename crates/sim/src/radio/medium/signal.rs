@@ -24,7 +24,7 @@ pub(super) type Air<F> = Arena<Transmission<F>>;
 pub(crate) struct Passing<'a, F> {
     pub(super) of: Handle,
     pub(crate) sent: &'a Transmission<F>,
-    /// All frames in the air, this one included.
+    /// All frames in the air, including this one.
     pub(super) air: &'a Air<F>,
 }
 
@@ -40,16 +40,17 @@ pub(crate) struct Heard {
 /// A signal as seen by a listener, once it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// An intact frame, or an aggregate of which at least one MPDU is; unless `whole`, [`Medium::intact`] has which.
+    /// An intact frame, or an aggregate with at least one intact MPDU; unless `whole`, [`Medium::intact`] lists these
+    /// MPDUs.
     ///
     /// [`Medium::intact`]: super::Medium::intact
     Good { whole: bool },
-    /// A frame with errors; whether its PHY header could still be read.
+    /// A frame with errors, and whether its PHY header could be read.
     Bad { header_read: bool },
     /// An intact frame of another cell that spatial reuse ignores.
     Foreign,
     /// Sensed, but never decoded.
     Noise,
-    /// Not noticed: too weak, or the node itself was sending.
+    /// No reception: the signal was too weak, or the node itself was sending.
     Nothing,
 }

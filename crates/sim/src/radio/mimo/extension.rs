@@ -1,7 +1,8 @@
 //! Packet extension of HE PPDUs: time after the data in which receivers decode the end (IEEE 802.11ax-2021, 27.3.13).
 //!
-//! The last symbol is filled with data by a quarter at a time (27.3.12.5); its duration follows from how many quarters hold
-//! data, the pre-FEC padding factor, and from what receivers ask for. Of several users the longest one decides for all.
+//! The last symbol is filled with data by quarters (27.3.12.5); the extension's duration follows from the number of
+//! quarters with data (the pre-FEC padding factor) and from the extension that receivers ask for. With several users
+//! the longest extension applies to all.
 
 use super::{Mimo, Rest};
 use crate::config::{ChannelWidth, ExtendedRange, PacketPadding};
@@ -27,7 +28,7 @@ impl ExtendedRange {
 }
 
 impl Mimo {
-    /// The same with the packet extension that receivers ask for; only HE PPDUs have one.
+    /// The same mode with the packet extension that receivers ask for; only HE PPDUs have one.
     #[must_use]
     pub(crate) fn padded(self, padding: PacketPadding) -> Self {
         if self.format != super::Format::He {
@@ -41,8 +42,9 @@ impl Mimo {
         Duration::from_nanos(self.extension_after(psdu.bits() + self.around()))
     }
 
-    /// What HE-SIG-A says of the end of a frame of one user with `psdu` bytes, if receivers ask for a packet extension: the
-    /// pre-FEC padding factor, 1 to 4, and if, by the length in L-SIG, there might be a symbol more (PE Disambiguity).
+    /// Fields of HE-SIG-A about the end of one user's frame with `psdu` bytes, if receivers ask for a packet extension:
+    /// the pre-FEC padding factor, 1 to 4, and whether the length in L-SIG would allow one more symbol (PE
+    /// Disambiguity).
     pub fn padding_fields(self, psdu: Bytes) -> Option<(u8, bool)> {
         if self.rest.padding() == PacketPadding::Us0 {
             return None;
@@ -54,7 +56,7 @@ impl Mimo {
         Some((u8::try_from(self.quarters(bits)).ok()?, unknown >= self.symbol()))
     }
 
-    /// Quarters of the last symbol that hold the last of these bits.
+    /// Quarters of the last symbol that these bits of a frame occupy.
     fn quarters(self, bits: u64) -> u64 {
         match bits % self.bits_per_symbol() {
             0 => QUARTERS,
@@ -62,7 +64,8 @@ impl Mimo {
         }
     }
 
-    /// Data bits of a quarter of a symbol, from its data subcarriers (NSD,short). The last quarter has what remains.
+    /// Data bits of a quarter of a symbol, from its data subcarriers (NSD,short). The last quarter has the remaining
+    /// bits.
     fn bits_per_quarter(self) -> u64 {
         let tones = match (self.ru(), self.extended_range(), self.width) {
             (Some(ru), ..) => ru.quarter(),
@@ -91,7 +94,7 @@ impl Mimo {
             }
     }
 
-    /// The most bits that last, with their extension, at most `nanos`.
+    /// The largest number of bits that last, with their extension, at most `nanos`.
     #[cold]
     pub(super) fn bits_before_extension(self, nanos: u64) -> u64 {
         let most = nanos / self.symbol();

@@ -10,7 +10,7 @@ pub(super) struct Record<'f> {
     pub(super) nanos: i128,
     /// LINKTYPE_ number.
     pub(super) link: u32,
-    /// Original length, of which `data` was kept.
+    /// Original length of the packet, of which `data` was recorded.
     pub(super) original: u32,
     pub(super) data: &'f [u8],
 }
@@ -35,13 +35,13 @@ enum Format {
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: u32,
-    /// Ticks of its clock per second.
+    /// Ticks of the interface's clock per second.
     ticks: u128,
-    /// Offset of all its times in seconds.
+    /// Offset of all the interface's times in seconds.
     offset: i64,
 }
 
-/// First bytes of files that other programs than gzip have compressed, and the command that undoes it.
+/// First bytes of files that programs other than gzip have compressed, and the command that decompresses them.
 const COMPRESSED: [(&[u8], &str); 7] = [
     (b"\x28\xB5\x2F\xFD", "zstd -d"),
     (b"\xFD7zX", "xz -d"),
@@ -97,7 +97,7 @@ impl<'f> Records<'f> {
         Ok(Record { number: self.number, nanos, link, original, data })
     }
 
-    /// The next block of a pcapng file: the packet, if it is one.
+    /// The next block of a pcapng file: the packet, if the block is one.
     fn pcapng(&mut self) -> Result<Option<Record<'f>>, PcapError> {
         // The type of a section header reads the same in both orders; its magic number tells which one follows.
         if array(self.rest, 0) == Some(SECTION_HEADER.to_be_bytes()) {
@@ -151,7 +151,7 @@ impl<'f> Records<'f> {
         Ok(())
     }
 
-    /// Reads a packet; obsolete packet blocks have a shorter interface number and the same fields after it.
+    /// Reads a packet; obsolete packet blocks have a shorter interface number and the same later fields.
     fn packet(&mut self, body: &'f [u8], interface: Option<u32>) -> Result<Record<'f>, PcapError> {
         self.number += 1;
         let index = self.cut(interface)? as usize;
@@ -202,7 +202,7 @@ pub(super) enum Order {
     Little,
 }
 
-/// The `N` bytes from `at` on, if there are as many.
+/// The `N` bytes from `at` on, if that many exist.
 pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }

@@ -13,7 +13,7 @@ const SEQUENCES: u16 = 4096;
 /// A frame without the capture's own headers.
 pub(super) struct Frame<'f> {
     data: &'f [u8],
-    /// Length on the air without the check sum; of this, `data` may have been cut short.
+    /// Length on the air without the check sum; `data` may be cut short.
     length: u32,
     /// The header is padded to a multiple of four bytes.
     padded: bool,
@@ -131,7 +131,7 @@ impl Air {
         length_at(data, at, frame.length).map(found)
     }
 
-    /// The length of an encrypted packet: that of the frame without LLC and what the cipher adds.
+    /// The length of an encrypted packet: the frame's length without LLC and the bytes that the cipher adds.
     fn encrypted(&self, frame: &Frame, body: usize, from_ds: bool, to_ds: bool) -> Result<u64, No> {
         let data = frame.data;
         let header: [u8; 4] = read(array(data, body))?;
@@ -192,7 +192,7 @@ fn check(suite: Option<[u8; 4]>) -> u64 {
 }
 
 /// Returns where the body begins behind a mesh control field (9.2.4.7.3), if there is one: senders outside a mesh use
-/// the bit for this field for something else.
+/// the field's bit for another purpose.
 fn mesh(data: &[u8], body: usize) -> usize {
     let is_llc = |at: usize| data.get(at..).is_some_and(is_snap);
     match data.get(body) {
@@ -222,7 +222,7 @@ fn aggregate(frame: &Frame, body: usize, meshed: bool, found: &mut impl FnMut(u6
     if packets == 0 { Err(Reason::NotIp.into()) } else { Ok(()) }
 }
 
-/// Sequence numbers that a transmitter has used of late.
+/// Sequence numbers that a transmitter has used recently.
 struct Seen {
     last: u16,
     numbers: [u64; SEQUENCES as usize / 64],
@@ -235,7 +235,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// True if this frame repeats one with this number that has been seen. Records the number.
+    /// True if this frame repeats an earlier frame with this number. Records the number.
     fn has(&mut self, number: u16, repeated: bool) -> bool {
         let ahead = number.wrapping_sub(self.last) % SEQUENCES;
         // Skipped numbers, or numbers that will be used again, belong to other frames.

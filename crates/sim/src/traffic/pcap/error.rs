@@ -10,38 +10,38 @@ use units::Bytes;
 pub(crate) enum PcapError {
     #[error("it is empty")]
     Empty,
-    #[error("it is not a pcap or pcapng recording")]
+    #[error("the file is not a pcap or pcapng recording")]
     Unrecognised,
-    #[error("it is compressed, but Sluice itself decompresses only gzip: decompress it first (`{0}`)")]
+    #[error("the file is compressed, but Sluice decompresses only gzip: decompress it first (`{0}`)")]
     Compressed(&'static str),
-    #[error("it is cut short within its header")]
+    #[error("the file ends within its header")]
     CutHeader,
-    #[error("it is cut short within packet {0} or what follows it; `editcap IN OUT` keeps what is whole")]
+    #[error("the file ends within packet {0} or behind it; `editcap IN OUT` keeps the complete packets")]
     CutShort(u64),
-    #[error("after packet {0} comes a block of an impossible length")]
+    #[error("the block after packet {0} has an impossible length")]
     BadBlock(u64),
     #[error("packet {0} belongs to an interface that the recording does not describe")]
     UnknownInterface(u64),
-    #[error("packet {0} has no time; record it with tcpdump, or with dumpcap's usual packet blocks")]
+    #[error("packet {0} has no timestamp; record with tcpdump, or with dumpcap's usual packet blocks")]
     NoTime(u64),
-    #[error("an interface's times have a resolution that cannot be read ({0:#04x})")]
+    #[error("the timestamps of an interface have an unknown resolution ({0:#04x})")]
     Resolution(u8),
-    #[error("packet {packet} is of link type {link}; those that can be read are {}", KNOWN)]
+    #[error("packet {packet} has link type {link}; readable link types are {}", KNOWN)]
     LinkType { packet: u64, link: u32 },
     #[error("too little of packet {0} was recorded to see its length; record more of each packet (`tcpdump -s 128`)")]
     Snapped(u64),
-    #[error("packet {0} is earlier than the one before it; `reordercap IN OUT` puts a recording in order")]
+    #[error("packet {0} is earlier than the previous packet; `reordercap IN OUT` puts a recording in order")]
     BackInTime(u64),
     #[error(
         "packet {packet} has {length} with its IP header, and an 802.11 frame carries at most {most}; record with \
          segmentation and receive offloads off (`ethtool -K DEV tso off gso off gro off`)"
     )]
     TooLong { packet: u64, length: Bytes, most: Bytes },
-    #[error("no packet of it is an IP packet that can be replayed{}", reasons(.0))]
+    #[error("no packet of the recording is an IP packet that can be replayed{}", reasons(.0))]
     NoPackets(LeftOut),
 }
 
-/// Formats the reasons why there is no packet, after a colon.
+/// Formats the reasons why no packet can be replayed, after a colon.
 fn reasons(left_out: &LeftOut) -> String {
     let reasons = left_out.reasons().into_iter().map(|(frames, reason)| format!("{frames} {reason}"));
     let reasons = reasons.collect::<Vec<_>>().join(", ");

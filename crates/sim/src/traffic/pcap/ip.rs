@@ -6,12 +6,12 @@ use super::error::Reason;
 /// `EtherType`s (IEEE 802 numbers).
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
-/// VLAN tags: 802.1Q, 802.1ad, and those that `QinQ` had before it.
+/// VLAN tags: 802.1Q, 802.1ad, and earlier tags of `QinQ`.
 const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
-/// Protocols that carry IP, too, but are not opened: MPLS, a session of `PPPoE`, batman-adv.
+/// Protocols that also carry IP, but are not opened: MPLS, a session of `PPPoE`, batman-adv.
 const TUNNELS: [u16; 4] = [0x8847, 0x8848, 0x8864, 0x4305];
 
-/// Why there is no packet at a place.
+/// The reason why no packet begins at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum No {
     /// The frame has no packet that is replayed.
@@ -31,7 +31,7 @@ pub(super) fn read<T>(found: Option<T>) -> Result<T, No> {
     found.ok_or(No::Cut)
 }
 
-/// The length of the IP packet at `at`, by its own header, as frames may be padded; by the frame, of this length, where the
+/// The length of the IP packet at `at`, by its own header, because frames may be padded; by the frame's length if the
 /// header says zero, as the kernel leaves it before it cuts a long segment.
 pub(super) fn length_at(data: &[u8], at: usize, frame: u32) -> Result<u64, No> {
     let ip = data.get(at..).unwrap_or_default();

@@ -12,7 +12,7 @@ use super::link_type as of;
 /// Of Linux cooked captures: the packet leaves this machine.
 const OUTGOING: u16 = 4;
 
-/// Calls `found` with the length of each IP packet in a frame, IP header included; returns the reason if there is none.
+/// Calls `found` with the length of each IP packet in a frame, with the IP header; if there is none, returns why.
 pub(super) fn ip_lengths(
     record: &Record,
     air: &mut Air,
@@ -46,11 +46,12 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
     Ok(place.and_then(|at| length_at(data, at, record.original)).map(found))
 }
 
-/// What routers and NAT keep of a packet: identification (zero in IPv6), length, and the last 8 B that were recorded.
+/// Parts of a packet that routers and NAT leave unchanged: identification (zero in IPv6), length, and the last 8 B
+/// recorded.
 type Kept<'f> = (u16, u16, &'f [u8]);
 
-/// Of the IP packet in a frame of a cooked capture: whether it leaves the machine that recorded; what is kept of it; its
-/// source and destination.
+/// For the IP packet in a frame of a cooked capture: whether the packet leaves the recording machine; its unchanged
+/// parts; its source and destination.
 pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, Kept<'f>, [&'f [u8]; 2])> {
     let data = record.data;
     let (kind, at) = match record.link {
@@ -69,7 +70,7 @@ pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, Kept<'f>, [&'f [
     Some((kind == OUTGOING, (id, length, last), [ip.get(from..to)?, ip.get(to..end)?]))
 }
 
-/// An `EtherType` is above the longest length of an 802.3 frame.
+/// Longest length of an 802.3 frame; an `EtherType` is larger.
 const LONGEST_802_3: u16 = 1500;
 
 /// Ethernet II, or 802.3 with LLC and SNAP, at `at`.
@@ -87,7 +88,7 @@ fn ppp(data: &[u8], at: usize) -> Result<usize, No> {
     if matches!(protocol, 0x0021 | 0x0057) { Ok(packet) } else { Err(Reason::NotIp.into()) }
 }
 
-/// BSD loopback: the address family in the order of the machine that recorded, or big-endian. IPv6 has several numbers.
+/// BSD loopback: the address family in the recording machine's byte order, or big-endian. IPv6 has several numbers.
 fn loopback(data: &[u8]) -> Result<usize, No> {
     let family = read(Order::Big.u32(data, 0))?;
     let family = if family > 0xFFFF { family.swap_bytes() } else { family };

@@ -21,7 +21,7 @@ pub(crate) struct Pcap {
 pub(crate) struct PcapPacket {
     /// Time since the first packet.
     pub(crate) after: Duration,
-    /// Length beyond the headers of IP (20 B) and UDP (8 B); zero for shorter packets.
+    /// Length without the headers of IP (20 B) and UDP (8 B); zero for shorter packets.
     pub(crate) payload: Bytes,
 }
 

@@ -327,7 +327,7 @@ fn what_is_no_ip_packet_is_passed_over() {
     );
     let error = one(1, arp()).expect_err("no IP packet");
     assert_eq!(error, PcapError::NoPackets(LeftOut { not_ip: 1, ..LeftOut::default() }));
-    let message = "no packet of it is an IP packet that can be replayed: frames 1 without an IP packet";
+    let message = "no packet of the recording is an IP packet that can be replayed: frames 1 without an IP packet";
     assert_eq!(error.to_string(), message);
     for frame in [beacon, vec![0xC8, 0x01, 0, 0], vec![0xD4, 0, 0, 0]] {
         let left_out = LeftOut { management: 1, ..LeftOut::default() };

@@ -1,8 +1,8 @@
 //! TCP with data in one direction: two state machines that take segments and the time, and yield segments.
 //!
 //! A host calls [`Sender::receive`] or [`Sender::expire`] (at [`Sender::deadline`] or later), then [`Sender::next`]
-//! until it yields none; likewise for the [`Receiver`]. Octets are only numbered, never stored. `docs/tcp.md` says what
-//! is modelled and what is not.
+//! until it yields none; the [`Receiver`] is used in the same way. Octets are only numbered, never stored.
+//! `docs/tcp.md` says what is modelled and what is not.
 
 pub(crate) mod bqm;
 mod congestion;

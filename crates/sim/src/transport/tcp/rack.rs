@@ -1,5 +1,6 @@
-//! RACK: a segment is lost when one that was sent after it has arrived and a reordering window has passed since it should
-//! have (RFC 8985, section 6). It holds for repetitions too, so that a lost repetition is found like any other loss.
+//! RACK: a segment is lost when a segment sent later has arrived and a reordering window has passed since the expected
+//! arrival (RFC 8985, section 6). The rule also holds for retransmissions, so that a lost retransmission is detected
+//! like any other loss.
 
 use super::{Block, scoreboard::DUP_THRESH};
 use std::collections::VecDeque;
@@ -9,8 +10,7 @@ use units::{Duration, Instant};
 const PERSIST: u32 = 16;
 /// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
 const WIDEST: u32 = 255;
-/// Number of entries examined one by one before a binary search of the others: a delayed acknowledgement is for two
-/// segments.
+/// Number of entries examined before a binary search of the others: a delayed acknowledgement covers two segments.
 const NEAR: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ enum State {
     Arrived,
 }
 
-/// Octets that were last sent together.
+/// Octets that were last sent in one segment.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     block: Block,
@@ -31,7 +31,7 @@ struct Sent {
     state: State,
 }
 
-/// The most recently sent of the segments that have arrived.
+/// The most recently sent segment among those that have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     /// `RACK.xmit_ts`.
@@ -45,7 +45,7 @@ struct Newest {
 /// Result of loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Send time of the latest repetition that is newly lost, if any.
+    /// Send time of the latest newly lost retransmission, if any.
     pub(super) repetition: Option<Instant>,
     /// Time of the next loss detection, for segments that may only be late.
     pub(super) again: Option<Instant>,
@@ -56,17 +56,17 @@ pub(super) struct Found {
 pub(super) struct Rack {
     /// Outstanding segments without gaps, by number.
     sent: VecDeque<Sent>,
-    /// Transmissions by time. Obsolete ones are removed only at the front.
+    /// Transmissions by time. Obsolete entries are removed only at the front.
     order: VecDeque<(Instant, Block)>,
     /// Octets in the network.
     flying: u64,
     /// SACKed segments (`RACK.segs_sacked`).
     arrived: u32,
-    /// No octet below this number is lost and still to be repeated.
+    /// No octet below this number is lost and still to be retransmitted.
     lost_from: u64,
     newest: Option<Newest>,
     min_rtt: Option<Duration>,
-    /// The highest octet that has arrived (`RACK.fack`), and what it was before this acknowledgement.
+    /// The highest octet that has arrived (`RACK.fack`), and its value before this acknowledgement.
     highest: u64,
     highest_before: u64,
     /// `RACK.reordering_seen`.
@@ -80,7 +80,7 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Records the first transmission of `block`, which follows all that was sent before.
+    /// Records the first transmission of `block`, which follows all data sent before.
     pub(super) fn send(&mut self, block: Block, now: Instant) {
         self.sent.push_back(Sent { block, at: now, repeated: false, state: State::Flying });
         self.order.push_back((now, block));
@@ -108,8 +108,8 @@ impl Rack {
         self.order.push_back((now, block));
     }
 
-    /// Begins an acknowledgement, whose content follows. `duplicate`: it reports octets that arrived twice (RFC 2883),
-    /// of which `una` are acknowledged and `nxt` are sent.
+    /// Begins an acknowledgement, whose content follows. `duplicate`: the acknowledgement reports octets that arrived
+    /// twice (RFC 2883), of which `una` are acknowledged and `nxt` are sent.
     pub(super) fn hear(&mut self, una: u64, nxt: u64, duplicate: bool) {
         debug_assert!(una <= nxt);
         self.highest_before = self.highest;
@@ -226,7 +226,7 @@ impl Rack {
         found
     }
 
-    /// Marks the transmission of `block` at `at` as lost, if it is the last of its octets and they have not arrived.
+    /// Marks the transmission of `block` at `at` as lost, if it is the last of these octets and they have not arrived.
     fn lose(&mut self, block: Block, at: Instant, found: &mut Found) {
         for index in self.within(block) {
             if self.sent[index].at == at && self.is_flying(index) {
@@ -238,7 +238,7 @@ impl Rack {
         }
     }
 
-    /// Handles a timeout: the first segment and overdue ones are lost (RFC 8985, 6.3); `reneged`: all are, as the
+    /// Handles a timeout: the first segment and overdue ones are lost (RFC 8985, 6.3); if `reneged`, all are, as the
     /// receiver dropped octets that it had reported.
     pub(super) fn time_out(&mut self, now: Instant, srtt: Option<Duration>, reneged: bool) {
         let rtt = self.newest.map_or(Duration::ZERO, |newest| newest.rtt);
@@ -269,7 +269,7 @@ impl Rack {
         self.flying
     }
 
-    /// The lowest segment that is lost and not repeated.
+    /// The lowest segment that is lost and not retransmitted.
     pub(super) fn lost(&mut self) -> Option<Block> {
         if self.lost_from == u64::MAX {
             return None;
@@ -297,7 +297,7 @@ impl Rack {
         self.lost_from = self.lost_from.min(sent.block.start);
     }
 
-    /// Index of the first entry in [`Self::sent`] that does not end by `number`. Most acknowledgements are about the
+    /// Index of the first entry in [`Self::sent`] that does not end by `number`. Most acknowledgements concern the
     /// first entries, which are examined before a binary search.
     fn place(&self, number: u64) -> usize {
         let search = || self.sent.partition_point(|sent| sent.block.end <= number);
@@ -315,7 +315,7 @@ impl Rack {
         first..first + self.sent.range(first..).take_while(|sent| sent.block.start < block.end).count()
     }
 
-    /// Splits the entry across `number`: acknowledgements need not keep to the bounds of segments.
+    /// Splits the entry across `number`, because acknowledgements need not keep to the bounds of segments.
     fn cut(&mut self, number: u64) {
         let index = self.place(number);
         if let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.block.start < number) {

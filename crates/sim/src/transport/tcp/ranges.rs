@@ -1,5 +1,4 @@
-//! A set of octets as disjoint ranges in ascending order: octets that a receiver holds out of order, or that a sender
-//! knows of.
+//! A set of octets as disjoint ranges in ascending order: octets that a receiver holds out of order, or a sender knows.
 
 use super::Block;
 use std::collections::VecDeque;
@@ -9,7 +8,7 @@ use std::collections::VecDeque;
 pub(super) struct Ranges(VecDeque<Block>);
 
 impl Ranges {
-    /// Adds `block`, and returns the range that it is now part of; an empty block changes nothing.
+    /// Adds `block`, and returns the range that now contains it; an empty block changes nothing.
     pub(super) fn insert(&mut self, block: Block) -> Block {
         if block.len() == 0 {
             return block;
@@ -44,7 +43,7 @@ impl Ranges {
         if self.0.is_empty() { block.len() } else { self.missing_among(block) }
     }
 
-    /// Counts missing octets if the set is not empty.
+    /// Counts missing octets of `block` if the set is not empty.
     fn missing_among(&self, block: Block) -> u64 {
         if block.len() == 0 {
             return 0;

@@ -24,9 +24,9 @@ pub(crate) struct Receiver {
     nxt: u64,
     /// Octets received out of order.
     held: Ranges,
-    /// An octet of each range that changed last, latest first, for the blocks of a SACK option.
+    /// An octet of each of the last changed ranges, latest first, for the blocks of a SACK option.
     recent: [Option<u64>; Sacks::MOST],
-    /// Octets of data that have arrived at all, each once.
+    /// Octets of data that have arrived, in order or not, each counted once.
     pub(crate) arrived: u64,
     /// Octets that arrived twice since the last acknowledgement, for its first block (D-SACK: RFC 2883, section 4).
     twice: Option<Block>,
@@ -38,7 +38,7 @@ pub(crate) struct Receiver {
     unacknowledged: u64,
     /// The acknowledgement number last sent (`Last.ACK.sent` of RFC 7323).
     acknowledged: u64,
-    /// Time at which the delayed acknowledgement, or the SYN again, is due.
+    /// Time at which the delayed acknowledgement, or the repeated SYN, is due.
     timer: Instant,
     backoff: Backoff,
     /// The time stamp to echo (`TS.Recent` of RFC 7323, 4.3).
@@ -46,7 +46,7 @@ pub(crate) struct Receiver {
     ecn: bool,
     /// True after a mark until the sender confirms it (RFC 3168, 6.1.3).
     echoes: bool,
-    /// Octets of payload that arrived with a mark, where they are counted.
+    /// Octets of payload that arrived with a mark, if they are counted.
     marked: u64,
     /// Verdict on the missing packets, for the acknowledgement that is due.
     report: Option<Report>,
@@ -58,8 +58,8 @@ impl Receiver {
         Self { settings: *settings, timer: Instant::NEVER, ..Self::default() }
     }
 
-    /// Takes a segment from the sender, and whether the network marked it (CE). Returns the number of octets that are
-    /// newly in order, for the application.
+    /// Takes a segment from the sender, and whether the network marked it (CE). Returns the number of octets newly in
+    /// order, for the application.
     pub(crate) fn receive(&mut self, now: Instant, segment: &Segment, congestion_experienced: bool) -> u64 {
         if segment.syn {
             self.listen(now, segment);
@@ -106,8 +106,7 @@ impl Receiver {
         }
     }
 
-    /// Handles octets: orders them, and acknowledges at once unless one more in-order segment may be awaited (RFC 5681,
-    /// 4.2).
+    /// Handles octets: orders them, and acknowledges at once unless a second segment may follow (RFC 5681, 4.2).
     fn accept(&mut self, now: Instant, segment: &Segment) -> u64 {
         let edge = self.nxt.saturating_add(self.settings.advertised_window.count());
         let block = Block { start: segment.start.max(self.nxt), end: segment.end().min(edge) };
@@ -149,7 +148,7 @@ impl Receiver {
         fresh
     }
 
-    /// Judges the packets missing up to the highest octet received: lost by congestion or not.
+    /// Judges whether the packets missing below the highest received octet were lost by congestion.
     fn judge(&mut self) {
         let Some(bqm) = self.settings.reports() else { return };
         let highest = self.held.descending().next().map_or(self.nxt, |range| range.end);
@@ -157,8 +156,8 @@ impl Receiver {
         self.report = bqm.judge(&bqm.missing(gaps, self.settings.segment.count()));
     }
 
-    /// Delays an acknowledgement: at least every second full segment is acknowledged, and none later than the setting
-    /// allows (RFC 9293, 3.8.6.3).
+    /// Delays an acknowledgement: at least every second full segment is acknowledged, and no segment later than the
+    /// setting allows (RFC 9293, 3.8.6.3).
     fn delay(&mut self, now: Instant, at_once: bool) {
         let second = self.unacknowledged >= 2 * self.settings.segment.count();
         if at_once || second || self.settings.delayed_ack.is_zero() {
@@ -169,7 +168,7 @@ impl Receiver {
         debug_assert!(self.due || self.timer != Instant::NEVER, "it is acknowledged in time");
     }
 
-    /// Moves a range to the front of those to report (RFC 2018, section 4).
+    /// Moves a range to the front of the ranges to report (RFC 2018, section 4).
     fn remember(&mut self, range: Block) {
         let others = self.recent.into_iter().flatten().filter(|octet| !(range.start..range.end).contains(octet));
         let mut recent = [None; Sacks::MOST];
@@ -198,7 +197,7 @@ impl Receiver {
         debug_assert!(self.timer > now, "the deadline is in the future");
     }
 
-    /// The next segment to send; to be called until there is none, after every other call.
+    /// The next segment to send; to be called until none is left, after every other call.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
         if !take(&mut self.due) {
             return None;
@@ -228,7 +227,7 @@ impl Receiver {
         })
     }
 
-    /// The ranges that changed last, as many as fit beside the report, if there is one.
+    /// The last changed ranges, as many as fit next to the report, if there is one.
     fn sacks(&mut self, report: bool) -> Sacks {
         let mut sacks = Sacks::default();
         let twice = take(&mut self.twice).filter(|_| self.settings.has_rack());

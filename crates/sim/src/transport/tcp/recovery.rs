@@ -1,5 +1,5 @@
-//! Start, progress and end of loss recovery (RFC 5681, 3.2; RFC 6582; RFC 6675, section 5). Only decides; the sender
-//! acts.
+//! Start, progress and end of loss recovery (RFC 5681, 3.2; RFC 6582; RFC 6675, section 5). This module only decides;
+//! the sender acts.
 
 use super::{Recovery, scoreboard::DUP_THRESH};
 
@@ -29,10 +29,9 @@ pub(super) enum Duplicate {
 pub(super) enum Progress {
     /// The window may grow.
     Normal,
-    /// Recovery continues; SACK options say what to repeat next.
+    /// Recovery continues; SACK options determine the next retransmission.
     Continue,
-    /// Recovery continues with the first unacknowledged segment, up to `point`; `first`: for the first time in this
-    /// recovery.
+    /// Recovery continues with the first unacknowledged segment, up to `point`; `first`: this recovery's first time.
     Partial { first: bool, point: u64 },
     /// Fast recovery is over.
     Over,
@@ -44,7 +43,7 @@ pub(super) struct LossRecovery {
     phase: Phase,
     /// Duplicate acknowledgements since the last new one.
     duplicates: u32,
-    /// Duplicates start a recovery only if more than this is acknowledged (RFC 6582, 3.2: `recover`).
+    /// Duplicates start a recovery only if more than this number is acknowledged (RFC 6582, 3.2: `recover`).
     recover: u64,
 }
 
@@ -62,12 +61,12 @@ impl LossRecovery {
         matches!(self.phase, Phase::TimedOut { .. })
     }
 
-    /// Duplicate acknowledgements since the last new one, up to the number that shows a loss.
+    /// Duplicate acknowledgements since the last new one, up to the number that indicates a loss.
     pub(super) fn duplicates(&self) -> u64 {
         self.duplicates.min(DUP_THRESH).into()
     }
 
-    /// Repetitions are limited to numbers below this; `None`: no repetitions.
+    /// Retransmissions are limited to numbers below this; `None`: no retransmissions.
     pub(super) fn repeat_below(&self) -> Option<u64> {
         match self.phase {
             Phase::Open => None,
@@ -77,21 +76,20 @@ impl LossRecovery {
         }
     }
 
-    /// Segments beyond the window that limited transmit allows now (RFC 3042); with SACK, the pipe does it (RFC 6675, 5,
-    /// step 3).
+    /// Segments beyond the window that limited transmit allows now (RFC 3042); with SACK, the pipe allows them (RFC
+    /// 6675, 5, step 3).
     pub(super) fn limited_transmit(&self) -> u64 {
         let open = self.phase == Phase::Open && self.flavour != Recovery::Sack;
         if open { u64::from(self.duplicates.min(DUP_THRESH - 1)) } else { 0 }
     }
 
-    /// True if neither a duplicate acknowledgement nor a recovery makes the octets sent differ from those in the
-    /// network.
+    /// True if no duplicate acknowledgement or recovery makes the octets sent differ from those in the network.
     pub(super) fn is_open(&self) -> bool {
         self.phase == Phase::Open
     }
 
-    /// Handles a duplicate acknowledgement of `una`; `lost`: SACK options show that its segment is lost; `nxt` is the
-    /// next new octet.
+    /// Handles a duplicate acknowledgement of `una`; `lost`: SACK options indicate that its segment is lost; `nxt` is
+    /// the next new octet.
     pub(super) fn duplicate(&mut self, una: u64, nxt: u64, lost: bool) -> Duplicate {
         match self.phase {
             Phase::TimedOut { .. } => return Duplicate::Pass,
@@ -110,8 +108,9 @@ impl LossRecovery {
         Duplicate::Loss
     }
 
-    /// Handles losses found by time (RFC 8985), among them perhaps one of a `repetition`; `nxt` is the next new octet.
-    /// True if a fast recovery begins. After a timeout one begins, as in Linux, when a later repetition is lost again.
+    /// Handles losses detected by time (RFC 8985), perhaps including that of a `repetition`; `nxt` is the next new
+    /// octet. True if a fast recovery begins. After a timeout a fast recovery begins, as in Linux, when a later
+    /// retransmission is lost again.
     pub(super) fn begin_by_time(&mut self, nxt: u64, repetition: bool) -> bool {
         let begins = match self.phase {
             Phase::Open => true,
@@ -125,7 +124,7 @@ impl LossRecovery {
         begins
     }
 
-    /// Handles the first acknowledgement of all below `una`.
+    /// Handles the first acknowledgement of all octets below `una`.
     pub(super) fn progress(&mut self, una: u64) -> Progress {
         self.duplicates = 0;
         match self.phase {

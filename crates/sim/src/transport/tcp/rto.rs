@@ -8,7 +8,8 @@ pub(super) const INITIAL: Duration = Duration::from_secs(1);
 const AFTER_REPEATED_SYN: Duration = Duration::from_secs(3);
 /// The longest timeout (RFC 6298, 2.5: at least 60 s).
 pub(super) const LONGEST: Duration = Duration::from_secs(60);
-/// Clock granularity, G: as RFC 6298, section 4 recommends no coarser than 100 ms; the millisecond of today's timestamps.
+/// Clock granularity, G: as RFC 6298, section 4 recommends no coarser than 100 ms; the millisecond of today's
+/// timestamps.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(super) struct Rto {
 }
 
 impl Rto {
-    /// No measurement yet; `shortest` is the lower bound of the timeout.
+    /// State without a measurement; `shortest` is the lower bound of the timeout.
     pub(super) fn new(shortest: Duration) -> Self {
         Self { shortest, srtt: None, rttvar: Duration::ZERO, base: INITIAL, backoff: Backoff::default() }
     }
@@ -60,8 +61,8 @@ impl Rto {
         debug_assert!(self.timeout() >= before && self.timeout() <= LONGEST);
     }
 
-    /// Handles the end of the handshake; `repeated`: its SYN was repeated (RFC 6298, 5.7). A measurement, which
-    /// timestamps allow even then, comes first.
+    /// Handles the end of the handshake; `repeated`: its SYN was retransmitted (RFC 6298, 5.7). A measurement comes
+    /// first, which timestamps allow even after a retransmission.
     pub(super) fn begin_data(&mut self, repeated: bool) {
         self.backoff = Backoff::default();
         if repeated && self.srtt.is_none() {
@@ -70,7 +71,7 @@ impl Rto {
     }
 }
 
-/// Moves `old` towards `new` by one in `parts` of the difference.
+/// Moves `old` towards `new` by a fraction of one in `parts` of the difference.
 fn approach(old: Duration, new: Duration, parts: u64) -> Duration {
     if new >= old { old + (new - old) / parts } else { old - (old - new) / parts }
 }

@@ -1,11 +1,11 @@
 //! The sender's state of the octets between the lowest unacknowledged and the highest sent (RFC 6675, sections 2 to 4).
 //!
-//! Octets below one number count as lost, and none above it, because both conditions of `IsLost` only fail upwards. So
-//! two sums describe the whole window, and no call walks over it.
+//! All octets below one number count as lost, and none above it, because both conditions of `IsLost` only fail upwards.
+//! Hence two sums describe the whole window, and no call iterates over it.
 
 use super::{Block, ranges::Ranges};
 
-/// Duplicate acknowledgements, or ranges above a segment, that show its loss (RFC 5681, 3.2).
+/// Duplicate acknowledgements, or ranges above a segment, that indicate its loss (RFC 5681, 3.2).
 pub(super) const DUP_THRESH: u32 = 3;
 
 #[derive(Debug)]
@@ -16,18 +16,18 @@ pub(super) struct Scoreboard {
     /// The next octet never sent: `HighData` + 1.
     pub(super) nxt: u64,
     sacked: Ranges,
-    /// End of the octets that were repeated since they were last marked lost: `HighRxt` + 1.
+    /// End of the octets that were retransmitted since they were last marked lost: `HighRxt` + 1.
     repeated_to: u64,
     /// Octets below [`Self::repeated_to`] neither acknowledged nor SACKed: step (b) of `SetPipe`.
     repeated: u64,
-    /// End of the octets that were sent before the last timeout and all count as lost.
+    /// End of the octets that were sent before the last timeout, all of which count as lost.
     timed_out_to: u64,
-    /// The rescue is possible when more than this is acknowledged: `RescueRxt` + 1.
+    /// The rescue is possible when more than this number is acknowledged: `RescueRxt` + 1.
     rescue_above: u64,
 }
 
 impl Scoreboard {
-    /// Nothing sent, with `segment` the SMSS.
+    /// State with nothing sent; `segment` is the SMSS.
     pub(super) fn new(segment: u64) -> Self {
         let sacked = Ranges::default();
         Self { segment, una: 0, nxt: 0, sacked, repeated_to: 0, repeated: 0, timed_out_to: 0, rescue_above: 0 }
@@ -43,7 +43,7 @@ impl Scoreboard {
         self.sacked.missing(Block { start: self.una, end: ack })
     }
 
-    /// True if all numbers are between the lowest unacknowledged octet and the next.
+    /// True if all numbers lie between the lowest unacknowledged octet and the next.
     fn is_ordered(&self) -> bool {
         let known = [self.repeated_to, self.timed_out_to, self.sacked.descending().next().map_or(0, |range| range.end)];
         self.una <= self.nxt
@@ -79,8 +79,8 @@ impl Scoreboard {
         debug_assert!(self.is_ordered());
     }
 
-    /// Marks a block of a SACK option (`Update`); true if any of its octets is new. Octets never sent, or acknowledged,
-    /// are ignored.
+    /// Marks a block of a SACK option (`Update`); true if any of its octets is new. Octets that were never sent, or
+    /// that are acknowledged, are ignored.
     pub(super) fn mark(&mut self, block: Block) -> bool {
         if block.end > self.nxt || block.start >= block.end {
             return false;
@@ -103,13 +103,13 @@ impl Scoreboard {
         self.sacked.gaps(block)
     }
 
-    /// True if no octet beyond the acknowledged ones is known to have arrived.
+    /// True if no octet beyond the acknowledged octets is known to have arrived.
     pub(super) fn nothing_sacked(&self) -> bool {
         self.sacked.is_empty()
     }
 
-    /// True if the receiver reports the very octet that it waits for, and so has dropped octets that it had reported
-    /// (RFC 2018, section 8).
+    /// True if the receiver reports the octet for which it waits, and thus has dropped octets that it had reported (RFC
+    /// 2018, section 8).
     pub(super) fn is_reneged(&self) -> bool {
         self.sacked.first().is_some_and(|range| range.start == self.una)
     }
@@ -125,12 +125,12 @@ impl Scoreboard {
         self.nxt - edge.number - edge.sacked_above + self.repeated
     }
 
-    /// The lowest hole that is lost and not repeated, rule (1) of `NextSeg`, below `bound`.
+    /// The lowest hole that is lost and not retransmitted, rule (1) of `NextSeg`, below `bound`.
     pub(super) fn lost_hole(&self, bound: u64) -> Option<Block> {
         self.hole_below(self.loss_edge().number.min(bound))
     }
 
-    /// The lowest hole not repeated below the highest SACKed octet, rule (3) of `NextSeg`.
+    /// The lowest hole that is not retransmitted below the highest SACKed octet, rule (3) of `NextSeg`.
     pub(super) fn doubtful_hole(&self) -> Option<Block> {
         self.hole_below(self.sacked.descending().next()?.end)
     }
@@ -140,8 +140,8 @@ impl Scoreboard {
         (hole.start < edge).then_some(Block { start: hole.start, end: hole.end.min(edge) })
     }
 
-    /// The highest octets that are outstanding and not SACKed, at most a segment, rule (4) of `NextSeg`: once a recovery, after
-    /// its first repetition has arrived.
+    /// The highest octets that are outstanding and not SACKed, at most a segment, rule (4) of `NextSeg`: once per
+    /// recovery, after its first retransmission has arrived.
     pub(super) fn rescue(&mut self) -> Option<Block> {
         if self.una <= self.rescue_above {
             return None;
@@ -161,7 +161,7 @@ impl Scoreboard {
         Block { start: hole.start, end: hole.end.min(self.nxt) }
     }
 
-    /// Begins a recovery: nothing has been repeated yet.
+    /// Begins a recovery: nothing has been retransmitted yet.
     pub(super) fn begin_recovery(&mut self) {
         self.rescue_above = self.una + self.segment;
         self.repeated_to = self.una;
@@ -169,8 +169,8 @@ impl Scoreboard {
         debug_assert!(self.is_ordered());
     }
 
-    /// Handles a timeout: all outstanding octets count as lost and not repeated. SACK marks stay (RFC 6675, 5.1),
-    /// unless the receiver has dropped octets that it had reported (RFC 2018, section 8), which shows at the left edge.
+    /// Handles a timeout: all outstanding octets count as lost and not retransmitted. SACK marks stay (RFC 6675, 5.1),
+    /// unless the receiver has dropped octets that it had reported (RFC 2018, section 8), which the left edge shows.
     pub(super) fn time_out(&mut self) {
         self.begin_recovery();
         self.timed_out_to = self.nxt;
@@ -201,7 +201,7 @@ impl Scoreboard {
     }
 }
 
-/// Below `number` all octets that are not SACKed are lost; at or above it `sacked_above` octets are SACKed.
+/// All octets below `number` that are not SACKed are lost; at or above it `sacked_above` octets are SACKed.
 struct Edge {
     number: u64,
     sacked_above: u64,

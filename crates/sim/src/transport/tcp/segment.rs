@@ -11,7 +11,7 @@ const TIMESTAMPS: u64 = 12;
 const MAXIMUM_SEGMENT_SIZE: u64 = 4;
 /// Window scale option of a SYN (RFC 7323, 2.2) with one octet of padding.
 const WINDOW_SCALE: u64 = 4;
-/// SACK-permitted option of a SYN (RFC 2018, section 2); it takes the place of the padding of the timestamps, if there are any.
+/// SACK-permitted option of a SYN (RFC 2018, section 2), which replaces the padding of the timestamps, if any.
 const SACK_PERMITTED: u64 = 4;
 /// Kind and length of the SACK option (RFC 2018, section 3) with two octets of padding, and each of its blocks.
 const SACK: u64 = 4;
@@ -37,7 +37,7 @@ impl Block {
     }
 }
 
-/// The blocks of a SACK option, the one that caused the acknowledgement first (RFC 2018, section 4); by default there is no
+/// The blocks of a SACK option, first the block that caused the acknowledgement (RFC 2018, section 4); by default no
 /// option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sacks {
@@ -46,7 +46,7 @@ pub(crate) struct Sacks {
 }
 
 impl Sacks {
-    /// As many blocks as the 40 octets of options hold (RFC 2018, section 3); one less with timestamps.
+    /// Largest number of blocks that the 40 octets of options hold (RFC 2018, section 3); one less with timestamps.
     pub(crate) const MOST: usize = 4;
 
     /// Adds a block; blocks beyond [`Self::MOST`] are left out.
@@ -71,8 +71,8 @@ pub(crate) enum Report {
     Congestion { reached: u8 },
 }
 
-/// A segment, by default one with neither data nor options. The SYN has number 0, the first octet of data 1, and numbers
-/// never wrap.
+/// A segment, by default without data and options. The SYN has number 0, the first octet of data 1, and numbers never
+/// wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a TCP header")]
 pub(crate) struct Segment {
@@ -87,7 +87,7 @@ pub(crate) struct Segment {
     pub(crate) sacks: Sacks,
     /// In a SYN: SACK options are permitted.
     pub(crate) sack_permitted: bool,
-    /// Time at which it was sent, where the timestamps option is in use (`TSval`).
+    /// Time at which the segment was sent, if the timestamps option is in use (`TSval`).
     pub(crate) stamp: Option<Instant>,
     /// Echoed timestamp (`TSecr`).
     pub(crate) echo: Option<Instant>,
@@ -97,9 +97,9 @@ pub(crate) struct Segment {
     pub(crate) ece: bool,
     /// CWR: the sender has reduced its window.
     pub(crate) cwr: bool,
-    /// ECN field of the IP header: with ECT the network may mark it instead of dropping it.
+    /// ECN field of the IP header: with ECT the network may mark the packet instead of dropping it.
     pub(crate) ecn: Ecn,
-    /// Octets of payload that have arrived with a mark so far, where the receiver counts them. Takes no room.
+    /// Octets of payload that have arrived with a mark so far, if the receiver counts them. Takes no room.
     pub(crate) marked: u64,
     /// In a SYN: reports of losses are understood or sent.
     pub(crate) reports: bool,
@@ -110,12 +110,12 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The number after its last octet, SYN and FIN counted.
+    /// The number after the segment's last octet, with SYN and FIN counted.
     pub(crate) fn end(&self) -> u64 {
         self.start + u64::from(self.length) + u64::from(self.syn) + u64::from(self.fin)
     }
 
-    /// Octets that it reports to have arrived twice (D-SACK: RFC 2883, section 4).
+    /// Octets that the segment reports to have arrived twice (D-SACK: RFC 2883, section 4).
     pub(super) fn twice(&self) -> Option<Block> {
         let [first, others @ ..] = self.sacks.blocks() else { return None };
         let inside = others.first().is_some_and(|second| second.start <= first.start && first.end <= second.end);

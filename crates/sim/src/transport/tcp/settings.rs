@@ -40,7 +40,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// True if losses are found by time, and the receiver reports octets that arrived twice.
+    /// True if losses are detected by time, and the receiver reports octets that arrived twice.
     pub(crate) fn has_rack(&self) -> bool {
         self.recovery == Recovery::Sack && self.loss_detection == LossDetection::RackTlp
     }
@@ -57,7 +57,7 @@ impl Settings {
 }
 
 impl From<&Tcp> for Settings {
-    /// Settings that a scenario describes, with defaults where it leaves them out.
+    /// Settings that a scenario describes, with defaults for missing keys.
     fn from(described: &Tcp) -> Self {
         let congestion = described.congestion.unwrap_or_default();
         let bqm = described.bqm.or((congestion == Congestion::Bqm).then(config::Bqm::default));

@@ -13,14 +13,14 @@ pub(crate) struct Admission {
     /// Requested rate, in network-layer bytes.
     pub(crate) rate: Rate,
     pub(crate) refused: Refused,
-    /// Flows of its messages: probes, answers, and requests to regulate.
+    /// Flows of the admission's messages: probes, answers, and requests to regulate.
     pub(crate) probes: FlowId,
     pub(crate) answers: FlowId,
     pub(crate) regulations: FlowId,
     pub(crate) standing: Standing,
-    /// The last probe; the gate ignores answers to others.
+    /// The last probe; the gate ignores answers to earlier probes.
     pub(crate) probe: Option<Probe>,
-    /// Time at which the earliest pending event of the gate fires; later ones are stale.
+    /// Time at which the earliest pending event of the gate fires; later events are stale.
     pub(crate) armed: Instant,
     /// Time at which the destination last asked to regulate.
     pub(crate) asked: Option<Instant>,
@@ -32,11 +32,11 @@ pub(crate) struct Admission {
 pub(crate) enum Cue {
     /// The flow's first packet has been made.
     Asks,
-    /// Its gate has an event.
+    /// The flow's gate has an event.
     Due,
     /// The answer to the probe sent at this time has arrived.
     Answered { sent: Instant },
-    /// Its destination asks to regulate.
+    /// The flow's destination asks to regulate.
     Regulated,
     /// The flow's destination has received the probe sent at this time.
     Probed { sent: Instant },
@@ -47,10 +47,10 @@ pub(crate) enum Cue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     NotYet,
-    /// Waiting for the first answer; sends nothing.
+    /// The flow waits for the first answer, and sends nothing.
     Waiting,
     RealTime,
-    /// Refused; sends as best effort.
+    /// The flow was refused, and sends as best effort.
     BestEffort,
     /// Refused; sends nothing.
     Nothing,
@@ -59,7 +59,7 @@ pub(crate) enum Standing {
 /// A probe under way. The bottleneck travels in the packet; it is stored here because only one probe matters per flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// Send time, by which its packet and the answer are identified.
+    /// Send time of the probe, which identifies its packet and the answer.
     pub(crate) sent: Instant,
     pub(crate) number: u64,
     pub(crate) bottleneck: Rate,
@@ -78,7 +78,7 @@ pub(crate) struct AdmissionRecord {
 }
 
 impl Admission {
-    /// DSCP of its packets now; none if it sends nothing.
+    /// DSCP of the flow's packets now; none if the flow sends nothing.
     pub(crate) fn dscp(&self, now: Instant) -> Option<Dscp> {
         match self.standing {
             Standing::NotYet | Standing::Waiting | Standing::Nothing => None,
@@ -152,7 +152,7 @@ impl Admission {
         act
     }
 
-    /// Returns the time of the gate's event, if no pending event of it is as early; one then has to be scheduled.
+    /// Returns the time of the gate's event if no pending event of the gate is as early, so that it must be scheduled.
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.gate.deadline();
         (deadline < self.armed).then(|| {

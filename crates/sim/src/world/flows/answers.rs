@@ -1,4 +1,4 @@
-//! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
+//! Builds the transport of flows: UDP, TCP or echo requests; refuses settings that contradict each other.
 
 use super::{Flow, Role, Supply};
 use crate::config::{self, Category, Class, Congestion, LossDetection, Marks, Recovery, Tcp, TrafficKind, Transport};
@@ -23,14 +23,14 @@ const LONGEST_HEADER: Bytes = Bytes::new(60);
 pub(crate) struct Answered {
     pub(crate) service: Service,
     pub(crate) settings: Option<Settings>,
-    /// Access category of the answers, where it differs from the flow's.
+    /// Access category of the answers, if it differs from the flow's.
     pub(crate) category: Option<Category>,
 }
 
 /// Returns the transport of a flow and its answers.
 ///
 /// # Errors
-/// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.
+/// A kind of traffic that its transport lacks, an answer to a broadcast, or settings of TCP that cannot be used.
 pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answered>, BuildError> {
     let Basis { network, rules, .. } = *basis;
     check_kind(flow)?;
@@ -40,7 +40,7 @@ pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answ
         return Ok(None);
     }
     if flow.to == "broadcast" {
-        let what = if tcp { "a TCP connection has two ends" } else { "a ping to all would be answered by all at once" };
+        let what = if tcp { "TCP cannot broadcast" } else { "all nodes would answer a broadcast ping at once" };
         let message = format!("{what}: name a node, or `*` for a flow to every station");
         return Err(BuildError::new(format!("flow.{}.to", flow.name), message));
     }
@@ -65,7 +65,7 @@ pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answ
     Ok(Some(Answered { service, settings: Some(settings), category: merged.ack_category }))
 }
 
-/// Turns `there`, the `index`-th flow, into one that is answered by the flow `back`, which is returned.
+/// Turns `there`, the `index`-th flow, into a flow that is answered by the flow `back`, which is returned.
 pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &Answered, rules: &Conventions) -> Flow {
     let (asked, role, longest) = match answered.service {
         // A reply is as long as its request.
@@ -85,7 +85,7 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     Flow::new(identity, ends, (category, there.dscp), role, Supply::Answers { longest })
 }
 
-/// Refuses kinds of traffic that need TCP, and kinds that TCP does not have.
+/// Refuses kinds of traffic that need TCP, and kinds that TCP lacks.
 fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
     let config::Traffic { kind, packet, rate, .. } = &flow.traffic;
@@ -119,7 +119,7 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     }
 }
 
-/// Settings of a described TCP with defaults; or the key that cannot be used, and why.
+/// Settings of a described TCP with defaults; or the key that cannot be used, with the reason.
 fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, String)> {
     let settings = Settings::from(described);
     let Settings { congestion, recovery, timestamps, .. } = settings;
@@ -163,7 +163,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
         return Err(("initial_window", "the initial window must have at least 1 segment".to_owned()));
     }
     if settings.initial_window > MOST_INITIAL_WINDOW {
-        let message = format!("more than {MOST_INITIAL_WINDOW} segments at once overwhelm any queue; RFC 6928 has 10");
+        let message = format!("more than {MOST_INITIAL_WINDOW} segments at once exceed any queue; RFC 6928 sends 10");
         return Err(("initial_window", message));
     }
     if settings.advertised_window > MOST_WINDOW {

@@ -11,7 +11,7 @@ use crate::world::error::BuildError;
 use control::FlowGate;
 use units::{Instant, Rate};
 
-/// Checks the admission of a described flow; returns the rate that it asks for.
+/// Checks the admission of a described flow; returns the requested rate.
 ///
 /// # Errors
 /// A flow that cannot ask for admission.
@@ -40,8 +40,7 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     }
 }
 
-/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the flows of its messages, from the `next`-th
-/// on.
+/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the messages' flows, numbered from `next` on.
 pub(super) fn admit(
     flow: &mut Flow,
     index: FlowId,

@@ -35,7 +35,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
                 return Err(BuildError::new(format!("flow.{}.to", described.name), message));
             }
             if basis.sites[from as usize].queues == Some(Queues::Driver) {
-                let message = format!("`{}` has `queues = \"driver\"`: its kernel sends", names[from as usize]);
+                let message = format!("`{}` has `queues = \"driver\"`: only its kernel sends", names[from as usize]);
                 return Err(BuildError::new(format!("flow.{}.from", described.name), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);
@@ -71,12 +71,12 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
     Ok(flows)
 }
 
-/// Refuses a player for anything but a stream over UDP to one node.
+/// Refuses a player for any flow but a stream over UDP to one node.
 fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
     let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
     match described.player_buffer {
-        Some(_) if answered => refuse("a player needs a flow over UDP without answers"),
-        Some(_) if described.to == "broadcast" => refuse("a player needs one receiver, and this flow goes to all"),
+        Some(_) if answered => refuse("a player needs a one-way flow over UDP"),
+        Some(_) if described.to == "broadcast" => refuse("a player needs one receiver, but this flow is broadcast"),
         Some(_) | None => Ok(()),
     }
 }
@@ -109,19 +109,19 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
 /// Adds the flows between `real` nodes.
 ///
 /// # Errors
-/// A real node without another, or too many flows.
+/// A single real node, or too many flows.
 fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     let Basis { network, sites, names, rules, .. } = *basis;
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
     let path = |node: u32| format!("node.{}.real", names[node as usize]);
     if let &[alone] = &real[..] {
-        let message = format!("`{}` is the only real node: give another one `real = true`", names[alone as usize]);
+        let message = format!("`{}` is the only real node: set `real = true` for another", names[alone as usize]);
         return Err(BuildError::new(path(alone), message));
     }
     if let Some(&first) = real.first()
         && flows.len() + real.len() * real.len() > MOST
     {
-        let message = format!("there are more than {MOST} flows, including one from each real node to every other");
+        let message = format!("there are more than {MOST} flows, including one for each ordered pair of real nodes");
         return Err(BuildError::new(path(first), message));
     }
     let driven = |&node: &u32| sites[node as usize].queues == Some(Queues::Driver);

@@ -17,7 +17,7 @@ const KEY_STEP: u32 = 0x9e37_79b9;
 /// All TCP connections of a network, and the segments that packets carry.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    /// Slots, reused once a connection has no segments left.
+    /// Slots, reused when a connection has no segments left.
     slots: List<Slot, Connection>,
     free: Vec<Slot>,
     carried: Arena<Carried>,
@@ -51,15 +51,15 @@ struct Connection {
     opened: Instant,
     /// Bytes yet to arrive in order; `None` without end.
     missing: Option<u64>,
-    /// True once the end of the data has arrived in order.
+    /// True when the end of the data has arrived in order.
     complete: bool,
     /// True once the sender is done. Later arrivals are ignored.
     closed: bool,
     /// Counts of the sender that are already in the flow's record.
     counted: Counts,
-    /// Time at which the earliest pending event of its timers fires; later ones are stale.
+    /// Time at which the earliest pending event of the connection's timers fires; later events are stale.
     armed: Instant,
-    /// Number of its segments in flight.
+    /// Number of the connection's segments in flight.
     on_their_way: u32,
 }
 
@@ -67,7 +67,8 @@ struct Connection {
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     connection: Slot,
-    /// Packets that carry it: while a frame is not acknowledged, its sender has one and the receiver may have another.
+    /// Number of packets that carry the segment: while a frame is not acknowledged, its sender has one and the receiver
+    /// may have another.
     packets: u32,
     /// The connection's part of the [key](Connections::flow_key) that distinguishes flows.
     key: u32,
@@ -75,7 +76,7 @@ struct Carried {
 }
 
 impl Connection {
-    /// A connection of a flow, opened now, with this many bytes to send; `None` without end.
+    /// A new connection of a flow, with this many bytes to send; `None` without end.
     fn new(flow: FlowId, number: u32, settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
@@ -99,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// Returns the time at which one of its timers expires next.
+    /// Returns the time at which the next of the connection's timers expires.
     fn deadline(&self) -> Instant {
         if self.closed { Instant::NEVER } else { self.sender.deadline().min(self.receiver.deadline()) }
     }
@@ -187,14 +188,14 @@ impl Connections {
         self.slots.push(connection)
     }
 
-    /// Windows of a flow's open connections together, in bytes, and the largest smoothed round-trip time.
+    /// Total window of a flow's open connections, in bytes, and the largest smoothed round-trip time.
     pub(crate) fn windows(&self, flow: FlowId) -> (u64, Option<Duration>) {
         let open = || self.slots.iter().filter(|connection| !connection.closed && connection.flow == flow);
         let srtt = open().filter_map(|connection| connection.sender.srtt()).max();
         (open().map(|connection| connection.sender.cwnd()).sum(), srtt)
     }
 
-    /// Lets the open connection of a flow that has one at a time send what it has, and no more. Returns its slot.
+    /// Lets the open connection of a flow with one connection at a time send just its present data. Returns its slot.
     pub(crate) fn cease(&mut self, flow: FlowId) -> Option<Slot> {
         let open = |connection: &Connection| connection.flow == flow && !connection.closed;
         let slot = self.slots.numbers().find(|&slot| open(&self.slots[slot]))?;
@@ -202,7 +203,7 @@ impl Connections {
         Some(slot)
     }
 
-    /// The next packet of an end of a connection, if there is one, and its flow.
+    /// The next packet of an end of a connection, if there is one, and the packet's flow.
     pub(crate) fn next(&mut self, slot: Slot, end: End, cx: &mut Context) -> Option<(FlowId, Packet)> {
         let Connection { flow, number, sender, receiver, closed: false, .. } = &mut self.slots[slot] else {
             return None;
@@ -257,7 +258,7 @@ impl Connections {
         }
     }
 
-    /// Ensures an event at the earliest timer of a connection. One that is already pending before that suffices: an
+    /// Ensures an event at the earliest timer of a connection. A pending event before that time suffices: an
     /// acknowledgement that restarts the timer costs no event.
     pub(crate) fn arm(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
@@ -268,7 +269,7 @@ impl Connections {
         }
     }
 
-    /// Handles a `Timer` event. Returns the flow of the connection if one of its timers has expired.
+    /// Handles a `Timer` event. Returns the flow of the connection if one of the connection's timers has expired.
     pub(crate) fn expire(&mut self, slot: Slot, cx: &mut Context) -> Option<FlowId> {
         let connection = &mut self.slots[slot];
         if connection.armed != cx.now {
@@ -288,7 +289,7 @@ impl Connections {
         Some(connection.flow)
     }
 
-    /// Takes a packet with a segment, of the flow `index`, at its end of the connection. Returns its slot and the end.
+    /// Takes a packet of the flow `index` with a segment, at its end of the connection. Returns the slot and the end.
     pub(crate) fn take(&mut self, index: FlowId, segment: Handle, packet: &Packet, cx: &mut Context) -> (Slot, End) {
         let &mut Carried { connection: slot, ref segment, .. } = self.carried.get_mut(segment);
         let connection = &mut self.slots[slot];
@@ -321,7 +322,7 @@ impl Connections {
         }
     }
 
-    /// Counts the end of a packet; the last one of a segment frees it.
+    /// Counts the end of a packet; the last packet of a segment frees the segment.
     pub(crate) fn packet_gone(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
             self.let_go(segment);
@@ -347,7 +348,7 @@ impl Connections {
         (connection, segment)
     }
 
-    /// Number of the connection among its flow's, and of the first octet, of a segment in flight.
+    /// For a segment in flight: the number of its connection within the flow, and the number of its first octet.
     pub(crate) fn origin(&self, segment: Handle) -> (u32, u64) {
         let (slot, segment) = self.carried(segment);
         (self.slots[slot].number, segment.start)
@@ -379,7 +380,7 @@ impl Connections {
         u32::from(flow).wrapping_add(self.carried.get(segment).key)
     }
 
-    /// Number of segments in flight, by the connections' counts and by those stored.
+    /// Number of segments in flight, by the connections' counts and by the stored segments.
     pub(crate) fn segments(&self) -> (u64, u64) {
         let said = self.slots.iter().map(|connection| u64::from(connection.on_their_way)).sum();
         (said, self.carried.live() as u64)

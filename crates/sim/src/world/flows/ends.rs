@@ -13,7 +13,7 @@ pub(crate) const MOST: usize = 10_000;
 
 /// Value of `from` or `to` that stands for a random node.
 const ANY: &str = "any";
-/// In `to`: the next of all nodes that `from` stands for, and after the last one the first.
+/// Value of `to` for the next of the nodes for which `from` stands, and after the last node the first.
 const NEXT: &str = "next";
 
 /// Source and destination of a flow.
@@ -26,7 +26,8 @@ pub(crate) struct End {
 /// Description of the sources and destinations of flows.
 pub(crate) struct Ends<'a> {
     basis: Basis<'a>,
-    /// By node: hops to each other node at the start of the run; none if no path leads there. Only if ends are drawn.
+    /// By node: hops to each other node at the start of the run; none if no path leads to that node. Only present if
+    /// ends are drawn.
     distances: Vec<Vec<Option<u32>>>,
 }
 
@@ -105,10 +106,10 @@ impl<'a> Ends<'a> {
         (0..).zip(self.basis.names).filter(|(node, _)| infrastructure.is_station(*node))
     }
 
-    /// Nodes that a pattern with a star at its end stands for: stations, and with a prefix also nodes without a radio.
+    /// Nodes that match a pattern with a star at its end: stations, and with a prefix also nodes without a radio.
     ///
     /// # Errors
-    /// It matches no node, and no table of nodes with a count of 0.
+    /// The pattern matches no node, and no table of nodes with a count of 0.
     fn called(&self, described: &config::Flow, pattern: &str, key: &str) -> Result<Vec<(u32, &'a String)>, BuildError> {
         let beginning = pattern.strip_suffix('*').unwrap_or(pattern);
         let infrastructure = self.basis.infrastructure;
@@ -143,7 +144,7 @@ impl<'a> Ends<'a> {
         Ok(nodes.iter().zip(next).map(flow).collect())
     }
 
-    /// Flows with drawn ends: each draws independently, from all pairs that it may have.
+    /// Flows with drawn ends: each draws independently, from all possible pairs.
     fn drawn(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse =
             |key: &str, message: String| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
@@ -155,7 +156,7 @@ impl<'a> Ends<'a> {
         if let Some(HopRange { from, to }) = described.hops
             && (from == 0 || from > to)
         {
-            return refuse("hops", format!("no two ends are at least {from} and at most {to} hops apart"));
+            return refuse("hops", format!("`hops` needs 1 <= from <= to, but is {from} to {to}"));
         }
         let candidates = |end: &str, key: &str| match end {
             ANY => Ok(self.stations().map(|(node, _)| node).collect::<Vec<_>>()),
@@ -202,6 +203,6 @@ fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
 
 /// Rejects more flows than [`MOST`].
 pub(crate) fn too_many(described: &config::Flow) -> BuildError {
-    let message = format!("there are more than {MOST} flows, counting each that a `*` stands for");
+    let message = format!("there are more than {MOST} flows; a `*` counts as one flow for each node that it names");
     BuildError::new(format!("flow.{}", described.name), message)
 }

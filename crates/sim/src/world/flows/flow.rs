@@ -19,23 +19,23 @@ pub(crate) struct Flow {
     pub(crate) from: NodeId,
     /// Destination; [`BROADCAST`] for all nodes in range.
     pub(crate) to: u32,
-    /// Index of its access category.
+    /// Index of the flow's access category.
     pub(crate) category: u8,
     /// DSCP of its packets.
     pub(crate) dscp: Dscp,
-    /// ECN field of its packets over UDP.
+    /// ECN field of the flow's packets over UDP.
     pub(crate) ecn: Ecn,
-    /// Admission state, if it asks for admission.
+    /// Admission state, if the flow asks for admission.
     pub(crate) admission: Option<Box<Admission>>,
     pub(crate) role: Role,
     pub(crate) supply: Supply,
-    /// Packets at its first node that wait for a route or in a port.
+    /// Packets at the flow's first node that wait for a route or in a port.
     pub(crate) waiting: u32,
     pub(crate) record: FlowRecord,
 }
 
 impl Flow {
-    /// A flow without packets, from a node to another or to all.
+    /// A flow without packets, from one node to another or to all.
     pub(super) fn new(
         identity: Identity,
         (from, to): (NodeId, u32),
@@ -52,7 +52,7 @@ impl Flow {
         Ends { origin: self.from.into(), destination: self.to, previous, travelled: packet.travelled() }
     }
 
-    /// A new packet with this payload over UDP.
+    /// A new packet of the flow with this payload over UDP.
     pub(crate) fn packet(&mut self, index: FlowId, payload: Bytes, now: Instant) -> Packet {
         self.record.sent += 1;
         self.record.offered += payload;
@@ -60,7 +60,7 @@ impl Flow {
         Packet { dscp, ecn, ..Packet::new(Load::Flow(index), now, network_bytes(payload)) }
     }
 
-    /// Gives its packets the class to which it was admitted. False if it may not send now.
+    /// Gives the flow's packets the class to which it was admitted. False if the flow may not send now.
     pub(crate) fn take_class(&mut self, now: Instant) -> bool {
         let Some(allowed) = self.admission.as_ref().and_then(|admission| admission.dscp(now)) else { return false };
         self.dscp = allowed;
@@ -89,7 +89,7 @@ impl Flow {
         }
     }
 
-    /// A new message of a flow's admission, if this is the flow of such messages.
+    /// A new message of a flow's admission, if this flow carries such messages.
     pub(crate) fn message(&mut self, index: FlowId, created: Instant) -> Packet {
         debug_assert!(!self.role.is_described(), "messages have flows of their own");
         self.record.sent += 1;
@@ -122,7 +122,7 @@ impl Flow {
     }
 }
 
-/// Factor of a datagram's part of the key that distinguishes flows: odd, its multiples are far apart.
+/// Factor of a datagram's part of the key that distinguishes flows: odd, so that its multiples are far apart.
 const KEY_STEP: u32 = 0x9e37_79b9;
 
 impl Flow {
@@ -132,7 +132,7 @@ impl Flow {
         passage.bytes(packet)
     }
 
-    /// Access category of a real packet of this flow, no place at the head of a queue, and its key for queues.
+    /// Category of a real packet of this flow, without a place at the head of a queue, and the packet's key for queues.
     #[inline(never)]
     pub(crate) fn kept(&self, index: FlowId, packet: &Packet) -> (u8, bool, u32) {
         let kept = match &self.supply {
@@ -144,7 +144,7 @@ impl Flow {
     }
 }
 
-/// Purpose of a flow's packets. Every flow that is answered has another one for the answers, which goes in the reverse
+/// Purpose of a flow's packets. Every answered flow has another flow for the answers, which goes in the reverse
 /// direction and is not in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -152,7 +152,7 @@ pub(crate) enum Role {
     Data,
     /// A packet of a real program.
     Outside,
-    /// Request, to be answered over the flow `back`.
+    /// A request, which is answered over the flow `back`.
     Request { back: FlowId },
     /// Answer to a request of the flow `of`.
     Reply { of: FlowId },
@@ -178,7 +178,7 @@ impl Role {
         }
     }
 
-    /// True if its flow is one of the scenario, and so in the results.
+    /// True if the flow is one of the scenario's, and thus in the results.
     pub(crate) fn is_described(self) -> bool {
         matches!(self, Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. })
     }
@@ -190,7 +190,7 @@ pub(crate) enum Supply {
     Source(Source),
     /// Saturated: the port asks for packets.
     Saturated { payload: Bytes, start: Instant, stop: Instant },
-    /// TCP connections; with the start of the first if it is drawn, for the results.
+    /// TCP connections; with the start of the first if that is drawn, for the results.
     Transfers { transfers: Transfers, settings: Settings, opened: u32, drawn_start: Option<Instant> },
     /// Packets from outside.
     Outside(Box<Passage>),
@@ -199,7 +199,7 @@ pub(crate) enum Supply {
 }
 
 impl Supply {
-    /// Length with the IP header of the first packet; of the longest if the first is shorter or random.
+    /// Length of the first packet with its IP header; of the longest packet if the first is shorter or random.
     pub(crate) fn first(&self) -> Option<Bytes> {
         match self {
             Self::Source(source) => source.usual().map(network_bytes),

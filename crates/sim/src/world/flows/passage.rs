@@ -5,11 +5,11 @@ use crate::net::Packet;
 use crate::world::real::Series;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Packets kept for frames that are traced after their packets have arrived, because acknowledgements were lost or
-/// other nodes hear them later: more than a frame and a window of frames carry.
+/// Number of packets kept for frames that are traced after their packets have arrived, because acknowledgements were
+/// lost or other nodes hear them later: more than a frame and a window of frames carry.
 const TRACED_LATER: usize = 4096;
 
-/// Real packets of a flow that are on their way, by their numbers in the flow.
+/// Real packets of a flow that are in flight, by their numbers in the flow.
 #[derive(Debug, Default)]
 pub(crate) struct Passage {
     pub(crate) under_way: BTreeMap<u32, Kept>,

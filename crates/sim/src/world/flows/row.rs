@@ -6,7 +6,7 @@ use crate::net::Packet;
 use crate::record::Recorder;
 use units::Instant;
 
-/// Packets of a flow that reach their application one after the other and look alike there, so that they are counted
+/// Packets of a flow that reach their application one after the other and are alike there, so that they are counted
 /// together; only if no observer follows single packets.
 #[derive(Default)]
 pub(crate) struct Row {
@@ -19,7 +19,7 @@ impl Row {
         Self { like: Some((flow, *packet)), packets: 1 }
     }
 
-    /// Adds a packet to the row if it looks like the others; true if so.
+    /// Adds a packet to the row if it is like the others; true if it was added.
     pub(crate) fn takes(&mut self, packet: &Packet) -> bool {
         let alike = self.like.as_ref().is_some_and(|(_, like)| packet.arrives_like(like));
         self.packets += u32::from(alike);

@@ -21,8 +21,8 @@ const PAUSE: Duration = Duration::from_millis(1_587);
 const SPEECH: Rate = Rate::kbps(64);
 const SAMPLE: Duration = Duration::from_micros(125);
 const PACKETISATION: Duration = Duration::from_millis(20);
-/// Heavy-tailed times: ns-2's default of Pareto times, and what Crovella and Bestavros (IEEE/ACM Transactions on
-/// Networking 5(6), 1997) found for times without transfers.
+/// Heavy-tailed times: ns-2's default of Pareto times, and the shape that Crovella and Bestavros (IEEE/ACM Transactions
+/// on Networking 5(6), 1997) measured for times without transfers.
 const TIMES_SHAPE: f64 = 1.5;
 /// Shape of transfer sizes (the same authors: 1.1 to 1.3).
 const SIZE_SHAPE: f64 = 1.2;
@@ -30,9 +30,9 @@ const WEB_PACKET: Bytes = Bytes::new(1_000);
 /// Payload that `ping` sends on most systems.
 const PING_PACKET: Bytes = Bytes::new(56);
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// Shortest time between rate changes: below it, finding a slow flow's next packet could outlast the run.
+/// Shortest time between rate changes: with less, the search for a slow flow's next packet could outlast the run.
 const SHORTEST_DRAW: Duration = Duration::from_millis(1);
-/// Shortest mean time: with less, finding the next packet could take longer than the run.
+/// Shortest mean time: with less, the search for the next packet could take longer than the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
 
 /// Traffic of one `[[flow]]` with checked keys; builds the source of every flow that the table stands for.
@@ -43,7 +43,7 @@ pub(crate) struct Traffic<'n> {
 }
 
 impl<'n> Traffic<'n> {
-    /// Checks the keys and reads the recording, if it names one. `run`: duration of the run.
+    /// Checks the keys and reads the recording, if the traffic names one. `run`: duration of the run.
     pub(crate) fn new(flow: &'n Flow, run: Duration) -> Result<Self, BuildError> {
         let mut traffic = Self { flow, run, recording: None };
         traffic.check_keys()?;
@@ -55,7 +55,7 @@ impl<'n> Traffic<'n> {
         Ok(traffic)
     }
 
-    /// True if flows of this traffic can ask for admission: they send at times of their own.
+    /// True if flows of this traffic can ask for admission, because they send at their own times.
     pub(crate) fn asks(&self) -> bool {
         match self.flow.traffic.kind {
             TrafficKind::Cbr | TrafficKind::Poisson | TrafficKind::OnOff | TrafficKind::Voice | TrafficKind::Replay => {
@@ -83,14 +83,14 @@ impl<'n> Traffic<'n> {
         matches!(self.flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson)
     }
 
-    /// True if its load is random, so that results must report it.
+    /// True if the load is random, so that results must report it.
     pub(crate) fn is_drawn(&self) -> bool {
         let config::Traffic { packet, rate, .. } = &self.flow.traffic;
         let of_one_length = matches!(packet, None | Some(config::Lengths::One(_)));
         !of_one_length || matches!(rate, Some(Load::Drawn(_)))
     }
 
-    /// Frames of its recording that are not replayed.
+    /// Frames of the traffic's recording that are not replayed.
     pub(super) fn left_out(&self) -> Option<LeftOut> {
         self.recording.as_ref().map(|recording| recording.left_out)
     }
@@ -131,7 +131,7 @@ impl<'n> Traffic<'n> {
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             let list = if list.is_empty() { "no keys".to_owned() } else { list };
-            return self.refuse(key, format!("{kind} traffic has no `{key}`; it has {list}"));
+            return self.refuse(key, format!("{kind} traffic has no `{key}`, but {list}"));
         }
         if *kind == TrafficKind::Voice && *silence != Some(true) {
             for (key, given) in [("on", on), ("off", off)] {
@@ -167,7 +167,7 @@ impl<'n> Traffic<'n> {
             let samples = time.div_floor(SAMPLE);
             if samples == 0 || SAMPLE * samples != time || samples > MOST_PAYLOAD.count() {
                 let most = SAMPLE * MOST_PAYLOAD.count();
-                let message = format!("a packet holds whole samples of {SAMPLE}, at most {most} in one 802.11 frame");
+                let message = format!("a packet holds whole samples of {SAMPLE}, and one 802.11 frame at most {most}");
                 return self.refuse("packetisation", message);
             }
         }
@@ -224,7 +224,7 @@ impl<'n> Traffic<'n> {
         }
         let file = self.need("file", self.flow.traffic.file.as_ref())?;
         let Some(content) = file.content() else {
-            return self.refuse("file", format!("the content of `{}` was not attached", file.path()));
+            return self.refuse("file", format!("the content of the file `{}` was not attached", file.path()));
         };
         match Pcap::read(content, MOST_PAYLOAD) {
             Ok(recording) => Ok(Some(recording)),

@@ -16,8 +16,8 @@ use queue::Batch as _;
 use units::{Bytes, Instant};
 
 impl Node {
-    /// Handles a packet of `length` without room in its frame. If only the end of a TXOP prevents it, its receiver
-    /// keeps the rest of its turn.
+    /// Handles a packet of `length` that does not fit into its frame. If only the end of a TXOP prevents it, the
+    /// packet's receiver keeps the rest of its turn.
     fn cut_off(&mut self, assembly: &Assembly, length: Bytes, rules: &Conventions) {
         let rest = self.station.cut_off(assembly, length, EXCHANGE, rules);
         if rest > 0 {
@@ -39,9 +39,8 @@ impl Node {
 
     /// Fast path for a flow that has a port [to itself](Self::alone): fills the rest of a frame, which has room for at
     /// least one packet, with packets made now, each as the one before it leaves the port. The packets in the port were
-    /// made now too, so that none has waited and all are alike but for their numbers. So new packets join the frame
-    /// without passing the port, with the numbers that are due, and those in the port get the numbers of the last ones
-    /// made.
+    /// made now too, so that none has waited and all are equal except for their numbers. Hence new packets join the
+    /// frame without passing the port, with the next numbers, and packets in the port get the last numbers.
     fn fill_frame(
         &mut self,
         (now, port): (Instant, PortId),
@@ -74,8 +73,8 @@ impl Node {
         record.ledger.made += u64::from(made);
     }
 
-    /// Stores the positions of MPDUs in a frame that it has sent, if it is an aggregate. It holds them until the response
-    /// is due, which is later than the last tail, as a hop's round trip is shorter than a slot.
+    /// Stores the positions of MPDUs in a frame that the node has sent, if it is an aggregate. The node holds the MPDUs
+    /// until the response is due, which is later than the last tail, because a hop's round trip is shorter than a slot.
     pub(super) fn lay_out(&self, frame: &Frame, laid_out: &mut Vec<radio::Mpdu>) {
         laid_out.clear();
         if matches!(frame.kind, Kind::Aggregate { .. } | Kind::Triggered { .. }) {
@@ -139,7 +138,7 @@ impl World {
     }
 
     /// Takes data frames under a BlockAck agreement, those whose bits in `intact` are set. Usually they are the next in
-    /// a row and nothing waits; then the window moves [once for all](crate::mac::Reorder::passes).
+    /// order and nothing waits; then the window moves [once for all](crate::mac::Reorder::passes).
     pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: &Bitmap) {
         let mut mpdus = std::mem::take(&mut self.numbered);
         let in_flight = self.nodes[NodeId::from(frame.from)].station.held.in_flight_to(frame.to).zip(0..);
@@ -189,8 +188,8 @@ impl World {
         }
     }
 
-    /// Copies the data packets of a frame that has to wait, as the originals belong to the sender. Routing messages
-    /// need no order and are taken at once.
+    /// Copies the data packets of a frame that has to wait, because the originals belong to the sender. Routing
+    /// messages need no order and are taken at once.
     fn keep(&mut self, node: NodeId, from: u32, first: Handle) -> Option<Handle> {
         let (mut next, mut kept, mut last) = (Some(first), None, None);
         while let Some(handle) = next {

@@ -1,8 +1,8 @@
 //! Delivers the fronts and tails of frames in the air to the stations that hear them.
 //!
 //! A front or tail passes its listeners in order of distance, each at its own time. If no other event lies between two
-//! listeners, or between the sender and the first, the next one is served at once without the event queue: the same
-//! order of events at a fraction of the cost.
+//! listeners, or between the sender and the first, the next listener is served at once without the event queue: the
+//! same order of events at a fraction of the cost.
 
 use super::sending::{Sort, count_transmission};
 use crate::config::ChannelWidth;
@@ -82,8 +82,8 @@ impl World {
         }
     }
 
-    /// Begins a frame to several stations or a trigger for theirs, or forgoes the access to the medium. False if a
-    /// frame to one station is due.
+    /// Begins a frame to several stations or a trigger for their frames, or forgoes the access to the medium. False if
+    /// a frame to one station is due.
     #[cold]
     fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
         let solicited =
@@ -169,8 +169,8 @@ impl World {
         self.pass_on(of, self.now + duration);
     }
 
-    /// Passes on a frame that is on its way until `end`. If no other event comes before it has been sent, its front
-    /// passes all listeners at once, without an event.
+    /// Starts the passage of a frame that is being sent until `end`. If no other event comes before the frame has been
+    /// sent, its front passes all listeners at once, without an event.
     #[inline]
     fn pass_on(&mut self, of: Handle, end: Instant) {
         let (first, last) = self.medium.front_times(of).unzip();
@@ -211,7 +211,7 @@ impl World {
         }
     }
 
-    /// Counts the nodes in range of a broadcast that has been sent, which should receive its packets.
+    /// Counts the nodes in range of a sent broadcast, which should receive its packets.
     #[inline(never)]
     fn expect_receptions(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
@@ -279,8 +279,8 @@ impl World {
         }
     }
 
-    /// Fast path of a tail over listeners, from `from` on, that are not concerned except that the medium becomes idle:
-    /// until one is concerned, another event comes first, or none is left. The listener `due` is reached now.
+    /// Fast path of a tail over listeners, from `from` on, that are only concerned by the medium becoming idle: until
+    /// one is concerned otherwise, another event comes first, or none is left. The listener `due` is reached now.
     #[inline]
     fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
         let Self { medium, nodes, rules, events, now, handled, laid_out, overheard, .. } = self;
@@ -370,7 +370,7 @@ impl World {
         self.serve(node);
     }
 
-    /// Removes a frame whose last tail has passed, and the packet of a broadcast; others belong to their senders.
+    /// Removes a frame whose last tail has passed, and the packet of a broadcast; other ones are the senders'.
     #[inline(always)] // once a frame
     pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
@@ -398,7 +398,7 @@ impl World {
     }
 
     /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived. A frame to several
-    /// stations is addressed to it if one of the parts is.
+    /// stations is addressed to the station if one of the parts is.
     #[inline(never)]
     fn receive(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         if let Some(mut gauge) = self.nodes[node].gauge.take() {
@@ -449,7 +449,7 @@ impl World {
         }
     }
 
-    /// Counts the outcome of a station's own frames, if there is one.
+    /// Counts the outcome of a station's own frames, if there is an outcome.
     pub(super) fn count_outcome(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
             self.nodes[node].count_own(self.now, &answer);

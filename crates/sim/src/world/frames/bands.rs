@@ -9,8 +9,9 @@ use crate::world::state::World;
 use units::Instant;
 
 impl Node {
-    /// Settles the width of a TXOP that this node has won. False if it has to wait for secondary channels; another
-    /// category may then have given up a frame in an internal collision. `node`, here and below: its own number.
+    /// Settles the width of a TXOP that this node has won. False if the node has to wait for secondary channels;
+    /// another category may then have given up a frame in an internal collision. `node`, in all functions: the node's
+    /// own number.
     #[cold]
     pub(super) fn settles_width(
         &mut self,
@@ -27,7 +28,7 @@ impl Node {
         begins != Some(false)
     }
 
-    /// Sets the channels of its frame: those of its mode, or of the data or frame to which it belongs.
+    /// Sets the channels of a frame of this node: those of its mode, or of the data or frame to which it belongs.
     #[cold]
     pub(super) fn in_band(
         &self,
@@ -59,8 +60,8 @@ impl Node {
         Shape { width: width.min(medium.width(node.into())), limited, ..shape }
     }
 
-    /// True if it may answer a trigger: the whole channel of the answer is idle. A CTS reports the idle channels of an
-    /// RTS; after a MU-RTS, and with static bandwidth, there is none unless all are idle.
+    /// True if the node may answer a trigger: the whole channel of the answer is idle. A CTS reports the idle channels
+    /// of an RTS; after a MU-RTS, and with static bandwidth, no CTS is sent unless all channels are idle.
     #[cold]
     pub(super) fn may_answer(
         &mut self,
@@ -93,7 +94,7 @@ impl Node {
 }
 
 impl World {
-    /// Handles the time at which listeners know a frame's colour: some ignore the rest.
+    /// Handles the time at which listeners know a frame's colour and some ignore the rest of the frame.
     #[inline(never)]
     pub(crate) fn colour(&mut self, of: Handle) {
         let mut index = 0;

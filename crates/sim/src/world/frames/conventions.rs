@@ -17,7 +17,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
     for (key, limit) in limits {
         if limit == Some(0) {
-            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` counts attempts: at least 1")));
+            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` must be at least 1 attempt")));
         }
     }
     let mu_edca = mu_edca(network, &timing, &access)?;
@@ -114,7 +114,7 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
     Ok(Some(MuEdca { timer: given.timer, access: Some(access) }))
 }
 
-/// OFDMA as described, refused where it has no effect.
+/// OFDMA as described, refused if it has no effect.
 fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
     let mac = &network.mac;
     if mac.ofdma == Ofdma::Off {
@@ -143,7 +143,7 @@ fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
     }
 }
 
-/// Refuses OFDMA where no access point has two stations that could share a frame: it would have no effect.
+/// Refuses OFDMA if no access point has two stations that could share a frame, because it would have no effect.
 pub(crate) fn check_sharing(nodes: &List<NodeId, Node>, basis: &Basis) -> Result<(), BuildError> {
     let Basis { infrastructure, rules, .. } = *basis;
     let mut most = 0;
@@ -181,7 +181,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
             Err(refusal(key, "frames without a category are not aggregated; set `access = \"edca\"` in `[mac]`"))
         }
         MostBytes::UpTo(bytes) if bytes.count() == 0 || bytes.count() > most => {
-            Err(refusal(key, &format!("`{key}` is at most {most} B, or \"off\"")))
+            Err(refusal(key, &format!("`{key}` must be at most {most} B, or \"off\"")))
         }
         MostBytes::UpTo(bytes) => Ok(Some(bytes)),
     };

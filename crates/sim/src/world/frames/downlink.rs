@@ -1,4 +1,5 @@
-//! Frames to several stations at once: which of them share a PPDU, the packets in it, and what each of them decodes.
+//! Frames to several stations at once: the stations that share a PPDU, the packets in it, and the data that each
+//! station decodes.
 
 use crate::config::Class;
 use crate::engine::{Handle, NodeId};
@@ -9,7 +10,8 @@ use crate::world::state::{Event, World};
 use units::{Bytes, Duration, Instant};
 
 impl Node {
-    /// Counts its PPDU to several stations and gives its duration: each has a part, and a share of the airtime by its RU.
+    /// Counts the node's PPDU to several stations and gives its duration: each station has a part, and a share of the
+    /// airtime by its RU.
     #[cold]
     pub(super) fn count_parts(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> Duration {
         let Self { station, egress, record, gauge, .. } = self;
@@ -38,8 +40,8 @@ impl Node {
 }
 
 impl World {
-    /// Returns the frame to several stations that is due: their data, or the trigger for their `BlockAck`s. None if the
-    /// data are for one station.
+    /// Returns the frame to several stations that is due: their data, or the trigger for their `BlockAck`s. `None` if
+    /// the data are for one station.
     pub(crate) fn share_downlink(&mut self, node: NodeId, category: u8) -> Option<Frame> {
         let station = &mut self.nodes[node].station;
         if let Some(next) = station.next_to_several(self.now, &self.rules) {
@@ -75,7 +77,8 @@ impl World {
         self.nodes[node].station.next_to_several(now, &self.rules)
     }
 
-    /// Begins a station's part of a PPDU with the frames that are held for it, or with a packet. False if there is none.
+    /// Begins a station's part of a PPDU with the frames that are held for it, or with a packet. False if there is no
+    /// such frame or packet.
     pub(super) fn begin_part(&mut self, node: NodeId, category: u8, to: u32) -> bool {
         if self.nodes[node].station.held.bring(category, to) {
             return true;
@@ -100,7 +103,7 @@ impl World {
         true
     }
 
-    /// Returns the frame as its listener sees it: addressed to it, if it is one of several stations.
+    /// Returns the frame as its listener sees it: addressed to the listener, if it is one of several stations.
     pub(in crate::world) fn addressed(&self, node: NodeId, frame: &Frame) -> Frame {
         let to = u32::from(node);
         let station = &self.nodes[NodeId::from(frame.from)].station;

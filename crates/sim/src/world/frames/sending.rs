@@ -27,8 +27,8 @@ pub(super) enum Sort {
 }
 
 impl Node {
-    /// Counts a frame that it begins to send. Returns the frame's kind in its accounts, and its duration if that is
-    /// known already or does not follow from mode and length alone.
+    /// Counts a frame that the node begins to send. Returns the frame's kind in its accounts, and its duration if that
+    /// is already known or depends on more than mode and length.
     #[inline]
     pub(super) fn begins(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> (Sort, Option<Duration>) {
         let NodeRecord { mac, block_ack_requests, requests, grants, .. } = &mut self.record;
@@ -61,7 +61,7 @@ impl Node {
         (sort, None)
     }
 
-    /// Counts the outcome of its station's own frames.
+    /// Counts the outcome of the station's own frames.
     #[inline(never)]
     pub(super) fn count_own(&mut self, now: Instant, answer: &Answer) {
         let Self { record, egress, station, .. } = self;

@@ -37,7 +37,7 @@ impl World {
     }
 
     /// Handles the data frames that a station is done with. Packets of an aggregate mostly took the same time:
-    /// successive ones with equal times are counted together.
+    /// successive packets with equal times are counted together.
     #[inline(never)]
     fn finish_all(&mut self, node: NodeId) {
         let mut frames = std::mem::take(&mut self.done_with);
@@ -88,8 +88,8 @@ impl World {
         self.done_with = frames;
     }
 
-    /// Counts and ends a note or a null frame that a station is done with. Neither comes from a port. Returns the next packet in
-    /// the same frame.
+    /// Counts and ends a note or a null frame that a station is done with. Neither kind comes from a port. Returns the
+    /// next packet in the same frame.
     #[cold]
     fn finish_signal(&mut self, node: NodeId, finished: Finished, observed: bool) -> Option<Handle> {
         let Finished { packet, to, delivered, .. } = finished;
@@ -108,7 +108,7 @@ impl World {
         next
     }
 
-    /// Reports a packet that a station finished `service` after it got it, to observers of single packets. Statistics
+    /// Reports to observers of single packets a packet that a station finished `service` after it got it. Statistics
     /// count its [passage](Passage).
     #[inline(never)]
     fn observe_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
@@ -123,15 +123,15 @@ impl World {
 }
 
 impl Node {
-    /// Ensures an event at the station's deadline. One that is already pending before it suffices: when it comes it is
-    /// set again, so that a back-off that freezes often costs no event each time. `node`: its own number.
+    /// Ensures an event at the station's deadline. A pending event before that time suffices: when it comes it is set
+    /// again, so that a back-off that freezes often costs no event each time. `node`: its own number.
     pub(crate) fn arm(&mut self, node: NodeId, events: &mut EventQueue<Event>) {
         if let Some(deadline) = self.newly_due() {
             events.push(deadline, Event::Deadline { node });
         }
     }
 
-    /// Counts packets that its station is done with now, if there are any.
+    /// Counts packets with which the station is done now, if there are any.
     fn count(&mut self, now: Instant, passage: &Passage, packets: u32, recorder: &mut Option<Recorder>) {
         if packets > 0 {
             self.count_all(now, passage, packets, recorder);

@@ -1,4 +1,4 @@
-//! Frames of several stations at once: their access point's knowledge of them, and the packets in their parts.
+//! Frames of several stations at once: their access point's knowledge of the stations, and the packets in their parts.
 
 use crate::engine::{Bitmap, NodeId};
 use crate::mac::{Asks, Conventions, Frame, Kind, NotNow};
@@ -8,7 +8,7 @@ use crate::world::state::World;
 use units::{Bytes, Duration, Instant};
 
 impl Node {
-    /// Returns the trigger for data, or for the sizes of queues, that is due instead of its own frames.
+    /// Returns the trigger for data, or for the sizes of queues, that is due instead of the node's own frames.
     #[inline(never)]
     pub(super) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let Self { station, record, .. } = self;
@@ -21,7 +21,7 @@ impl Node {
         Ok(frame)
     }
 
-    /// Contents of its data frame for its access point: the widest mode for its part of a frame, and the size of its queue.
+    /// Contents of a data frame for the node's access point: the widest mode for its part, and its queue size.
     pub(super) fn tells_backlog(&self, frame: &Frame, rules: &Conventions) -> Option<(Mimo, Bytes)> {
         let (Kind::Data { .. } | Kind::Aggregate { .. } | Kind::Triggered { .. }) = frame.kind else { return None };
         let mode = self.station.rates.widest_shared_mode(frame.to, rules)?;
@@ -57,7 +57,7 @@ impl Node {
 }
 
 impl World {
-    /// A station's answer to a trigger: data, if it was asked for them and has some that fit, else the size of its queue.
+    /// A station's answer to a trigger: data, if it was asked for data and some fit, else the size of its queue.
     #[inline(never)]
     pub(super) fn answer_trigger(&mut self, node: NodeId, answer: &Frame) -> Frame {
         let (of, category) = (NodeId::from(answer.to), answer.category);

@@ -10,7 +10,7 @@ use units::Duration;
 /// The smallest window of 802.11b.
 const OF_B: u16 = 31;
 
-/// Contention parameters of all nodes, or of one that has its own, and the number of its categories.
+/// Contention parameters of all nodes, or of a node with its own parameters, and the number of its categories.
 pub(crate) fn access(
     network: &Network,
     site: Option<&Site>,
@@ -60,7 +60,7 @@ fn edca(
         let cw_min = own.cw_min.or(all.cw_min).unwrap_or(cw_min);
         let cw_max = own.cw_max.or(all.cw_max).unwrap_or(cw_max.max(cw_min));
         if !(least..=15).contains(&aifsn) {
-            let message = format!("`aifsn` is a number from {least} to 15");
+            let message = format!("`aifsn` must be from {least} to 15");
             return Err(BuildError::new(format!("{table}.{key}.aifsn"), message));
         }
         if cw_min > cw_max {

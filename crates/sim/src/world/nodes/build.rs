@@ -144,17 +144,17 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
     }
 }
 
-/// Returns a node's power save, if it sleeps.
+/// Returns a node's power save, if the node can sleep.
 fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerSave>>, BuildError> {
     let Some(described) = site.power_save else { return Ok(None) };
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
     match basis.infrastructure.access_point(node) {
         _ if site.queues == Some(Queues::Driver) => {
-            refuse(format!("the kernel of `{}` decides when it sleeps: leave this table out", site.name))
+            refuse(format!("the kernel of `{}` decides about its power save: leave this table out", site.name))
         }
-        None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
+        None => refuse(format!("`{}` has no access point to buffer its packets: only stations can sleep", site.name)),
         Some(_) if basis.rules.shares_downlink() => {
-            refuse("stations that share frames do not sleep in the model: leave `mac.ofdma` out".to_owned())
+            refuse("the model has no sleeping stations with OFDMA: leave `mac.ofdma` out".to_owned())
         }
         Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),
     }
@@ -197,8 +197,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
     Ok(layout)
 }
 
-/// Queue settings of a node's radio port, and the name of their table: of a class, of a category (EDCA), or of the
-/// node.
+/// Settings of a node's radio port, and the name of their table: of a class, of a category (EDCA), or of the node.
 fn described<'n>(
     site: &'n Site,
     network: &'n Network,
@@ -232,12 +231,12 @@ fn described<'n>(
     })
 }
 
-/// Quantities measured at any port, and orders carried out there.
+/// Quantities that any port measures, and orders that any port carries out.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE).and(Sets::MARK);
 
-/// A port by the settings of `table`, where `reads` is measured and orders in `sets` are carried out.
+/// A port with the settings of `table`, where `reads` is measured and orders in `sets` are carried out.
 fn built(
     settings: &queue::Settings,
     table: &str,
@@ -255,7 +254,7 @@ fn built(
     Ok(Port::new(queue, controller, Shaper::new(settings.burst())))
 }
 
-/// Modes of a node: a fixed one, one of two levels, or those of rate control.
+/// Modes of a node: a fixed mode, two levels, or the modes of rate control.
 fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Result<Rates, BuildError> {
     let Basis { network, generations, rules, seed, .. } = *basis;
     let mode = radio::mode(site, &network.radio)?;

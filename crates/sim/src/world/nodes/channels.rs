@@ -1,4 +1,4 @@
-//! The channel of each node: its access point's, as far as it is wide enough.
+//! The channel of each node: its access point's, limited to the node's width.
 
 use crate::config::{Capture, Network, Radio, Role, Standard};
 use crate::radio::{Band, Reuse, USUAL_POWER};
@@ -6,7 +6,7 @@ use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::{Frequency, Power};
 
-/// Power on the primary channel from which it is busy without a frame that can be decoded (IEEE 802.11-2020, 17.3.10.6).
+/// Power above which the primary channel is busy without a frame that can be decoded (IEEE 802.11-2020, 17.3.10.6).
 const ENERGY: Power = Power::dbm(-62.0);
 
 /// True if access points have their own channels.
@@ -46,7 +46,7 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
         let number = match (site.role, site.channel) {
             (Role::AccessPoint, Some(number)) => number,
             (Role::AccessPoint, None) => {
-                return refuse("other access points have a `channel`; write that of this one too".to_owned());
+                return refuse("other access points have a `channel`; this access point needs one too".to_owned());
             }
             (_, Some(_)) => {
                 return refuse(format!("`{}` has the channel of its access point; leave it out", site.name));
@@ -54,17 +54,13 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
             (_, None) => continue,
         };
         if carrier < Frequency::hertz(4_000_000_000) {
-            return refuse(
-                "at 2.4 GHz channels overlap in ways that are not simulated; leave `channel` out".to_owned(),
-            );
+            return refuse("overlapping channels at 2.4 GHz are not simulated; leave `channel` out".to_owned());
         }
         if !network.radio.propagation.has_powers() {
-            return refuse(
-                "`propagation = \"range\"` models no powers, which channels need; choose another".to_owned(),
-            );
+            return refuse("channels need powers: choose another `propagation` than \"range\"".to_owned());
         }
         if network.radio.capture == Capture::AnySignal {
-            return refuse("receivers as in ns-2 need one channel; leave `capture` or `channel` out".to_owned());
+            return refuse("`capture = \"any-signal\"` needs one channel; leave `capture` or `channel` out".to_owned());
         }
         match Band::new(number, generations.width(node, network), high) {
             Ok(band) => of_cells.push((node, band)),

@@ -1,4 +1,4 @@
-//! Stations of several generations in one network. Two stations use the formats that both have.
+//! Stations of several generations in one network. Two stations use the formats that both support.
 
 use super::sites::Site;
 use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role, Standard};
@@ -33,11 +33,11 @@ impl Generations {
         for (site, place) in sites().zip(0..).filter(|(site, _)| site.downlink_mcs.is_some()) {
             let refuse = |why: String| Err(BuildError::new(format!("node.{}.downlink_mcs", site.name), why));
             if site.role != Role::Station || network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
-                return refuse("it is only for stations, and only without rate control; leave it out".to_owned());
+                return refuse("the key is only for stations without rate control; leave it out".to_owned());
             }
             let mut senders = sites().zip(0..).filter(|(site, _)| site.role == Role::AccessPoint).peekable();
             if senders.peek().is_none() {
-                return refuse("there is no access point; write `mcs` of the nodes that send".to_owned());
+                return refuse("without an access point the senders need `mcs`: write it at these nodes".to_owned());
             }
             if let Some(why) = senders.find_map(|(_, sender)| found.towards(sender, place).data_mode().err()) {
                 return refuse(why.why);
@@ -88,20 +88,20 @@ impl Generations {
         self.radios.get(node as usize).unwrap_or(&network.radio).streams.unwrap_or(1)
     }
 
-    /// PPDU format of each node, by address, none before 802.11n; empty if all are alike.
+    /// PPDU format of each node, by address, none before 802.11n; empty if all formats are equal.
     pub(crate) fn formats(&self) -> Vec<Option<Format>> {
         self.radios.iter().map(|radio| Format::of(radio.standard)).collect()
     }
 
-    /// The standard of each node, by address, if one of them cannot decode the formats of all.
+    /// The standard of each node, by address, if some node cannot decode the formats of all others.
     pub(crate) fn standards(&self) -> Option<Vec<Standard>> {
         let all = || self.radios.iter().map(|radio| radio.standard);
         let newest = all().max()?;
         all().any(|own| own < newest && !own.high_throughput()).then(|| all().collect())
     }
 
-    /// The modes that a node has towards each other one: the different sets, and by address which. `modes`: those of a
-    /// radio, `all` that of the node itself.
+    /// The modes that a node has towards each other node: the different sets, and the set by address. `modes`: those of
+    /// a radio, `all` that of the node itself.
     pub(crate) fn of(
         &self,
         node: u32,

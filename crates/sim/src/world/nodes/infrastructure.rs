@@ -11,11 +11,11 @@ use crate::radio::Medium;
 use crate::world::error::BuildError;
 use crate::world::wired::{self, Link, Wire};
 
-/// Connections of nodes beyond their radio range. Nodes with a radio come first, wired ones after them.
+/// Connections of nodes beyond their radio range. Nodes with a radio come first, wired nodes after them.
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
     radios: usize,
-    /// Nodes with a radio that a scenario describes; after them come those of stations that roam.
+    /// Number of nodes with a radio that a scenario describes; after them come those of stations that roam.
     described: usize,
     /// True if there is an access point.
     access: bool,
@@ -46,7 +46,7 @@ impl Infrastructure {
         Ok(found)
     }
 
-    /// Both directions of all wired links; the `k`-th link's are the `2k`-th and the one after it.
+    /// Both directions of all wired links; the `k`-th link has the `2k`-th and the next direction.
     pub(crate) fn wires(&self, network: &Network, nodes: &List<NodeId, Node>, seed: u64) -> Vec<Wire> {
         let mut wires = Vec::with_capacity(2 * self.wires.len());
         for &Link { ends: [a, b], table } in &self.wires {
@@ -61,7 +61,7 @@ impl Infrastructure {
         wires
     }
 
-    /// The node at the other end of each of a node's wired links, and the direction towards it.
+    /// The node at the other end of each of a node's wired links, and the direction towards that node.
     pub(crate) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, WireId)> {
         (0..).zip(&self.wires).filter_map(move |(link, &Link { ends: [a, b], .. })| match node {
             _ if node == a => Some((b, WireId::at(2 * link))),
@@ -75,9 +75,9 @@ impl Infrastructure {
         self.wires[wire.place() / 2].table
     }
 
-    /// Nodes that every node may send to: over a wired link; by radio a station to its access point and back, and
-    /// without access points any node to those in range. In the scenario's order, so that ties between routes do not
-    /// depend on distances.
+    /// Nodes to which every node may send: over a wired link; by radio a station to its access point and back, and
+    /// without access points any node to those in range. The nodes are in the scenario's order, so that ties between
+    /// routes do not depend on distances.
     pub(crate) fn neighbours(&self, medium: &Medium<Frame>) -> Vec<Vec<u32>> {
         let count = u32::try_from(self.access_point.len()).expect("nodes were counted before");
         let of = |node: u32| {
@@ -167,7 +167,7 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
         return match (site.role, all.next(), all.next()) {
             (Role::Station, Some((only, _)), None) => Ok(Some(only)),
             (Role::Station, Some(_), Some(_)) => {
-                refuse(format!("there are several access points: say which one is that of `{}`", site.name))
+                refuse(format!("there are several access points: name that of `{}` in `access_point`", site.name))
             }
             _ => Ok(None),
         };
@@ -187,13 +187,13 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
     match (site.role, site.queues) {
         (Role::AccessPoint | Role::Station, Some(Queues::Driver)) if !site.real => {
-            return refuse("queues", format!("it needs a real kernel: give `{}` `real = true`", site.name));
+            return refuse("queues", format!("\"driver\" needs a real kernel: set `real = true` for `{}`", site.name));
         }
         (Role::AccessPoint, _)
         | (_, None | Some(Queues::One))
         | (Role::Station, Some(Queues::Turns | Queues::Driver)) => {}
         (Role::Station, Some(Queues::PerStation | Queues::Mac80211)) => {
-            return refuse("queues", format!("`{}` is not an access point: it has one queue, or `turns`", site.name));
+            return refuse("queues", format!("`{}` is not an access point: write \"one\" or \"turns\"", site.name));
         }
         (Role::Wired, Some(_)) => {
             return refuse("queues", format!("`{}` has no radio: it has one queue for each link", site.name));
@@ -201,7 +201,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     }
     let TurnsScheduler { target_delay, bulk_delay, .. } = site.turns;
     if bulk_delay.is_some_and(|bulk| bulk.get() < target_delay.get()) {
-        let message = format!("it must be at least `target_delay`, which is {}", target_delay.get());
+        let message = format!("`bulk_delay` must be at least `target_delay`, which is {}", target_delay.get());
         return refuse("turns.bulk_delay", message);
     }
     if let Some(queues @ (Queues::Mac80211 | Queues::Turns | Queues::Driver)) = site.queues {
@@ -213,7 +213,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
                     _ => "mac80211",
                 };
                 let message = format!(
-                    "with `queues = \"{queues}\"` the scheduler has queues of its own; leave this table out, or write \
+                    "`queues = \"{queues}\"` brings its own queues; leave this table out, or write \
                      `queues = \"per-station\"`"
                 );
                 return refuse(key, message);

@@ -8,14 +8,14 @@ use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWayp
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Length};
 
-/// Shortest time in which a node may cross its area: faster ones are a mistake, and would change direction too often.
+/// Shortest time in which a node may cross its area: faster nodes are a mistake, and would change direction too often.
 const SHORTEST_CROSSING: Duration = Duration::from_millis(1);
-/// Lowest speed in metres per second: a node that takes a day for 100 m stands still.
+/// Lowest speed in metres per second: a node that takes a day for 100 m counts as standing still.
 const SLOWEST: f64 = 0.001;
 /// Longest side of an area in metres.
 const LONGEST_SIDE: f64 = 1e9;
 
-/// The movement of all nodes with a radio; the nodes of a family move like its first.
+/// The movement of all nodes with a radio; the nodes of a family move like the family's first.
 pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], seed: u64) -> Result<Motion, BuildError> {
     let mobility = &network.mobility;
     let followers = || families.iter().flat_map(|family| std::iter::repeat_n(family.home(), family.nodes.len() - 1));
@@ -36,7 +36,7 @@ pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], see
             Ok(Walk::scripted(start, commands).with_presence(presence))
         }
         (Some(_), Some(_)) => {
-            let message = format!("the movement file moves `{}` too: leave its position out, here or there", site.name);
+            let message = format!("the movement file moves `{}` too: leave out one of its positions", site.name);
             Err(BuildError::new(format!("node.{}.position", site.name), message))
         }
         (None, None) if !site.waypoints.is_empty() => {
@@ -70,7 +70,7 @@ impl From<Place> for Position {
     }
 }
 
-/// A node that stands, or follows its waypoints.
+/// A node that stands still, or follows its waypoints.
 fn itinerary(site: &Site, start: Position) -> Result<Walk, BuildError> {
     if site.waypoints.windows(2).any(|pair| pair[0].time >= pair[1].time) {
         let message = "waypoints must be in order of `time`";
@@ -118,9 +118,9 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
     Ok(())
 }
 
-/// Movements of each node by the movement file. Node 3 of the file is node 3 of the scenario, counted from 0, if the scenario has
-/// nodes of all numbers in the file; else, and where the file has names, its nodes are those of the scenario without a
-/// position, one by one.
+/// Movements of each node by the movement file. Node 3 of the file is node 3 of the scenario, counted from 0, if the
+/// scenario has nodes of all numbers in the file; otherwise, and if the file has names, its nodes are the scenario's
+/// nodes without a position, one by one.
 fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Option<Movement>>, BuildError> {
     let Some(file) = mobility.marks.read("file", &mobility.file) else {
         return Err(BuildError::new("mobility.model", "this model needs a `file`"));

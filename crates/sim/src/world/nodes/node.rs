@@ -21,7 +21,7 @@ const AROUND: u64 = 4 + 3;
 /// A node: its station, its egress, and its records.
 #[repr(C)] // what each frame of others reads comes first
 pub(crate) struct Node {
-    /// Time at which the earliest pending `Deadline` event of the station fires; later ones are stale.
+    /// Time at which the earliest pending `Deadline` event of the station fires; later events are stale.
     pub(crate) armed: Instant,
     /// Radio statistics, for controllers that use them.
     pub(crate) gauge: Option<Box<Gauge>>,
@@ -34,12 +34,12 @@ pub(crate) struct Node {
     /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once;
     /// a discarded one is replaced when the next packet leaves.
     pub(crate) saturated: List<PortId, Vec<(FlowId, Bytes)>>,
-    /// By port: when the earliest pending `Ready` event fires; later ones are stale.
+    /// By port: time at which the earliest pending `Ready` event fires; later events are stale.
     pub(crate) ready: List<PortId, Instant>,
-    /// Number of ports of the nodes before this one.
+    /// Number of ports of the nodes before this node.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,
-    /// Energy account, where energy is counted.
+    /// Energy account, if energy is counted.
     pub(crate) energy: Option<Box<EnergyAccount>>,
     /// Notes, if a controller orders or reads them.
     pub(crate) neighbours: Option<Box<Notes>>,
@@ -47,7 +47,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Returns the station's deadline, if no pending event of it is as early; the caller schedules one at that time.
+    /// Returns the station's deadline, if no pending event of it is as early; the caller then schedules an event.
     #[inline]
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.station.deadline;
@@ -57,7 +57,7 @@ impl Node {
         })
     }
 
-    /// Ensures an event when a port may release its next packet. `node`: its own number.
+    /// Ensures an event at the time at which a port may release its next packet. `node`: its own number.
     pub(crate) fn arm_port(&mut self, node: NodeId, port: PortId, at: Instant, events: &mut EventQueue<Event>) {
         let armed = &mut self.ready[port];
         if at < *armed {
@@ -77,8 +77,8 @@ impl Node {
         is_ready
     }
 
-    /// Reports packets of a port that the MAC, or a wired link, is done with. `expected`: the airtime of each; and for
-    /// packets of a hardware queue, their receiver, their total load, and whether they arrived.
+    /// Reports packets of a port with which the MAC or a wired link is done. `expected`: the airtime of each packet;
+    /// for packets of a hardware queue also their receiver, their total load, and whether they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -94,7 +94,7 @@ impl Node {
         }
     }
 
-    /// Records the start of a frame and its duration in its measurements.
+    /// Records the start of a frame and its duration in the node's measurements.
     pub(crate) fn measure_sent(&mut self, now: Instant, frame: &Frame, lasts: Duration) {
         if let Some(gauge) = &mut self.gauge {
             gauge.sends_frame(now, frame, lasts);
@@ -104,8 +104,8 @@ impl Node {
         }
     }
 
-    /// Records that the MAC is done with a packet, `service` after it got it. `busy`, here and below: busy time of the
-    /// medium since the start of the run.
+    /// Records that the MAC is done with a packet, `service` after it got the packet. `busy`, in all functions: busy
+    /// time of the medium since the start of the run.
     pub(crate) fn measure_finished(
         &mut self,
         now: Instant,
@@ -132,7 +132,7 @@ impl Node {
         }
     }
 
-    /// Radio measurements since the controller of this port last read them; none if it reads none.
+    /// Radio measurements since the controller of this port last read them; none if the controller reads none.
     pub(crate) fn seen_by_radio(
         &mut self,
         port: PortId,
@@ -149,7 +149,8 @@ impl Node {
         Some(Radio { aggregate_max, aggregate_mpdus_max: rules.aggregation.most_mpdus(), levels, ..radio })
     }
 
-    /// Carries out what a port's controller orders of the whole node. Returns when a note is due, if one is now.
+    /// Carries out the orders of a port's controller that concern the whole node. Returns the time at which a note is
+    /// due, if a note is ordered.
     pub(crate) fn obey(&mut self, port: PortId, orders: &Orders, now: Instant, rules: &Conventions) -> Option<Instant> {
         if self.egress.ports[port].needs().sets.contains(Sets::ACCESS) {
             self.order_access(port, orders, rules);
@@ -164,7 +165,7 @@ impl Node {
         notes.order(now, orders.note.as_ref()?)
     }
 
-    /// Posts its note, which is due, and returns it: see [`Posted::tell`].
+    /// Posts the node's note, which is due, and returns it: see [`Posted::tell`].
     pub(crate) fn tell(&mut self, now: Instant, posted: &mut Posted, packets: &mut Arena<Packet>) -> Option<Note> {
         let notes = self.neighbours.as_mut()?;
         posted.tell(now, (notes, &mut self.egress, &mut self.station), packets)
@@ -176,7 +177,7 @@ impl Node {
         self.station.contention.set_access(category, |configured| rules.ordered(configured, orders.access));
     }
 
-    /// Sets the contention window of a category whose scheduler asks for another one.
+    /// Sets the contention window of a category whose scheduler asks for another window.
     pub(crate) fn set_window(&mut self, rules: &Conventions) {
         if rules.edca()
             && let Some((category, window)) = self.egress.window()
@@ -186,7 +187,7 @@ impl Node {
     }
 
     /// Continues with the frames that a category holds after an exchange, for the next receiver. False if a waiting
-    /// packet is next: then the category is free to take it.
+    /// packet is next, for which the category is then free.
     pub(crate) fn resume_in_turn(
         &mut self,
         category: u8,
@@ -233,12 +234,13 @@ impl Node {
         Some((to, rules.mpdu(msdu_bytes(length))))
     }
 
-    /// Returns the rate that it can still admit: the least that its queues' controllers report; unlimited if none does.
+    /// Returns the rate that the node can still admit: the least that its queues' controllers report; unlimited if none
+    /// reports a rate.
     pub(crate) fn available(&self) -> Rate {
         self.egress.ports.iter().filter_map(|port| port.controller.available()).min().unwrap_or(Rate::bps(u64::MAX))
     }
 
-    /// Size of its queue for a receiver and category, headers included: the receiver needs the size in an A-MPDU.
+    /// Size of the node's queue for a receiver and category, with headers: the receiver needs it in an A-MPDU.
     pub(crate) fn queued(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
         let Self { station, egress, saturated, .. } = self;
         if !saturated[egress.layout.port(to, category, Class::BestEffort)].is_empty() {
@@ -255,7 +257,7 @@ impl Node {
         self.egress.waiting() > 0 || self.station.held.mpdus().next().is_some()
     }
 
-    /// True if packets wait here for a station that is believed to be asleep.
+    /// True if packets wait at this node for a station that is believed to be asleep.
     pub(crate) fn keeps_for(&self, station: u32) -> bool {
         let held = || self.egress.holds_for(station) || self.station.held.held_for(station).next().is_some();
         self.egress.is_asleep(station) && held()
@@ -283,8 +285,7 @@ impl Node {
         debug_assert!(sleeps || !self.egress.is_asleep(frame.from), "only one that said so is taken to be asleep");
     }
 
-    /// Suspends the frames that the MAC holds for a sleeping station of this access point: they are no longer in
-    /// flight.
+    /// Suspends the frames that the MAC holds for a sleeping station of this access point: they are not in flight.
     fn suspend(&mut self, to: u32, now: Instant, packets: &mut Arena<Packet>) {
         let Self { egress, station, .. } = self;
         egress.sleepers.set_asleep(to, true);
@@ -300,7 +301,7 @@ impl Node {
         }
     }
 
-    /// Keeps a packet that has left its port for a station that sleeps. It counts as waiting there until it moves on.
+    /// Buffers a packet that has left its port for a sleeping station. The packet counts as waiting until it moves on.
     #[cold]
     pub(crate) fn keep_asleep(&mut self, category: u8, taken: Taken, accounts: &mut Accounts) {
         debug_assert!(self.egress.is_asleep(taken.packet.to), "nothing is kept from a station that is awake");

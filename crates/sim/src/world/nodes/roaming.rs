@@ -1,6 +1,6 @@
-//! Stations that roam: at each access point such a station is a node of its own, with queues, rates and sessions of its
-//! own, and one of these nodes at a time is present. When it goes where hangs on the signals alone, so that all is
-//! known at the start.
+//! Stations that roam: at each access point such a station is a separate node, with its own queues, rates and sessions,
+//! and one of these nodes at a time is present. The times of its moves depend on the signals alone, so that all moves
+//! are known at the start.
 
 use super::sites::Site;
 use crate::config::{Network, Queues, Roaming, Role};
@@ -9,7 +9,7 @@ use crate::radio::{Channel, Signals};
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Power};
 
-/// Interval of beacons. A station checks the signal at each.
+/// Interval of beacons. A station checks the signal at each beacon.
 const BEACON: Duration = Duration::from_micros(102_400);
 /// Number of consecutive missed beacons after which Linux gives up an access point (`beacon_loss_count`).
 const LOST: u32 = 7;
@@ -19,10 +19,10 @@ const SELDOM: u64 = 10;
 /// The nodes of a station that roams.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
-    /// The station's node at each access point. The first one represents it in flows and results.
+    /// The station's node at each access point. The first node represents the station in flows and results.
     pub(crate) nodes: Vec<u32>,
     access_points: Vec<u32>,
-    /// True if it begins at the strongest access point, not at the first.
+    /// True if the station begins at the strongest access point, not at the first.
     seeks_first: bool,
 }
 
@@ -40,7 +40,7 @@ impl Family {
         self.nodes[0]
     }
 
-    /// The places of those access points that the station can decode now, with their signals: the strongest is the last.
+    /// The indices of the access points that the station can decode now, with their signals: the strongest is the last.
     fn heard(&self, signals: &mut Signals, now: Instant) -> Vec<(usize, Power)> {
         let pairs = (0..).zip(self.access_points.iter().zip(&self.nodes));
         let mut heard: Vec<_> =
@@ -54,7 +54,7 @@ impl Family {
         Turn { to: self.nodes[place], access_point: self.access_points[place], leaves, comes: leaves + outage }
     }
 
-    /// Returns the station's next access point, by signal strength.
+    /// Returns the moves of the station's family, by signal strength.
     fn by_signal(&self, roaming: &Roaming, signals: &mut Signals, end: Instant) -> Vec<Turn> {
         let (mut now, mut turns) = (Instant::ZERO, Vec::new());
         let mut at = 0;
@@ -90,7 +90,7 @@ impl Family {
         turns
     }
 
-    /// Returns its next access point by the scenario.
+    /// Returns the moves of the station's family by the scenario.
     fn by_hand(&self, roaming: &Roaming, site: &Site, sites: &[Site]) -> Result<Vec<Turn>, BuildError> {
         let mut turns = vec![self.turn(0, Instant::ZERO, Duration::ZERO)];
         for (step, index) in roaming.moves.iter().zip(0..) {
@@ -109,7 +109,7 @@ impl Family {
             if turn.leaves <= last.comes {
                 return refuse(
                     "time",
-                    format!("moves must be in order, each more than {} after the one before", roaming.outage.get()),
+                    format!("moves must be in order, each more than {} after the previous move", roaming.outage.get()),
                 );
             }
             turns.push(turn);
@@ -118,7 +118,7 @@ impl Family {
     }
 }
 
-/// Adds the nodes of stations that roam, after all others with a radio.
+/// Adds the nodes of stations that roam, after all other nodes with a radio.
 pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError> {
     let is_access_point = |(_, site): &(u32, &Site)| site.role == Role::AccessPoint;
     let name = |(node, site): (u32, &Site)| (node, site.name.clone());
@@ -147,7 +147,7 @@ pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError>
                 ..site.clone()
             };
             if sites.iter().any(|other| other.name == there.name) {
-                let message = format!("roaming uses this name for `{}` at `{name}`; take another", sites[home].name);
+                let message = format!("roaming needs this name for `{}` at `{name}`; use another", sites[home].name);
                 return Err(BuildError::new(format!("node.{}", there.name), message));
             }
             sites.insert(radios, there);
@@ -195,7 +195,7 @@ pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     alike
 }
 
-/// When each family goes where, its start first, and the movement of all nodes, of which those of a family are on the air by turns.
+/// The moves of each family, its start first, and the movement of all nodes, a family's nodes taking turns.
 pub(crate) fn turns(
     network: &Network,
     (sites, families): (&[Site], &[Family]),
@@ -212,7 +212,7 @@ pub(crate) fn turns(
         let refuse = |message: &str| Err(BuildError::new(format!("node.{}.roaming", site.name), message));
         let roaming = site.roaming.as_ref().expect("it roams");
         let told = motion.presence(family.home()).is_some();
-        refuse_if!(told, refuse("a movement file says when nodes come and go: leave `roaming` out"));
+        refuse_if!(told, refuse("the movement file sets when nodes are present: leave `roaming` out"));
         refuse_if!(network.radio.rooms.is_some(), refuse("walls are for nodes that stand still; leave `rooms` out"));
         let by_hand = !roaming.moves.is_empty();
         site.marks.read_where(&[(!by_hand, &["roaming.threshold", "roaming.hysteresis", "roaming.scan_interval"])]);
@@ -220,7 +220,7 @@ pub(crate) fn turns(
             return family.by_hand(roaming, site, sites);
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("`propagation = \"range\"` has no powers to compare: write `moves`, or choose another");
+            return refuse("`propagation = \"range\"` has no powers to compare: set `moves` or another model");
         }
         Ok(family.by_signal(roaming, &mut signals, end))
     };

@@ -6,10 +6,10 @@ use crate::world::error::BuildError;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Length;
 
-/// A node as described; it has no position if the mobility model places it.
+/// A node as described; it has no position if the mobility model places the node.
 pub(crate) use crate::config::Node as Site;
 
-/// All nodes: those placed by rule, then those placed one by one; those without a radio last.
+/// All nodes: those placed by rule, then those placed one by one; nodes without a radio last.
 pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildError> {
     let mut sites: Vec<Site> = Vec::new();
     if let Some(placement) = &network.nodes {
@@ -88,7 +88,7 @@ fn check_placement(placement: &Placement) -> Result<(), BuildError> {
     }
 }
 
-/// Returns the position of the `index`-th node, with random numbers of its own.
+/// Returns the position of the `index`-th node, drawn with its own random numbers.
 fn position(shape: Shape, index: u32, placement: &Placement, mut random: Stream) -> Place {
     let spacing = placement.spacing.map_or(0.0, Length::as_metres);
     let (index, count) = (f64::from(index), f64::from(placement.count));

@@ -27,7 +27,7 @@ impl Mesh {
         self.nodes[node].route(ends, now, &self.settings)
     }
 
-    /// Calls a node's state machine, which orders no actions.
+    /// Calls a node's state machine for a call that orders no actions.
     pub(super) fn tell<R>(&mut self, node: NodeId, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
         let Self { settings, nodes, out, .. } = self;
         act(&mut nodes[node], &mut Context { now, settings, out })

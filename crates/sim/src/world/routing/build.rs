@@ -71,7 +71,7 @@ fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
     if let Some(flow) = flows.iter().find(too_long) {
-        let message = format!("source routes leave {room} for a packet in one 802.11 frame: choose shorter packets");
+        let message = format!("source routes leave {room} of an 802.11 frame for a packet: choose shorter packets");
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
     let given = network.routing.dsr(rules.edca());
@@ -133,7 +133,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
             }
             RouteError::TooFar { from, to } => {
                 let message =
-                    format!("`{}` cannot send to `{}`: out of range, or not its station", name(from), name(to));
+                    format!("`{}` cannot send to `{}`: out of range, or no station of it", name(from), name(to));
                 BuildError::new("routing.route", message)
             }
             RouteError::Twice { node } => {
@@ -149,15 +149,15 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
     Ok(routes)
 }
 
-/// Refuses ranges over which a frame could still be in flight at the end of its time-out: it would be given up before
-/// it arrives. Links that come and go may be too long for an answer within a slot; every packet over them is given up.
+/// Refuses ranges over which a frame could still be in flight at the end of its time-out, so that it would be given up
+/// before it arrives. Links that come and go may be too long for an answer in a slot; then each packet is given up.
 fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
     let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
     if longest < most {
         return Ok(());
     }
     let message = format!(
-        "nodes that decode each other can be so far apart that a frame takes {longest}; an answer must come within a \
+        "nodes that decode each other can be so far apart that frames take {longest}, but an answer must come within a \
          SIFS and a slot, {most}: lower the range, or the area in which nodes move"
     );
     Err(BuildError::new("radio.range", message))
@@ -212,11 +212,11 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         if from == to {
             return refuse(
                 "to",
-                format!("the path ends where it begins, at `{from}`: name two nodes, or leave it out"),
+                format!("the path begins and ends at `{from}`: name two nodes, or leave the path out"),
             );
         }
         if given[..index].iter().any(|other| (&other.from, &other.to) == (from, to)) {
-            let message = format!("a path from `{from}` to `{to}` is given before; leave one of them out");
+            let message = format!("an earlier path leads from `{from}` to `{to}` too; leave one of the two out");
             return refuse("from", message);
         }
     }
@@ -226,7 +226,7 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         .collect()
 }
 
-/// Checks that a TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its
+/// Checks that a TXOP has room for one exchange of the first packet of each flow that uses it, at every node of its
 /// path; with AODV and DSR, at every node.
 pub(crate) fn check_txop(
     flows: &[Flow],

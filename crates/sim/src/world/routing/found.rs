@@ -1,4 +1,4 @@
-//! Routes that a protocol finds: its actions on packets, its pending events, and the counts of its messages.
+//! Routes that a protocol discovers: its actions on packets, its pending events, and the counts of its messages.
 
 use super::aodv::Mesh;
 use super::plane::{Desk, Plane};
@@ -12,7 +12,7 @@ use crate::net::{Load, LossCause, Packet};
 use crate::results;
 use units::{Duration, Instant};
 
-/// A broken link, and the source route of the packet that met it.
+/// A broken link, and the source route of the packet that was to use it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct News {
     broken: Broken,
@@ -57,7 +57,7 @@ impl Found {
         }
     }
 
-    /// Number of packets that wait: for a route, or for their delay to end.
+    /// Number of packets that wait for a route, or for the end of their delay.
     pub(crate) fn waiting(&self) -> u64 {
         let held: usize = match &self.protocol {
             Protocol::Aodv(mesh) => mesh.nodes.iter().map(Aodv::held).sum(),
@@ -82,7 +82,7 @@ impl Found {
         }
     }
 
-    /// Takes the source route off a data packet that has arrived, of a flow `to` a node or to all, if it has one.
+    /// Removes the source route, if any, from an arrived data packet of a flow `to` a node or to all.
     pub(crate) fn open(&mut self, handle: Handle, packet: &mut Packet, to: u32) {
         if let Protocol::Dsr(mesh) = &mut self.protocol
             && to != BROADCAST
@@ -98,7 +98,7 @@ impl Found {
         }
     }
 
-    /// Next hop of a data packet at a node, if it is known.
+    /// Next hop of a data packet at a node, if the hop is known.
     pub(crate) fn route(&mut self, node: NodeId, ends: &Ends, now: Instant) -> Option<u32> {
         match &mut self.protocol {
             Protocol::Aodv(mesh) => mesh.route(node, ends, now),
@@ -106,7 +106,7 @@ impl Found {
         }
     }
 
-    /// A data packet that was [opened](Self::open) goes on by its source route, once it is [handed over](Self::seek).
+    /// A data packet that was [opened](Self::open) continues by its source route, once it is [handed over](Self::seek).
     pub(crate) fn forward(&mut self, desk: &mut Desk) {
         if let Protocol::Dsr(mesh) = &mut self.protocol {
             let header = mesh.arriving;
@@ -142,7 +142,7 @@ impl Found {
         }
     }
 
-    /// Lets a node overhear a packet for another one.
+    /// Lets a node overhear a packet for another node.
     pub(crate) fn overhear(&mut self, packet: Handle, desk: &mut Desk) {
         let Self { protocol: Protocol::Dsr(mesh), plane } = self else { return };
         match desk.packets.get(packet).load {
@@ -158,7 +158,7 @@ impl Found {
         }
     }
 
-    /// Returns where a packet goes after its delay.
+    /// Returns the destination of a packet after its delay.
     pub(crate) fn delay_ends(&mut self, handle: Handle, packets: &Arena<Packet>) -> u32 {
         debug_assert!(self.plane.delayed > 0, "what goes on was delayed");
         self.plane.delayed -= 1;
@@ -169,7 +169,7 @@ impl Found {
         }
     }
 
-    /// Handles a `Route` event of a node. True if it was due.
+    /// Handles a `Route` event of a node. True if the node's deadline was due.
     pub(crate) fn due(&mut self, desk: &mut Desk) -> bool {
         if self.plane.armed[desk.node] != desk.now {
             return false;
@@ -192,7 +192,7 @@ impl Found {
         }
     }
 
-    /// Returns the node's deadline, if no pending event of it is as early; one then has to be scheduled.
+    /// Returns the node's deadline if no pending event of it is as early, so that one has to be scheduled.
     pub(crate) fn newly_due(&mut self, node: NodeId) -> Option<Instant> {
         let deadline = self.deadline(node);
         let armed = &mut self.plane.armed[node];
@@ -202,7 +202,7 @@ impl Found {
         })
     }
 
-    /// Handles a packet for this neighbour that the MAC has given up. Returns the report that follows it.
+    /// Handles a packet for this neighbour that the MAC has given up. Returns the resulting report.
     pub(crate) fn link_fails(&mut self, node: NodeId, packet: Handle, to: u32) -> Option<News> {
         match &mut self.protocol {
             Protocol::Aodv(_) => None,
@@ -228,7 +228,7 @@ impl Found {
         plane.purges && is_broken
     }
 
-    /// True if the packets that wait for a neighbour are removed when one with data fails.
+    /// True if the packets that wait for a neighbour are removed when a data packet fails.
     pub(crate) fn purges_for_data(&self) -> bool {
         let breaks = match &self.protocol {
             Protocol::Aodv(mesh) => mesh.packet_failures,
@@ -238,7 +238,7 @@ impl Found {
     }
 
     /// Offers a node a data packet that it could not send to this neighbour; if not `missing`, the neighbour has
-    /// received it all the same. True if the node keeps it.
+    /// received it nevertheless. True if the node keeps the packet.
     pub(crate) fn packet_failed(
         &mut self,
         (packet, to, missing): (Handle, u32, bool),
@@ -267,7 +267,7 @@ impl Found {
         }
     }
 
-    /// Handles a message that waited for a neighbour with a broken link: it may go by another route.
+    /// Handles a message that waited for a neighbour with a broken link: it may take another route.
     pub(crate) fn salvage(&mut self, message: Handle, to: u32, desk: &mut Desk) {
         if let Protocol::Dsr(mesh) = &mut self.protocol {
             let message = mesh.message(message);

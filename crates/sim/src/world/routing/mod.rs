@@ -1,4 +1,4 @@
-//! Next hops of packets: by fixed routes, AODV or DSR. The network carries out a protocol's actions step by step.
+//! Next hops of packets: by fixed routes, AODV or DSR. The network executes a protocol's actions step by step.
 
 mod aodv;
 pub(crate) mod build;
@@ -24,7 +24,7 @@ pub(crate) enum Routing {
 }
 
 impl Routing {
-    /// The protocol that finds routes, if one does.
+    /// The protocol that discovers routes, if the network has one.
     pub(crate) fn found(&mut self) -> Option<&mut Found> {
         match self {
             Self::Static(_) => None,
@@ -39,8 +39,7 @@ impl Routing {
         }
     }
 
-    /// Returns the next hop of a flow at its first node; all nodes if a route has to be found, with one port per
-    /// category.
+    /// Returns the next hop of a flow at its first node; all nodes if a route must be found, one port per category.
     pub(crate) fn first_hop(&self, flow: FlowId, of: &Flow) -> u32 {
         match self {
             Self::Static(routes) if of.to != BROADCAST => {

@@ -1,4 +1,4 @@
-//! Common state of the protocols that find routes: pending events, counts of messages, and actions to carry out.
+//! Common state of the protocols that discover routes: pending events, counts of messages, and actions to execute.
 
 use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{Arena, Handle, List, NodeId};
@@ -17,16 +17,16 @@ pub(crate) enum Step {
     Discard { packet: Handle, why: LossCause, refills: bool },
 }
 
-/// A node that is called, the time, and the packets of its network.
+/// The called node, the time, and the packets of its network.
 pub(crate) struct Desk<'a> {
     pub(crate) node: NodeId,
     pub(crate) now: Instant,
     pub(crate) packets: &'a mut Arena<Packet>,
 }
 
-/// State of a protocol beside that of its nodes.
+/// State of a protocol apart from that of its nodes.
 pub(crate) struct Plane {
-    /// By node: when the earliest pending `Route` event fires; later ones are stale.
+    /// By node: time at which the earliest pending `Route` event fires; later events are stale.
     pub(super) armed: List<NodeId, Instant>,
     pub(crate) ledger: Ledger,
     /// Number of packets that wait for their delay to end.
@@ -48,7 +48,7 @@ impl Plane {
         Self { armed, ledger: Ledger::default(), delayed: 0, purges, category, goes_first, steps: Vec::new() }
     }
 
-    /// A packet with a stored message of this length goes to a neighbour, or to all, after a delay. `counts`: of its
+    /// A packet with a stored message of this length goes to one neighbour or all after a delay. `counts`: of its
     /// sender.
     pub(super) fn send_message(
         &mut self,

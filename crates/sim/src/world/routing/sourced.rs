@@ -16,7 +16,7 @@ pub(super) struct Sourced {
     headers: Beside<Header>,
     /// Source route of the packet that a node takes now.
     pub(super) arriving: Header,
-    /// Header for its next hop, if it goes on.
+    /// Header for the next hop, if the packet continues.
     pub(super) onward: Option<Header>,
     out: Output,
 }
@@ -55,7 +55,7 @@ impl Sourced {
         (message.is_some() || route.len() > 1).then(|| Box::new(DsrOptions { route, at, salvaged, message }))
     }
 
-    /// Takes the source route off a data packet that has arrived.
+    /// Removes the source route from an arrived data packet.
     pub(super) fn open(&mut self, handle: Handle, packet: &mut Packet) {
         self.arriving = self.header(handle);
         debug_assert!(packet.length >= self.arriving.length(), "a packet is longer than its headers");
@@ -76,13 +76,13 @@ impl Sourced {
         header.next().unwrap_or(BROADCAST)
     }
 
-    /// Takes a data packet that could not be sent off its source route.
+    /// Removes the source route from a data packet that could not be sent.
     pub(super) fn take_off(&mut self, handle: Handle, packets: &mut Arena<Packet>) {
         let packet = packets.get_mut(handle);
         packet.length = packet.length - self.header(handle).length();
     }
 
-    /// Returns the next hop of a packet: a data packet, or one with this message.
+    /// Returns the next hop of a packet: of a data packet, or of a packet with this message.
     pub(super) fn next(&self, handle: Handle, message: Option<Handle>) -> u32 {
         let header = message.map_or_else(|| self.header(handle), |message| self.messages.get(message).header);
         header.next().unwrap_or(BROADCAST)

@@ -1,4 +1,4 @@
-//! Maintenance of the record: it is written from full runs, and checked against scenarios, runs and pages.
+//! Maintenance of the record, which is written from full runs and checked against scenarios, runs and pages.
 
 use super::{Records, records, scenarios};
 use crate::console::{complain, print};
@@ -43,7 +43,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     Ok(if found.is_empty() { HOLDS } else { DIFFERS })
 }
 
-/// Returns the scenarios with each set of conventions, other than that of their files, for which the record has rows.
+/// Returns the scenarios under every other set of conventions than that of their files for which the record has rows.
 fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
     let mut others = Vec::new();
     for (file, named) in scenarios {
@@ -67,7 +67,7 @@ fn with_conventions(name: &str) -> Wishes {
 struct Ran {
     id: String,
     verdicts: Vec<Verdict>,
-    /// True for runs with all seeds at full length and no key set from outside but the conventions.
+    /// True for runs with all seeds at full length, without keys set on the command line except the conventions.
     full: bool,
     set: Option<String>,
 }
@@ -99,11 +99,11 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().flat_map(one).collect()
 }
 
-/// Rewrites the record: rows of the full runs in `folders` replace the old ones, the other rows stay, and all get the
+/// Rewrites the record: rows of the full runs in `folders` replace old rows, other rows stay, and all rows get the
 /// present texts of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
-        return Err(Failure::wrong("run this in the folder that contains ./scenarios: the record is written there"));
+        return Err(Failure::wrong("run this command in the folder of ./scenarios, where it writes the record"));
     }
     let old = records()?;
     let scenarios = scenarios()?;
@@ -112,7 +112,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         let ran = Ran::read(&folder)?;
         let Some((file, _)) = scenarios.iter().find(|(_, named)| named.scenario.id == ran.id) else { continue };
         if !ran.full {
-            complain(format_args!("{}: left out, not a full run", folder.display()));
+            complain(format_args!("{}: left out, because its runs were shortened", folder.display()));
             continue;
         }
         let wishes = ran.set.as_deref().map_or_else(Wishes::default, with_conventions);
@@ -141,7 +141,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     print(&format!("{} rows are new\n", new.len()))
 }
 
-/// Returns the rows of a folder's runs if they are the runs that the scenario asks for today.
+/// Returns the rows of a folder's runs if the scenario still asks for exactly these runs.
 fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -> Result<Vec<Row>, String> {
     let then = Scenario::networks("scenario.toml", study.text.as_bytes(), wishes);
     let made = fs::metadata(folder.join("manifest.json")).and_then(|file| file.modified());
@@ -189,8 +189,8 @@ fn filled(text: &str, records: &Records) -> Result<String, String> {
     let mut rest = text;
     while let Some(at) = rest.find(begin) {
         let (before, marked) = rest.split_at(at);
-        let (mark, _) = marked.split_once("-->\n").ok_or("the mark of a table has no end")?;
-        let (_, after) = marked.split_once(end).ok_or("no `<!-- end -->` follows the mark of a table")?;
+        let (mark, _) = marked.split_once("-->\n").ok_or("the comment that marks a table has no `-->`")?;
+        let (_, after) = marked.split_once(end).ok_or("no `<!-- end -->` follows the comment that marks a table")?;
         let (options, targets): (Vec<&str>, Vec<&str>) =
             mark[begin.len()..].split_whitespace().partition(|word| word.starts_with("--"));
         let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();

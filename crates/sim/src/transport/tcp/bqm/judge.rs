@@ -9,12 +9,12 @@ use crate::transport::tcp::segment::{Block, Report};
 /// Number of consecutive losses that always count as congestion, whatever equation (3.2) says (section 3.2).
 const BURST: u64 = 3;
 
-/// Missing packets between the next in order and the highest received.
+/// Missing packets between the next packet in order and the highest received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport::tcp) struct Missing {
-    /// Their number by discard priority. Of all: `r`; of priority 0: `x`.
+    /// Number of missing packets by discard priority. Number of all missing packets: `r`; with priority 0: `x`.
     counts: [u64; PRIORITIES as usize],
-    /// True if at least [`BURST`] in a row are among them.
+    /// True if at least [`BURST`] consecutive packets are among the missing.
     burst: bool,
 }
 
@@ -29,7 +29,7 @@ impl Settings {
         })
     }
 
-    /// Verdict: wireless loss, or congestion and how overloaded the path is. None if nothing is missing.
+    /// Verdict: wireless loss, or congestion with the path's overload. `None` if no packet is missing.
     pub(in crate::transport::tcp) fn judge(&self, missing: &Missing) -> Option<Report> {
         let Missing { counts, burst } = *missing;
         let lost: u64 = counts.iter().sum();

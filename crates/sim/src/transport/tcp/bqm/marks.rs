@@ -20,13 +20,13 @@ impl Marks {
         Self { settings, segment, sent_to: 0, repeated: BTreeMap::new() }
     }
 
-    /// Priority without the increase for repetitions.
+    /// Priority without the increase for retransmissions.
     pub(in crate::transport::tcp) fn base(&self, start: u64) -> u8 {
         self.settings.pattern.priority(number(start, self.segment))
     }
 
-    /// Priority of the segment that begins with octet `start`, which is sent now. A retransmission has a higher one;
-    /// otherwise it would be dropped again and again where priority 0 never gets through.
+    /// Priority of the segment that begins with octet `start`, which is sent now. A retransmission has a higher
+    /// priority; otherwise it would be dropped again and again where priority 0 never gets through.
     pub(in crate::transport::tcp) fn send(&mut self, start: u64) -> u8 {
         let mut raised = 0;
         if start >= self.sent_to {
@@ -39,7 +39,7 @@ impl Marks {
         self.base(start).saturating_add(raised).min(PRIORITIES - 1)
     }
 
-    /// Forgets acknowledged octets, those below `una`.
+    /// Forgets acknowledged octets, which lie below `una`.
     pub(in crate::transport::tcp) fn acknowledge(&mut self, una: u64) {
         while self.repeated.first_key_value().is_some_and(|(&start, _)| start < una) {
             self.repeated.pop_first();

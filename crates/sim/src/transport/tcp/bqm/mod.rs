@@ -1,9 +1,9 @@
 //! The ends of a connection under biased queue management (BQM thesis, chapter 3). Section numbers are the thesis'.
 //!
-//! The sender assigns each packet a discard priority ([`Marks`], section 3.1), and a queue in the network drops those
+//! The sender assigns each packet a discard priority ([`Marks`], section 3.1), and a queue in the network drops packets
 //! of priority 0 first (the discipline `biased`). From the missing packets the receiver therefore sees whether a queue
-//! dropped them and how full it was (`judge.rs`, sections 3.2 to 3.4 and 3.6). It reports that to the sender, whose
-//! window follows (`congestion/bqm.rs`, section 3.5).
+//! dropped them and how full it was (`judge.rs`, sections 3.2 to 3.4 and 3.6). The receiver reports this verdict to the
+//! sender, whose window reacts (`congestion/bqm.rs`, section 3.5).
 
 mod judge;
 mod marks;
@@ -18,19 +18,19 @@ use crate::config::bqm::{DiscardPattern as Pattern, Discriminator, Growth, Measu
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) pattern: Pattern,
-    /// True if a repetition has a priority higher by one each time, so that it is not dropped for ever.
+    /// True if each retransmission raises a packet's priority by one, so that the packet is not dropped for ever.
     pub(crate) raise: bool,
-    /// How a receiver distinguishes losses, if at all: by equation (3.2) and the rule on bursts.
+    /// Way in which a receiver distinguishes losses, if at all: by equation (3.2) and the rule on bursts.
     pub(crate) discriminator: Discriminator,
-    /// `K`: one in this many packets has priority 0, for the receiver. None: no packet has.
+    /// `K`: one packet in this number has priority 0, for the receiver. None: no packet has.
     pub(crate) every: Option<u32>,
     /// A receiver's estimate of a path's overload; without a gap: Modified BQM, section 3.6.
     pub(crate) measure: Measure,
-    /// Sender's reaction to a loss without congestion: by one packet in section 3.5, none in section 6.1.
+    /// Sender's reaction to a loss without congestion: a reduction by one packet in section 3.5, none in section 6.1.
     pub(crate) wireless_loss: WirelessLoss,
     /// Time for which the window grows at the reduced speed after a reaction.
     pub(crate) growth: Growth,
-    /// Slow start threshold after a reaction; half: RFC 5681, equation 4.
+    /// Slow start threshold after a reaction; `half` is RFC 5681, equation 4.
     pub(crate) threshold: Threshold,
     /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
     pub(crate) single_duplicate: bool,

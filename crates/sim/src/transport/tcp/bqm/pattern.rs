@@ -49,8 +49,8 @@ impl Pattern {
         u32::try_from(batch).ok()?.checked_div(zeros)
     }
 
-    /// Share of packets with at most this priority, in sixteenths: the overload of the path if no higher one is lost
-    /// (Table 3.1).
+    /// Share of packets with at most this priority, in sixteenths: the overload of the path if no higher priority is
+    /// lost (Table 3.1).
     pub(crate) fn overload(self, priority: u8) -> u64 {
         u64::from(self.up_to(priority)) * 16 / self.batch().len() as u64
     }

@@ -1,4 +1,4 @@
-//! The window law of BQM (BQM thesis, section 3.5, Table 3.1): the lower the discard priorities that were lost, the less the
+//! The window law of BQM (BQM thesis, section 3.5, Table 3.1): the lower the lost discard priorities, the less the
 //! window falls, and the slower it grows afterwards.
 //!
 //! | highest lost priority | overload | `alpha` | `beta` |
@@ -8,8 +8,8 @@
 //! | 2 | W/2 | 1/2 | 1/2 |
 //! | 3 | W | 1/4 | 1 |
 //!
-//! `beta` is the overload, and `alpha` is the rest; as a window of zero would send nothing, a quarter remains in the
-//! last line. Other patterns have other overloads. A loss without report is handled as in Reno.
+//! `beta` is the overload, and `alpha` the rest to the whole; as a window of zero would send nothing, a quarter remains
+//! in the last line. Other patterns of priorities have other overloads. A loss without report is handled as in Reno.
 
 use crate::config::bqm::{Growth, Threshold, WirelessLoss};
 use crate::transport::tcp::Report;
@@ -18,7 +18,7 @@ use crate::transport::tcp::bqm::{PRIORITIES, Settings};
 /// The whole in the unit of `alpha` and `beta`.
 const WHOLE: u64 = 16;
 
-/// `alpha` if the path is overloaded by everything that was sent.
+/// `alpha` if the path is overloaded by all packets that were sent.
 const LEAST: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Bqm {
         Self { settings, beta: WHOLE, acked: 0, before: 0 }
     }
 
-    /// Growth of `cwnd`, as Reno's but for `beta`.
+    /// Growth of `cwnd`, like Reno's except for `beta`.
     pub(super) fn increase(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
         if self.settings.growth == Growth::UntilRegained && cwnd >= self.before {
             self.beta = WHOLE;

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438). Windows are in segments and times in seconds here, as in the RFC's formulas.
+//! CUBIC (RFC 9438). Windows are in segments and times in seconds in this module, as in the RFC's formulas.
 
 use super::Growth;
 use crate::transport::tcp::FriendlyGrowth;
@@ -8,14 +8,14 @@ use units::Instant;
 const C: f64 = 0.4;
 /// Factor of the window at congestion, `beta_cubic` (RFC 9438, 4.6).
 const BETA: f64 = 0.7;
-/// Additive increase that with `BETA` is as fast as Reno on average, `alpha_cubic` (RFC 9438, 4.3).
+/// Additive increase with which `BETA` is as fast as Reno on average, `alpha_cubic` (RFC 9438, 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Debug)]
 pub(super) struct Cubic {
     segment: f64,
     friendly: FriendlyGrowth,
-    /// The window at the last reduction, `W_max`, less after fast convergence.
+    /// The window at the last reduction, `W_max`, lowered by fast convergence.
     w_max: f64,
     /// The window before the last reduction, `cwnd_prior`.
     prior: f64,
@@ -87,7 +87,7 @@ impl Cubic {
         libm::floor(flight as f64 * BETA) as u64
     }
 
-    /// Handles a timeout: the next stage has its plateau where it begins (RFC 9438, 4.8).
+    /// Handles a timeout: the next stage has its plateau at its initial window (RFC 9438, 4.8).
     pub(super) fn forget(&mut self) {
         self.w_max = 0.0;
         self.stage = None;

@@ -16,10 +16,10 @@ use units::{Duration, Instant};
 pub(crate) struct Growth {
     pub(crate) now: Instant,
     pub(crate) srtt: Option<Duration>,
-    /// Octets newly acknowledged, without those that were SACKed before.
+    /// Octets newly acknowledged, without octets that were SACKed before.
     pub(crate) acked: u64,
     /// True if only the congestion window limited the sender.
     pub(crate) limited: bool,
-    /// The octets were outstanding when the retransmission timer expired.
+    /// True if the octets were outstanding when the retransmission timer expired.
     pub(crate) timed_out: bool,
 }

@@ -1,26 +1,27 @@
-//! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP (RFC 8257) for the Internet. Reacts to the share of
-//! octets that arrive marked, so that a queue can mark early and often; the requirements are those of RFC 9331.
+//! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP (RFC 8257) for the Internet. Prague reacts to the
+//! share of octets that arrive marked, so a queue can mark early and often; its requirements are those of RFC 9331.
 //!
 //! As in Linux, the source of the numbers: once per round trip the window falls by half the average share; it grows by
-//! one segment per round trip of 25 ms, if the real one is shorter; marked octets cause no growth. Left out: pacing,
-//! the 500 round trips after which Linux begins to count in 25 ms, and the detection of queues that mark by RFC 3168.
+//! one segment per round trip of 25 ms, if the real round trip is shorter; marked octets cause no growth. Not modelled:
+//! pacing, the 500 round trips after which Linux begins to count in 25 ms, and the detection of queues that mark by RFC
+//! 3168.
 
 use super::Growth;
 use units::{Duration, Instant};
 
 /// Gain of the average share, `g`.
 const GAIN: f64 = 1.0 / 16.0;
-/// Round trip in which flows with shorter ones grow and react (`RTT_virt` at least).
+/// Virtual round trip in which flows with shorter round trips grow and react (`RTT_virt` at least).
 const REFERENCE: Duration = Duration::from_millis(25);
 
 #[derive(Debug)]
 pub(super) struct Prague {
     segment: f64,
-    /// Average share of octets that were marked, `alpha`. Counts from the first mark on.
+    /// Average share of octets that were marked, `alpha`. The average begins at the first mark.
     share: f64,
     seen: bool,
     round: Round,
-    /// The last reduction by marks: when, and the first octet not sent by then.
+    /// The last reduction by marks: its time, and the first octet not yet sent then.
     reduced: Option<(Instant, u64)>,
     /// Fraction of an octet of growth not yet applied.
     fraction: f64,
@@ -30,7 +31,7 @@ pub(super) struct Prague {
 #[derive(Clone, Copy, Debug)]
 struct Round {
     began: Instant,
-    /// First octet not sent when it began.
+    /// First octet not sent when the round trip began.
     end: u64,
     acked: u64,
     marked: u64,
@@ -58,7 +59,7 @@ impl Prague {
         Self { segment: segment as f64, share: 1.0, seen: false, round, reduced: None, fraction: 0.0 }
     }
 
-    /// Growth of `cwnd` in octets by what was acknowledged without a mark.
+    /// Growth of `cwnd` in octets by the octets that were acknowledged without a mark.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn increase(&mut self, cwnd: u64, growth: Growth) -> u64 {
         // One segment per reference round trip; as the rate of an equal window is higher by the same ratio: its square.
@@ -70,7 +71,7 @@ impl Prague {
         whole as u64
     }
 
-    /// Counts marks. The lower window if they reduce it.
+    /// Counts marks. Returns the lower window if marks reduce it.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn hear(&mut self, cwnd: u64, is_slow_start: bool, heard: &Heard) -> Option<u64> {
         let &Heard { now, una, nxt, marked, .. } = heard;

@@ -33,7 +33,7 @@ impl Reno {
         flight / 2
     }
 
-    /// Counts as ns-3's `TcpLinuxReno`: the rest from a larger window gives one segment.
+    /// Counts as ns-3's `TcpLinuxReno`: the rest of a larger window gives one segment.
     fn count(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
         let left = self.acked >= cwnd;
         let count = if left { acked } else { self.acked.saturating_add(acked) };

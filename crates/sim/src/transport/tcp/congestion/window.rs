@@ -31,7 +31,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The initial window (RFC 6928), with a threshold that does not limit it (RFC 5681, 3.1).
+    /// The initial window (RFC 6928), with a threshold that does not limit the window (RFC 5681, 3.1).
     pub(crate) fn new(settings: &Settings) -> Self {
         let segment = settings.segment.count();
         let initial = segment.saturating_mul(u64::from(settings.initial_window));
@@ -83,8 +83,7 @@ impl Window {
         debug_assert!(self.cwnd >= self.segment && self.ssthresh >= self.segment);
     }
 
-    /// Handles congestion, seen by loss or by a mark, with `flight` octets outstanding and the receiver's report of the
-    /// loss.
+    /// Handles congestion, detected by loss or by a mark, with `flight` octets outstanding and the receiver's report.
     pub(crate) fn reduce(&mut self, flight: u64, report: Option<Report>) {
         if let Law::Bqm(bqm) = &mut self.law {
             let now = Reaction { cwnd: self.cwnd, ssthresh: self.ssthresh };
@@ -99,7 +98,7 @@ impl Window {
         debug_assert!(self.cwnd >= 2 * self.segment && self.ssthresh >= 2 * self.segment);
     }
 
-    /// Handles counted marks (Prague). True if they reduce the window; no other law counts them.
+    /// Handles counted marks (Prague). True if marks reduce the window; no other law counts marks.
     pub(crate) fn hear(&mut self, heard: &Heard) -> bool {
         let is_slow_start = self.cwnd < self.ssthresh;
         let Law::Prague(prague) = &mut self.law else { return false };
@@ -110,8 +109,8 @@ impl Window {
         true
     }
 
-    /// Sets the slow start threshold after congestion (RFC 5681, equation 4; RFC 9438, 4.6). The equation is an upper bound:
-    /// where `again` says that it is the same congestion as before, a lower threshold stays.
+    /// Sets the slow start threshold after congestion (RFC 5681, equation 4; RFC 9438, 4.6). The equation is an upper
+    /// bound: if `again` says that it is the same congestion as before, a lower threshold stays.
     pub(crate) fn lower_threshold(&mut self, flight: u64, again: bool) {
         let threshold = match &mut self.law {
             Law::Reno(reno) => reno.decrease(flight),
@@ -126,8 +125,8 @@ impl Window {
         debug_assert!(self.ssthresh <= threshold && self.ssthresh >= 2 * self.segment);
     }
 
-    /// Handles a timeout (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, beside `pipe` octets that
-    /// count as still in the network (as in Linux).
+    /// Handles a timeout (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, in addition to `pipe`
+    /// octets that count as still in the network (as in Linux).
     pub(crate) fn collapse(&mut self, pipe: u64) {
         if let Law::Cubic(cubic) = &mut self.law {
             cubic.forget();

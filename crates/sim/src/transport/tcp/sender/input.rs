@@ -21,7 +21,7 @@ impl Sender {
         self.end = bytes.map_or(u64::MAX, |more| self.end.saturating_add(more));
     }
 
-    /// Ends the supply: a FIN follows the last octet, of a source without end the last one sent.
+    /// Ends the supply: a FIN follows the last octet; for a source without end, the last octet sent.
     pub(crate) fn close(&mut self) {
         self.closing = true;
         if self.end == u64::MAX {
@@ -84,7 +84,7 @@ impl Sender {
         debug_assert!(self.window.cwnd >= self.settings.segment.count(), "a segment may always be sent");
     }
 
-    /// Reports acknowledged octets to Prague, and how many of them arrived with a mark.
+    /// Reports to Prague the acknowledged octets, and the number of them that arrived with a mark.
     fn hear(&mut self, now: Instant, acked: u64, marked: u64) {
         let (una, nxt) = (self.board.una, self.board.nxt);
         let before = self.window.cwnd;
@@ -101,7 +101,7 @@ impl Sender {
         self.most_allowed = self.most_allowed.max(window);
     }
 
-    /// Handles the SYN of the receiver; `new` for the first.
+    /// Handles the SYN of the receiver; `new` for the first such SYN.
     fn shake(&mut self, segment: &Segment, new: bool) {
         self.due.ack = true;
         if !new {
@@ -115,7 +115,7 @@ impl Sender {
         }
     }
 
-    /// Handles acknowledged octets, of which `news` were neither SACKed before nor, where marks are counted, marked.
+    /// Handles acknowledged octets, of which `news` were not SACKed before and, if marks are counted, not marked.
     fn advance(&mut self, now: Instant, ack: u64, news: u64, segment: &Segment) {
         self.measure(now, ack, segment);
         let below = ack - self.board.una;
@@ -231,7 +231,7 @@ impl Sender {
         marks.is_some_and(|marks| marks.base(self.board.una) == 0)
     }
 
-    /// Begins a fast recovery with a repetition.
+    /// Begins a fast recovery with a retransmission.
     pub(super) fn begin_recovery(&mut self, now: Instant) {
         self.counts.recoveries += 1;
         self.board.begin_recovery();
@@ -260,8 +260,8 @@ impl Sender {
         self.counts.halvings += u64::from(2 * self.window.cwnd <= before);
     }
 
-    /// Octets that count as outstanding in a reduction: `FlightSize`, but no more than the window. So neither segments
-    /// of limited transmit count (RFC 5681, 3.2, step 2), nor octets sent before the last reduction that are still
+    /// Octets that count as outstanding in a reduction: `FlightSize`, bounded by the window. So segments of limited
+    /// transmit do not count (RFC 5681, 3.2, step 2), nor octets sent before the last reduction that are still
     /// unacknowledged.
     pub(super) fn flight_size(&self) -> u64 {
         self.board.flight().min(self.window.cwnd)

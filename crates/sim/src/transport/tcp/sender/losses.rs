@@ -40,7 +40,7 @@ impl Sender {
         self.rack.as_ref().map_or_else(|| self.board.pipe(), Rack::pipe)
     }
 
-    /// The next lost segment to be repeated, below `bound` if losses are counted.
+    /// The next lost segment to be retransmitted, below `bound` if losses are counted.
     pub(super) fn lost(&mut self, bound: u64) -> Option<Block> {
         match &mut self.rack {
             Some(rack) => rack.lost(),

@@ -8,7 +8,7 @@ use std::mem::take;
 use units::Instant;
 
 impl Sender {
-    /// The next segment to send; to be called until there is none, after every other call.
+    /// The next segment to send; to be called until none is left, after every other call.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
             State::Closed => None,
@@ -24,8 +24,8 @@ impl Sender {
         }
     }
 
-    /// The next segment by order of precedence. Each kind is returned by itself, as a chain of choices would copy the
-    /// long segment from each to the next.
+    /// The next segment by order of precedence. Each kind is returned separately, because a chain of choices would copy
+    /// the long segment from each to the next.
     #[inline]
     fn next_of_many(&mut self, now: Instant) -> Option<Segment> {
         if let Some(hole) = self.hole() {
@@ -83,7 +83,7 @@ impl Sender {
         self.data(now, block)
     }
 
-    /// The repetition by rules (1) and (3) of `NextSeg` (RFC 6675, section 4), or in slow start after a timeout.
+    /// The retransmission by rules (1) and (3) of `NextSeg` (RFC 6675, section 4), or in slow start after a timeout.
     fn hole(&mut self) -> Option<Block> {
         if take(&mut self.due.first) {
             return Some(self.first_lost());
@@ -97,7 +97,7 @@ impl Sender {
         if lost.is_none() && self.is_out_of_data() { self.board.doubtful_hole() } else { lost }
     }
 
-    /// The next packet of priority 0 that is repeated without waiting for its turn.
+    /// The next packet of priority 0 that is retransmitted without waiting for its turn.
     fn next_of_lowest(&mut self) -> Option<Block> {
         let marks = self.marks.as_ref()?;
         while self.lowest.start < self.lowest.end {
@@ -110,14 +110,14 @@ impl Sender {
         None
     }
 
-    /// The repetition by rule (4) of `NextSeg`.
+    /// The retransmission by rule (4) of `NextSeg`.
     fn rescue(&mut self) -> Option<Block> {
         let possible = self.is_out_of_data() && self.room() >= self.settings.segment.count();
         if possible { self.board.rescue() } else { None }
     }
 
-    /// True in a recovery with SACK that counts losses and has no new data to send. RACK repeats nothing without
-    /// certainty.
+    /// True in a recovery with SACK that counts losses, if there is no new data to send. RACK retransmits nothing
+    /// without certainty.
     fn is_out_of_data(&self) -> bool {
         let counts = self.settings.recovery == Recovery::Sack && self.rack.is_none();
         self.recovery.is_fast() && counts && self.fresh_block().is_none()
@@ -144,7 +144,7 @@ impl Sender {
         Some(block)
     }
 
-    /// Sends `block`, which follows all that was sent before.
+    /// Sends `block`, which follows all data sent before.
     pub(super) fn send_new(&mut self, now: Instant, block: Block) -> Segment {
         debug_assert!(block.end <= self.allowed, "within the receiver's window");
         if self.board.flight() == 0 {
@@ -165,7 +165,7 @@ impl Sender {
         segment
     }
 
-    /// The octets that may be sent next by the receiver's window; a part of a segment only if that is at least half of
+    /// The octets that may be sent next by the receiver's window; a part of a segment only if it is at least half of
     /// the largest window ever seen (RFC 9293, 3.8.6.2.1).
     pub(super) fn fresh_block(&self) -> Option<Block> {
         let start = self.board.nxt;
@@ -201,7 +201,7 @@ impl Sender {
         debug_assert!(!waiting || self.timer != Instant::NEVER, "it does not wait for ever");
     }
 
-    /// A probe of one octet, or what a small window takes, ignoring the rule against small segments.
+    /// A probe of one octet, or of the octets that a small window takes, ignoring the rule against small segments.
     fn probe(&mut self) -> Option<Block> {
         if !take(&mut self.due.probe) || self.board.nxt >= self.last() {
             return None;

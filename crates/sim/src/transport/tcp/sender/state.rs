@@ -45,7 +45,7 @@ pub(super) struct Due {
     /// Send a tail loss probe.
     pub(super) tail: bool,
     pub(super) ack: bool,
-    /// Set CWR on the next new data: the window was reduced.
+    /// Set CWR on the next new data, because the window was reduced.
     pub(super) cwr: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Sender {
     /// The number after the last octet supplied; `u64::MAX` for a source without end.
     pub(super) end: u64,
     pub(super) closing: bool,
-    /// End of the octets that the receiver takes.
+    /// End of the octets that the receiver accepts.
     pub(super) allowed: u64,
     /// The largest window that the receiver ever offered.
     pub(super) most_allowed: u64,
@@ -87,34 +87,34 @@ pub(crate) struct Sender {
     /// True if only the congestion window limited sending at the last call.
     pub(super) limited: bool,
     pub(super) ecn: bool,
-    /// End of the window that was reduced for marks: no further reduction until it is acknowledged (RFC 3168, 6.1.2).
+    /// End of the window reduced for marks: no further reduction until this octet is acknowledged (RFC 3168, 6.1.2).
     pub(super) reduced_at: u64,
     /// Octets that arrived with a mark, by the last acknowledgement.
     pub(super) marked: u64,
     /// Time at which the window last fell because of a loss.
     pub(super) reduced_when: Instant,
-    /// Without timestamps: an octet and its send time, for the round-trip time of its acknowledgement.
+    /// Without timestamps: an octet and its send time, for the round-trip time of the octet's acknowledgement.
     pub(super) timed: Option<(u64, Instant)>,
     pub(super) echo: Option<Instant>,
-    /// Round-trip sample of the last segment received, until it is taken.
+    /// Round-trip sample of the last received segment, until it is used.
     pub(crate) sample: Option<Duration>,
     /// The receiver's last judgement of missing packets.
     pub(super) report: Option<Report>,
     /// Discard priorities, if packets have them.
     pub(super) marks: Option<Marks>,
-    /// Octets in which packets of priority 0 are still to be repeated at once.
+    /// Octets in which packets of priority 0 are still to be retransmitted at once.
     pub(super) lowest: Block,
-    /// Returns the counts of its actions so far.
+    /// Returns the counts of the sender's actions so far.
     pub(crate) counts: Counts,
 }
 
 /// Tail loss probe of a flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail {
-    /// Time at which it is due (PTO).
+    /// Time at which the probe is due (PTO).
     pub(super) at: Instant,
-    /// While a probe is out: SND.NXT when it was sent (`TLP.end_seq`), and whether its octets had been sent before
-    /// (`TLP.is_retrans`).
+    /// While a probe is in flight: SND.NXT at its transmission (`TLP.end_seq`), and whether its octets had been sent
+    /// before (`TLP.is_retrans`).
     pub(super) out: Option<(u64, bool)>,
 }
 

@@ -1,19 +1,17 @@
-//! Tail loss probes: without any acknowledgement, one segment is sent to make the receiver answer (RFC 8985, section
-//! 7).
+//! Tail loss probes: without an acknowledgement, one segment is sent to make the receiver answer (RFC 8985, section 7).
 
 use super::state::{Sender, State, Tail};
 use crate::transport::tcp::{Block, Segment};
 use units::{Duration, Instant};
 
-/// Longest time for which a receiver delays the acknowledgement of a single segment (`TLP.max_ack_delay`; Linux: 200
-/// ms).
+/// Longest time for which a receiver delays the acknowledgement of one segment (`TLP.max_ack_delay`; Linux: 200 ms).
 const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// Timeout of the probe without a round-trip time (RFC 8985, 7.2).
 const WITHOUT_RTT: Duration = Duration::from_secs(1);
 
 impl Sender {
-    /// Sets the probe timer after new data were sent or acknowledged: due when the next acknowledgement is late, and
-    /// before a timeout (RFC 8985, 7.2).
+    /// Sets the probe timer after new data were sent or acknowledged: it expires when the next acknowledgement is late,
+    /// but before a timeout (RFC 8985, 7.2).
     pub(super) fn watch_tail(&mut self, now: Instant) {
         let quiet = self.recovery.is_open() && self.board.nothing_sacked() && self.reordering == Instant::NEVER;
         let flight = self.board.flight();
@@ -46,8 +44,8 @@ impl Sender {
         Some(segment)
     }
 
-    /// Handles an acknowledgement of the probe (RFC 8985, 7.4); `duplicate`: octets that arrived twice, `bare`: it
-    /// carries nothing else.
+    /// Handles an acknowledgement of the probe (RFC 8985, 7.4); `duplicate`: octets that arrived twice, `bare`: the
+    /// segment carries nothing else.
     pub(super) fn judge_probe(&mut self, now: Instant, ack: u64, duplicate: Option<Block>, bare: bool) {
         let Some((end, again)) = self.tail.out.filter(|&(end, _)| ack >= end) else { return };
         let both_came = duplicate.is_some_and(|block| block.end == end);
