@@ -154,29 +154,6 @@ fn hidden_senders_of_aggregates_need_more_than_seven_attempts() {
     }
 }
 
-/// Three saturated stations of 802.11ax that cannot sense each other, in aggregates that are tried for 500 ms. Where only a frame
-/// that is given up resets the window, windows stay larger and less collides (ns-3.37 beside ns-3.44: 110 and 97 Mb/s).
-#[test]
-fn hidden_senders_collide_more_where_failures_in_a_row_reset_the_window() {
-    let together = |mac: &str| {
-        let node =
-            |name: &str, x: i32, y: i32| format!("[[node]]\nname = \"{name}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
-        let text = format!(
-            "duration = \"11 s\"\nwarmup = \"1 s\"\n[radio]\nstandard = \"802.11ax\"\nmcs = 11\npropagation = \"range\"\n\
-             range = \"50 m\"\ncarrier_sense_range = \"60 m\"\n[mac]\n{mac}\naggregation.lifetime = \"500 ms\"\n\
-             aggregation.missed_block_ack = \"request\"\n{}{}{}{}\
-             [[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"n0\"\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n",
-            node("n0", 0, 0),
-            node("n1", -40, 0),
-            node("n2", 30, 30),
-            node("n3", 30, -30),
-        );
-        (1..=3).map(|seed| run(&text, seed).totals.goodput_bps).sum::<f64>()
-    };
-    let (standard, given_up) = (together(""), together("window_reset = \"given-up\""));
-    assert!(standard < 0.97 * given_up, "{standard} {given_up}");
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
