@@ -10,12 +10,12 @@ use units::{Bytes, Instant};
 /// Registers a discipline. `make`: from a seed and its table, as JSON, to its functions `enqueue` and `dequeue`.
 #[pyfunction]
 pub(crate) fn register(name: &str, make: Py<PyAny>) -> PyResult<()> {
-    let made = move |table: Value, seed: u64| {
-        let made = Python::attach(|py| make.bind(py).call1((seed, table.to_string()))?.extract());
-        let (enqueue, dequeue) = made.map_err(|error: PyErr| error.to_string())?;
+    let build = move |table: Value, seed: u64| {
+        let functions = Python::attach(|py| make.bind(py).call1((seed, table.to_string()))?.extract());
+        let (enqueue, dequeue) = functions.map_err(|error: PyErr| error.to_string())?;
         Ok(Box::new(InPython { enqueue, dequeue }) as Box<dyn PerPacket>)
     };
-    queue::register(name, made).map_err(PyValueError::new_err)
+    queue::register(name, build).map_err(PyValueError::new_err)
 }
 
 #[derive(Debug)]

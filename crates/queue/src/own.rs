@@ -8,7 +8,7 @@ use control::{Count, Invalid};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Instant};
 
 /// A discipline that decides about each packet, and keeps no more of it than its number.
@@ -38,8 +38,13 @@ pub enum Verdict {
 
 pub(crate) type Make = dyn Fn(Value, u64) -> Result<Box<dyn PerPacket>, String> + Send + Sync;
 
-/// Names and makers are kept for good.
-pub(crate) static REGISTERED: Mutex<BTreeMap<&'static str, &'static Make>> = Mutex::new(BTreeMap::new());
+type Registered = BTreeMap<&'static str, &'static Make>;
+
+/// Names and makers, which are kept for good.
+pub(crate) fn registered() -> MutexGuard<'static, Registered> {
+    static REGISTERED: Mutex<Registered> = Mutex::new(BTreeMap::new());
+    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A queue with such a discipline.
 #[derive(Debug)]
@@ -61,7 +66,7 @@ impl<P: Packet> OwnQueue<P> {
             return Err(Invalid::new("purge", "is not for a registered discipline, which chooses by itself"));
         }
         let table = tables.get(name).cloned().unwrap_or_else(|| Map::new().into());
-        let make = REGISTERED.lock().expect("no panic")[name];
+        let make = registered()[name];
         let decides = make(table, setup.seed).map_err(|why| Invalid::new(name, why.leak()).within("own"))?;
         Ok(Self { name, decides, held: BTreeMap::new(), arrived: 0, ahead: VecDeque::new(), fault: None })
     }
@@ -148,8 +153,9 @@ impl<P: Packet> OwnQueue<P> {
     }
 
     fn discard(&mut self, number: u64, cx: &mut Context<impl FnMut(P)>) -> Result<(), String> {
-        let gone = self.take(number)?;
-        gone.into_iter().for_each(|gone| cx.account.discard(gone.packet, cx.dropped));
+        if let Some(gone) = self.take(number)? {
+            cx.account.discard(gone.packet, cx.dropped);
+        }
         Ok(())
     }
 

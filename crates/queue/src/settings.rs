@@ -101,12 +101,12 @@ pub fn register(
     if named(name).is_ok_and(|known| !matches!(known, DisciplineName::Own(_))) {
         return Err(format!("`{name}` is a discipline of Sluice: choose another name"));
     }
-    own::REGISTERED.lock().expect("no panic").insert(name.to_owned().leak(), Box::leak(Box::new(make)));
+    own::registered().insert(name.to_owned().leak(), Box::leak(Box::new(make)));
     Ok(())
 }
 
 fn named(name: &str) -> Result<DisciplineName, String> {
-    let own = own::REGISTERED.lock().expect("no panic");
+    let own = own::registered();
     if let Some((name, _)) = own.get_key_value(name) {
         return Ok(DisciplineName::Own(name));
     }
@@ -118,7 +118,6 @@ fn read<'de, D: Deserializer<'de>>(from: D) -> Result<DisciplineName, D::Error> 
     named(&String::deserialize(from)?).map_err(D::Error::custom)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
 fn write<S: Serializer>(name: &DisciplineName, to: S) -> Result<S::Ok, S::Error> {
     name.as_str().serialize(to)
 }
