@@ -323,7 +323,8 @@ fn inner_notify() {
     run(&format!("kill -CONT {}", agent.child.id()));
     let words = agent.until("v0", "resumed");
     // The stop of 1.5 s, which is longer where the machine has other work.
-    let skipped = words.strip_prefix("an interval of ").and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+    let skipped =
+        words.strip_prefix("skipped an interval of ").and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
     let skipped = skipped.filter(|seconds| *seconds >= 1.0).unwrap_or_else(|| panic!("{words}"));
     let status = sluice(folder.path()).args(["status", "--json", "--state", "state"]).output().unwrap();
     let status: serde_json::Value =

@@ -270,7 +270,7 @@ fn files_that_are_no_scenarios_are_refused() {
         ("./blanc.toml", "did you mean `./blank.toml`?"),
         ("nowhere/blank.toml", "there is no folder nowhere"),
         ("blank", "did you mean `blank.toml`?"),
-        ("/dev/zero", "too large"),
+        ("/dev/zero", "larger than 16 MiB"),
     ] {
         let output = reproduce(folder.path(), name);
         assert_eq!(output.status.code(), Some(2), "{name}");

@@ -150,7 +150,7 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
     let folder = recorded();
     for (words, why) in [
         ("run link.toml --record-intervals x", "only one queue can be recorded: choose one of"),
-        ("run link.toml --record-intervals x --node a --queue be", "--queue from a wired-to-b"),
+        ("run link.toml --record-intervals x --node a --queue be", "choose one of a wired-to-b with"),
         ("scenario-from link.toml", "line 2 is not an interval of a recording"),
         ("scenario-from none", "cannot read none: neither a file nor a Wi-Fi interface of this machine has this name"),
         ("scenario-from lo", "cannot read lo: neither a file"),

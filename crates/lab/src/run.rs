@@ -1,6 +1,6 @@
 //! One run of one network, and the time that the run takes.
 
-use experiment::watch::{Fault, Timed, Watch};
+use experiment::watch::{Timed, Watch};
 use sim::config::Network;
 use sim::trace::TraceEvent;
 use std::io;
@@ -26,12 +26,12 @@ pub(crate) trait Observer {
 /// The reason why the network cannot be built, or a fault of a discipline that the program registered.
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
     let begun = (wall_clock(), thread_time());
-    to_end(sim::World::new(network, seed)?, watch, begun, |_| Ok(()))
+    to_end(sim::World::new(network, seed)?, watch, begun, |world| sim::sound(world))
 }
 
 /// Runs a world that started at `begun` to its end by short advances, reports the progress to the watcher, and calls
 /// `each` after each advance. `None` if the watcher stopped the run.
-fn to_end<E: From<sim::BuildError>>(
+fn to_end<E>(
     mut world: sim::World,
     watch: &dyn Watch,
     (wall, cpu): (std::time::Instant, std::time::Duration),
@@ -41,7 +41,6 @@ fn to_end<E: From<sim::BuildError>>(
         let before = world.now();
         world.advance_a_little();
         watch.advanced(world.now().since(before));
-        sim::sound(&world)?;
         each(&mut world)?;
     }
     let timed = |outcome| Timed {
@@ -57,8 +56,11 @@ fn to_end<E: From<sim::BuildError>>(
 /// # Errors
 /// The observer's error.
 pub(crate) fn observed(world: sim::World, watch: &dyn Watch, observer: &mut dyn Observer) -> io::Result<Option<Timed>> {
-    let see = |world: &mut sim::World| Ok(observer.see(&world.take_events())?);
-    let timed = to_end::<Fault>(world, watch, (wall_clock(), thread_time()), see).map_err(io::Error::other)?;
+    let see = |world: &mut sim::World| {
+        sim::sound(world).map_err(io::Error::other)?;
+        observer.see(&world.take_events())
+    };
+    let timed = to_end(world, watch, (wall_clock(), thread_time()), see)?;
     observer.finish()?;
     Ok(timed)
 }
@@ -85,6 +87,7 @@ pub fn steered<E: From<sim::BuildError>>(
         world.steer(place, interval)?;
     }
     to_end(world, watch, begun, |world| {
+        sim::sound(world)?;
         while let Some(asked) = world.asked() {
             let number = steered.iter().position(|&(place, _)| place == asked.place);
             let orders = decide(number.expect("only these are asked about"), &asked)?;

@@ -6,9 +6,10 @@ use crate::disciplines::{DisciplineName, Tables, for_each_discipline};
 use crate::own;
 use control::{Limit, Name, Parameters};
 use serde::de::value::{self, StrDeserializer};
-use serde::de::{Deserializer, Error};
+use serde::de::{Deserializer, EnumAccess, Error, VariantAccess as _, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::fmt;
 use units::Bytes;
 
 /// The longest packet of Wi-Fi.
@@ -115,7 +116,23 @@ fn named(name: &str) -> Result<DisciplineName, String> {
 }
 
 fn read<'de, D: Deserializer<'de>>(from: D) -> Result<DisciplineName, D::Error> {
-    named(&String::deserialize(from)?).map_err(D::Error::custom)
+    from.deserialize_enum("DisciplineName", &[], Named)
+}
+
+struct Named;
+
+impl<'de> Visitor<'de> for Named {
+    type Value = DisciplineName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<DisciplineName, A::Error> {
+        let (name, rest) = data.variant::<String>()?;
+        rest.unit_variant()?;
+        named(&name).map_err(A::Error::custom)
+    }
 }
 
 fn write<S: Serializer>(name: &DisciplineName, to: S) -> Result<S::Ok, S::Error> {
