@@ -19,6 +19,7 @@ __all__ = [
     "carried",
     "chart_page",
     "interval",
+    "register",
     "reproduce",
     "run_steered",
     "scenario_file",

@@ -11,11 +11,14 @@ from test_compare import sluice_command
 import sluice
 
 LOADED = CHAIN.replace('controller = "adth"\n[queue.adth]\ntarget_delay = "200 ms"\n', "").replace("1.8 Mb/s", "4 Mb/s")
-VARIED = LOADED + """
+VARIED = (
+    LOADED
+    + """
 [vary]
 seeds = 2
 "queue.discipline" = ["ramp", "drop-tail", "fq-codel", "turns"]
 """
+)
 
 
 class Ramp:

@@ -124,7 +124,7 @@ fn inner_verdict() {
     let output = trial(folder.path(), "--arms default,pfifo --block 12s --for 48s").output().unwrap();
     assert_eq!((output.status.code(), queues(), state()), (Some(3), before, 0), "{}", said(&output));
     assert!(
-        stderr(&output).contains("the trial ended, and v0 has its former queue back: pfifo l"),
+        stderr(&output).contains("the trial ended, and v0 has its former queue back: pfifo "),
         "{}",
         said(&output)
     );
