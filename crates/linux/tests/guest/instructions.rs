@@ -18,8 +18,6 @@ const MOST_OVER_PFIFO: u64 = 1_300;
 const MOST_WITH_TURNS: u64 = 2_150;
 /// Stations beside those that are not named.
 const STATIONS: u8 = 63;
-/// Key of the hash by which the discipline looks for a station, of the form in `shared.h`; most keys name so many.
-const KEY: u64 = 0x94d0_49bb_1331_11eb;
 
 /// Returns the median time of a `send` of 1000 bytes into an empty queue, until the device has the packet. It includes
 /// one reading of the clock, for every discipline alike.
@@ -102,15 +100,18 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo() {
 fn stations(handle: u32) -> Vec<UdpSocket> {
     let map = MapHandle::from_pinned_path(Path::new(FOLDER).join("stations")).unwrap();
     let slot = (handle >> 16) - 0x51c0;
+    let mut taken = [true; 64];
+    taken[1..].fill(false);
     let (mut sockets, mut element) = (Vec::new(), [[0; 5]; 64]);
-    element[0][0] = KEY;
     shell("ip link set one arp on");
     for station in 1..=STATIONS {
         let address = u64::from_le_bytes([2, 0, 0, 0, station, 0, 1, 0]);
-        let first = usize::try_from(address.wrapping_mul(KEY) >> 58).unwrap();
-        let Some(place) = (first..first + 8).map(|place| place % 64).find(|place| element[*place][0] == 0) else {
+        let first = (address ^ address >> 24).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
+        let first = usize::try_from(first).unwrap();
+        let Some(place) = (first..first + 8).map(|place| place % 64).find(|place| !taken[*place]) else {
             continue;
         };
+        taken[place] = true;
         element[place] = [address, 100_000, 5_000, 3_600_000, 64];
         shell(&format!("ip neigh add 10.9.1.{} lladdr 02:00:00:00:{station:02x}:00 dev one", station + 1));
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();

@@ -111,7 +111,7 @@ struct meter {
 };
 
 /* An index that the verifier knows to be below `most`, a power of two. */
-static ALWAYS_INLINE __u64 bounded(__u64 index, __u32 most)
+static ALWAYS_INLINE __u32 bounded(__u32 index, __u32 most)
 {
 	asm volatile("" : "+r"(index));
 	return index & (most - 1);

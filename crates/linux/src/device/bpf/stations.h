@@ -201,6 +201,6 @@ static ALWAYS_INLINE void take_landed(struct law *law, __u32 slot, __u64 done)
 {
 	struct landed *landed = &all_landed[slot % MOST_QUEUES];
 
-	if (take_one(law, landed, done) && unlikely(landed->came != landed->taken))
+	if (take_one(law, landed, done) && unlikely(landed->of[landed->taken % LANDINGS]))
 		take_many(slot, done);
 }
