@@ -123,11 +123,10 @@ fn inner_verdict() {
     // The kernel's own pfifo holds a thousand packets, of which the last waits for four seconds.
     let output = trial(folder.path(), "--arms default,pfifo --block 12s --for 48s").output().unwrap();
     assert_eq!((output.status.code(), queues(), state()), (Some(3), before, 0), "{}", said(&output));
-    assert!(
-        stderr(&output).contains("the trial ended, and v0 has its former queue back: pfifo "),
-        "{}",
-        said(&output)
-    );
+    let ended = |why: &str| {
+        stderr(&output).contains(&format!("the trial ended, and v0 has its former queue back: pfifo {why}"))
+    };
+    assert!(ended("answered no ping") || ended("lost"), "{}", said(&output));
 }
 
 #[test]

@@ -46,6 +46,11 @@ pub(crate) fn registered() -> MutexGuard<'static, Registered> {
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// True if the program has registered a discipline.
+pub fn is_used() -> bool {
+    !registered().is_empty()
+}
+
 /// A queue with such a discipline.
 #[derive(Debug)]
 pub(crate) struct OwnQueue<P> {

@@ -84,6 +84,10 @@ impl World {
 /// # Errors
 /// The first failure, with an empty path. The queue of a discipline that failed drops all packets.
 pub fn sound(world: &World) -> Result<(), BuildError> {
+    // Hosts ask often, and most programs have registered none.
+    if !queue::own::is_used() {
+        return Ok(());
+    }
     let fault = world.nodes.iter().find_map(|node| node.egress.ports.iter().find_map(|port| port.queue.fault()));
     fault.map_or(Ok(()), |why| Err(BuildError::new("", why)))
 }
