@@ -356,7 +356,7 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
         assert!(Scenario::read("chain.toml", "chain", text.as_bytes(), &(), &wishes(&[])).is_ok(), "{fine}");
     }
     wrong(&front(", of = \"totals.loss_ratio\""), "set `of` and `when` together");
-    wrong(&front(", of = \"totals.loss_ratio\", when = \"<= 2 ms\""), "a share is held against a time");
+    wrong(&front(", of = \"totals.loss_ratio\", when = \"<= 2 ms\""), "cannot compare a share with a time");
     wrong(&front(", of = \"totals.loss\", when = \"<= 2 %\""), "there is no result `totals.loss`");
     wrong(&chart(&result.replace("p99 (s)", "p99 (Mb/s)")), "which has no `(Mb/s)`");
     wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "no part of it is called `p9`");
