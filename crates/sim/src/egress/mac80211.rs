@@ -97,9 +97,9 @@ struct Share {
     deficit: i64,
     /// Airtime estimated for the port's released packets that are not finished.
     pending: Duration,
-    /// Time at which the port was last listed for its packets.
+    /// Time at which the port was last listed for its packets, or a frame to be sent again had its turn.
     active: Instant,
-    /// Airtime that the station has used while frames were to be retransmitted, on the category's clock.
+    /// Airtime charged to the station while frames were to be retransmitted, on the category's clock.
     used: Duration,
 }
 
@@ -325,8 +325,8 @@ impl Scheduler {
         let Category { retried, clock, .. } = &mut categories[usize::from(category)];
         let port = |to: u32| layout.port(to, category, Class::BestEffort);
         for port in holds.clone().map(port) {
-            shares[port].active = now;
             if !retried.contains(&port) {
+                shares[port].active = now;
                 retried.push(port);
             }
         }
@@ -336,9 +336,15 @@ impl Scheduler {
         let first = held.map(used).into_iter().chain(other.map(used)).min();
         let is_other = other.is_some_and(|to| Some(used(to)) == first);
         *clock = first.unwrap_or(*clock);
-        let Some(to) = other.filter(|_| is_other) else { return held };
-        hardware.promote(category, to);
-        None
+        if let Some(to) = other.filter(|_| is_other) {
+            hardware.promote(category, to);
+            return None;
+        }
+        if let Some(to) = held {
+            // As when a driver gives a queue back that still has packets. While it waits it is not renewed.
+            shares[port(to)].active = now;
+        }
+        held
     }
 
     /// Releases a packet of a port, for which this airtime was estimated. Returns the airtime that counts as pending.
@@ -379,13 +385,14 @@ impl Scheduler {
         }
     }
 
-    /// Charges a station for a frame to or from it.
+    /// Charges a station for a frame to or from it, while it is active.
     pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration) {
         let share = &mut self.shares[port];
         debug_assert!(share.active <= now, "time does not run back");
-        if now.since(share.active) <= ACTIVE {
-            share.deficit -= nanos(airtime);
+        if now.since(share.active) > ACTIVE {
+            return;
         }
+        share.deficit -= nanos(airtime);
         let Category { retried, clock, .. } = &self.categories[share.category];
         if !retried.is_empty() {
             share.used = share.used.max(*clock) + airtime;

@@ -1,6 +1,7 @@
 //! The scheduler by hand: without ports, packets always waiting unless a test says otherwise.
 
 use super::*;
+use crate::config::HardwareQueuePer;
 
 /// A scheduler for this many stations and a port for broadcasts, without categories.
 fn scheduler(stations: u32) -> Scheduler {
@@ -140,6 +141,29 @@ fn a_station_that_had_nothing_for_long_does_not_pay() {
     scheduler.charge(Instant::ZERO + ACTIVE, 0.into(), us(300));
     scheduler.charge(Instant::ZERO + ACTIVE + us(1), 0.into(), us(300));
     assert_eq!(scheduler.shares[0.into()].deficit, -300_000);
+}
+
+#[test]
+fn a_frame_that_is_sent_again_is_charged_for_100_ms_after_each_turn() {
+    let mut layout = Layout::by_category(1);
+    (layout.groups, layout.stations) = (3, vec![1, 2]);
+    let mut scheduler = scheduler(2);
+    let mut hardware = Hardware::new(RING, HardwareQueuePer::default(), 1);
+    let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+    let mut turn = |scheduler: &mut Scheduler, now, held: &[u32]| {
+        scheduler.turn(now, 0, &layout, &mut hardware, held.iter().copied())
+    };
+    // Both have frames that failed; the first is served.
+    assert_eq!(turn(&mut scheduler, at(0), &[1, 2]), Some(1));
+    scheduler.charge(at(0), 0.into(), us(4_000));
+    // The second sends for two seconds, of which it pays what it sends in 100 ms.
+    (0..200).for_each(|step| scheduler.charge(at(10 * step), 1.into(), us(1_000)));
+    assert_eq!(scheduler.shares[1.into()].used, us(11_000));
+    scheduler.charge(at(2_000), 0.into(), us(1_000));
+    assert_eq!(scheduler.shares[0.into()].used, us(4_000), "its own frame waits, too, and is not renewed");
+    assert_eq!(turn(&mut scheduler, at(2_000), &[1, 2]), Some(1));
+    scheduler.charge(at(2_000), 0.into(), us(8_000));
+    assert_eq!(turn(&mut scheduler, at(2_010), &[1, 2]), Some(2), "the first has used 12 ms since");
 }
 
 #[test]
