@@ -5,8 +5,9 @@ use serde_json::Value;
 use sim::config::Network;
 use std::collections::BTreeSet;
 
-/// Keys that no result of a simulation can depend on: real programs take part only in an emulation.
-const WITHOUT_RESULT: [&str; 1] = ["Node.real"];
+/// Keys on which no result here can depend: real programs take part only in an emulation, and the tables of `own` are for
+/// disciplines that a program registers.
+const WITHOUT_RESULT: [&str; 2] = ["Node.real", "Queue.own"];
 
 /// Keys, each with the struct that reads it: `Radio.standard`.
 type Keys = BTreeSet<String>;

@@ -18,6 +18,8 @@ const MOST_OVER_PFIFO: u64 = 1_300;
 const MOST_WITH_TURNS: u64 = 2_150;
 /// Stations beside those that are not named.
 const STATIONS: u8 = 63;
+/// The key of the hash by which the queue finds a station.
+const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns the median time of a `send` of 1000 bytes into an empty queue, until the device has the packet. It includes
 /// one reading of the clock, for every discipline alike.
@@ -103,11 +105,11 @@ fn stations(handle: u32) -> Vec<UdpSocket> {
     let mut taken = [true; 64];
     taken[1..].fill(false);
     let (mut sockets, mut element) = (Vec::new(), [[0; 5]; 64]);
+    element[0][0] = KEY;
     shell("ip link set one arp on");
     for station in 1..=STATIONS {
         let address = u64::from_le_bytes([2, 0, 0, 0, station, 0, 1, 0]);
-        let first = (address ^ address >> 24).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
-        let first = usize::try_from(first).unwrap();
+        let first = usize::try_from(address.wrapping_mul(KEY) >> 58).unwrap();
         let Some(place) = (first..first + 8).map(|place| place % 64).find(|place| !taken[*place]) else {
             continue;
         };
