@@ -6,8 +6,9 @@ use crate::model;
 use crate::scenario::{Case, Scenario, fingerprint};
 use crate::study::{Axis, Models, Run, Study, Verdict};
 use crate::watch::Timed;
-use sim::config::Network;
-use units::Duration;
+use sim::config::{Network, Role};
+use std::collections::BTreeMap;
+use units::{Duration, Length};
 
 /// The version of Sluice that makes the runs.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -63,7 +64,14 @@ pub fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, comman
         findings: Vec::new(),
         spreads: Vec::new(),
         answer: scenario.answer.clone(),
+        places: places(&scenario.base),
     }
+}
+
+/// Returns the positions of the access points that have their own.
+fn places(network: &Network) -> BTreeMap<String, [f64; 2]> {
+    let points = network.node.iter().filter(|node| node.role == Role::AccessPoint && node.waypoints.is_empty());
+    points.filter_map(|node| node.position.map(|at| (node.name.clone(), [at.x, at.y].map(Length::as_metres)))).collect()
 }
 
 /// Returns the axes, with the labels that cases have.

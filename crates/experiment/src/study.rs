@@ -46,6 +46,9 @@ pub struct Study {
     /// First sentences of report and terminal.
     #[serde(default)]
     pub answer: Answer,
+    /// Access points that stand still, with x and y in metres.
+    #[serde(default)]
+    pub places: BTreeMap<String, [f64; 2]>,
     /// The scenario, merged with its bases, as one text.
     #[serde(default)]
     pub text: String,

@@ -13,7 +13,7 @@ pub(crate) use layout::blocks;
 pub use layout::{Columns, table, wrapped};
 use layout::{longest_word, width};
 use serde_json::{Value, json};
-use sim::results::{Flow, Node, Outcome};
+use sim::results::{CellTotals, Flow, Node, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -201,8 +201,41 @@ fn of_ids(ids: &[&str]) -> String {
     if claims == ids.len() { claims_told } else { format!("{claims_told}, {} verdicts", ids.len()) }
 }
 
+/// Most rows that a person reads of a table of flows or queues, and the number of rows that is shown of a longer one.
+const MOST_ROWS: usize = 60;
+const WORST_ROWS: usize = 10;
+
+/// Leaves only the worst of too many rows, each with how bad it is, and says so in a line.
+fn worst(mut rows: Vec<(f64, Vec<String>)>, what: &str, how: &str) -> (Vec<Vec<String>>, String) {
+    let all = rows.len();
+    let mut said = String::new();
+    if all > MOST_ROWS {
+        rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        rows.truncate(WORST_ROWS);
+        said = format!("These are the {WORST_ROWS} of {all} {what} with the largest {how}; `--json` has all.\n");
+    }
+    (rows.into_iter().map(|(_, cells)| cells).collect(), said)
+}
+
+/// Formats the access points of a run if there are several, the one with the largest delays first.
+pub fn cells(outcome: &Outcome, width: usize) -> String {
+    let row = |cell: &CellTotals| {
+        let stations = outcome.nodes.iter().find(|node| node.name == cell.name).map_or(0, |node| node.hops.len());
+        let figures = [rate(cell.goodput_bps), percent(cell.busy_ratio), time(cell.delay_p99_max_s)];
+        let names = [cell.name.clone(), stations.to_string()];
+        (cell.delay_p99_max_s, names.into_iter().chain(figures).collect())
+    };
+    let (rows, said) =
+        worst(outcome.totals.cells.iter().map(row).collect(), "access points", "99th percentile of delay");
+    if rows.is_empty() {
+        return said;
+    }
+    let head = ["access point", "stations", "goodput", "channel busy", "largest delay p99"];
+    table(&head, &rows, &Columns { right: &[1, 2, 3, 4], prose: &[] }, width) + &said + "\n"
+}
+
 /// Formats the flows of a run, at most `width` characters wide, as far as the names allow. With TCP, the data that
-/// arrived in order stands next to all data that arrived.
+/// arrived in order stands next to all data that arrived. Of very many flows only the slowest are shown.
 pub fn flows(outcome: &Outcome, width: usize) -> String {
     let tcp = outcome.flows.iter().any(|flow| flow.carried_bps.is_some());
     let with_carried = |mut cells: Vec<String>, carried: String| {
@@ -224,11 +257,11 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
             time(flow.delay_s.max),
             late,
         ];
-        with_carried(cells, flow.carried_bps.map_or_else(|| "-".to_owned(), rate))
+        (flow.delay_s.p99, with_carried(cells, flow.carried_bps.map_or_else(|| "-".to_owned(), rate)))
     });
-    let rows: Vec<_> = rows.collect();
+    let (rows, said) = worst(rows.collect(), "flows", "99th percentile of delay");
     let head = ["flow", "path", "goodput", "loss", "delay mean", "delay p99", "delay max", "late"].map(str::to_owned);
-    table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
+    table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width) + &said
 }
 
 /// Formats a line for each flow that replays a recording in part: the number of frames left out, and the reason.
@@ -284,7 +317,8 @@ pub fn receptions(outcome: &Outcome, width: usize) -> String {
     table(&head, &rows, &Columns { right: &[0, 1, 2, 3], prose: &[] }, width) + "\n"
 }
 
-/// Formats the queues of a run, at most `width` characters wide, as far as the names allow.
+/// Formats the queues of a run, at most `width` characters wide, as far as the names allow. Of very many queues only the
+/// slowest are shown.
 pub fn queues(outcome: &Outcome, width: usize) -> String {
     let mut rows = Vec::new();
     let queues = || outcome.nodes.iter().flat_map(|node| &node.queues);
@@ -298,7 +332,7 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
             let is_governed = queue.controller != control::Name::None.as_str();
             let controller = if is_governed { format!(", {}", queue.controller) } else { String::new() };
             let time = |delay| if queue.arrived_packets == 0 { "-".to_owned() } else { time(delay) };
-            rows.push(vec![
+            let cells = vec![
                 name,
                 queue.scheduler.clone() + &controller,
                 queue.arrived_packets.to_string(),
@@ -307,13 +341,16 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
                 number(queue.backlog_packets.mean),
                 time(queue.nodal_delay_s.mean),
                 time(queue.nodal_delay_s.max),
-            ]);
+            ];
+            rows.push((queue.nodal_delay_s.mean, cells));
         }
     }
     let serves = if governed { "scheduler, controller" } else { "scheduler" };
     let figures = ["packets in", "dropped", "limit mean", "backlog mean", "nodal delay mean", "nodal delay max"];
     let right: Vec<usize> = (2..2 + figures.len()).collect();
-    table(&[&["node", serves], &figures[..]].concat(), &rows, &Columns { right: &right, prose: FIGURES.prose }, width)
+    let (rows, said) = worst(rows, "queues", "mean nodal delay");
+    let columns = Columns { right: &right, prose: FIGURES.prose };
+    table(&[&["node", serves], &figures[..]].concat(), &rows, &columns, width) + &said
 }
 
 /// Formats a table that a scenario asks for: its title, the names of the figures in a cell, and the means over the

@@ -13,6 +13,7 @@ pub mod live;
 pub mod recorded;
 pub mod recording;
 pub mod run;
+pub mod site;
 pub mod store;
 pub mod sweep;
 

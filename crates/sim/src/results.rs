@@ -578,4 +578,8 @@ pub struct CellTotals {
     pub name: String,
     /// Sum of these flows' goodputs.
     pub goodput_bps: f64,
+    /// Largest 99th percentile of these flows' delays.
+    pub delay_p99_max_s: f64,
+    /// Share of time that the access point sensed the medium busy, its own frames included.
+    pub busy_ratio: f64,
 }

@@ -364,11 +364,13 @@ pub(crate) struct Replay {
 }
 
 /// Turn a recording into a scenario: a link as fast as the measured one, with the load that was offered to it. Or turn
-/// a Wi-Fi interface, or iw's output on it, into its channel and its stations' modes.
+/// a Wi-Fi interface, or iw's output on it, into its channel and its stations' modes. Or place the access points and
+/// stations of a list, CSV or GeoJSON.
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "scenario-from"))]
 pub(crate) struct ScenarioFrom {
-    /// The recording, the output of `iw dev DEV info` and `iw dev DEV station dump`, or (Linux) a Wi-Fi interface.
+    /// The recording, the output of `iw dev DEV info` and `iw dev DEV station dump`, a list of nodes with their
+    /// positions, or (Linux) a Wi-Fi interface.
     pub(crate) source: PathBuf,
     /// Interface in the output of `iw` [default: the one that has stations].
     #[arg(long, value_name = "DEV")]

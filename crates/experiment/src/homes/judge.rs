@@ -263,7 +263,7 @@ mod tests {
             assert!((found - value).abs() < 1e-9, "{what}: {found}");
         };
         told(&outcome, "own goodput", 19.0);
-        outcome.totals.cells = vec![CellTotals { name: "ap".to_owned(), goodput_bps: 10.0 }];
+        outcome.totals.cells = vec![CellTotals { name: "ap".to_owned(), goodput_bps: 10.0, ..CellTotals::default() }];
         told(&outcome, "own goodput", 10.0);
         told(&outcome, "worst bulk", 4.0);
         told(&outcome, "call", 0.05 + 10.0 * 0.01);

@@ -9,6 +9,7 @@ mod figure;
 mod lines;
 mod page;
 mod picture;
+mod site;
 mod spread;
 mod still;
 mod text;

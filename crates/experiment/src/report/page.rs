@@ -3,7 +3,7 @@
 use super::figure::{self, DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
 use super::text::{Escaped, count, json_in_script, marked, number, ranges};
-use super::{Simulator, lines, spread, verdicts};
+use super::{Simulator, lines, site, spread, verdicts};
 use crate::answer::{self, Part};
 use crate::grid::Grid;
 use crate::label::short;
@@ -218,6 +218,7 @@ fn section(
         writeln!(out, "<{sub}>{}</{sub}>", Escaped(&table.title))?;
         asked(out, study, table)?;
     }
+    site::maps(out, study, sub)?;
     if study.charts.len() > 1 {
         writeln!(out, "<{sub}>More charts</{sub}>")?;
     }

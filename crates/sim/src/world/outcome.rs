@@ -53,7 +53,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
             result.lost_packets = Some(Lost { damage: lost.damage.or(Some(0)), ..lost });
         }
     }
-    let nodes = world.nodes.numbers().map(|number| node(&world, number, covered)).collect();
+    let nodes: Vec<_> = world.nodes.numbers().map(|number| node(&world, number, covered)).collect();
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
     let sum = total(goodputs.clone());
     let squares: f64 = goodputs.map(|goodput| goodput * goodput).sum();
@@ -76,7 +76,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         wasted_transmission_ratio: ratio(transmissions - useful, transmissions),
         routing_packets,
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
-        cells: cells(&world, &flows),
+        cells: cells(&world, &flows, &nodes),
     };
     let (warnings, simulated_s) = (warnings(&mut world), covered.as_secs_f64());
     let distributions = world.record.distributions.then(|| distributions(&world));
@@ -85,16 +85,23 @@ pub(super) fn outcome(mut world: World) -> Outcome {
 }
 
 /// Returns the totals of each access point's flows, if there are several.
-fn cells(world: &World, flows: &[results::Flow]) -> Vec<CellTotals> {
-    let access_points: Vec<NodeId> = world.nodes.numbers().filter(|&node| world.nodes[node].access_point).collect();
+fn cells(world: &World, flows: &[results::Flow], nodes: &[Node]) -> Vec<CellTotals> {
+    let numbered = world.nodes.numbers().zip(nodes);
+    let access_points: Vec<(NodeId, &Node)> = numbered.filter(|&(node, _)| world.nodes[node].access_point).collect();
     let Routing::Static(routes) = &world.routing else { return Vec::new() };
     if access_points.len() < 2 {
         return Vec::new();
     }
-    let cell = |at: NodeId| {
+    let cell = |(at, node): (NodeId, &Node)| {
         let told = world.flows.numbers().filter(|&flow| world.flows[flow].role.is_described()).zip(flows);
         let own = told.filter(|&(flow, _)| routes.hops(flow).iter().any(|&(from, to)| [from, to].contains(&at.into())));
-        CellTotals { name: world.nodes[at].name.clone(), goodput_bps: total(own.map(|(_, flow)| flow.goodput_bps)) }
+        let own: Vec<&results::Flow> = own.map(|(_, flow)| flow).collect();
+        CellTotals {
+            name: node.name.clone(),
+            goodput_bps: total(own.iter().map(|flow| flow.goodput_bps)),
+            delay_p99_max_s: own.iter().map(|flow| flow.delay_s.p99).fold(0.0, f64::max),
+            busy_ratio: node.mac.busy_ratio,
+        }
     };
     access_points.into_iter().map(cell).collect()
 }

@@ -87,8 +87,8 @@ struct Judged<'a> {
 
 fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
     let (outcome, width) = (&run.outcome, width());
-    let mut text =
-        format!("{}\n\n{}\n{}\n", scenario.title, tables::flows(outcome, width), tables::queues(outcome, width));
+    let (cells, flows) = (tables::cells(outcome, width), tables::flows(outcome, width));
+    let mut text = format!("{}\n\n{cells}{flows}\n{}\n", scenario.title, tables::queues(outcome, width));
     text += &tables::left_out(outcome, width);
     text += &tables::roams(outcome, width);
     text += &tables::receptions(outcome, width);

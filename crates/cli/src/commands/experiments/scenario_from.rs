@@ -3,7 +3,7 @@ use crate::args;
 use crate::console::{complain, print};
 use crate::failure::Failure;
 use lab::store::write_whole;
-use lab::{interface, recorded};
+use lab::{interface, recorded, site};
 
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let name = args.source.display();
@@ -15,6 +15,9 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
         let of = seen.name.as_deref().unwrap_or("an interface");
         let about = format!("Made from iw's output for {of}, in {name}.");
         return finish(args, &copied(&seen, &about).map_err(|why| unusable(&why))?);
+    }
+    if site::is_site(&text) {
+        return finish(args, &site::scenario(&text, &format!("Made from {name}.")).map_err(|why| unusable(&why))?);
     }
     #[cfg(target_os = "linux")]
     if let Some(air) = of_this_machine(&args.source)? {

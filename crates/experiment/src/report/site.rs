@@ -1,0 +1,100 @@
+//! The map of a site: its access points, by airtime and latency, without a script.
+
+use super::figure;
+use super::text::{Escaped, number};
+use crate::study::{Run, Study};
+use sim::results::CellTotals;
+use std::fmt::{self, Write as _};
+
+/// Number of access points from which a map tells more than a table, and number of cases that are drawn.
+const FEW: usize = 4;
+const MOST_CASES: usize = 4;
+/// Width of the map, its margin and the largest radius of an access point, in pixels.
+const WIDTH: f64 = 640.0;
+const MARGIN: f64 = 30.0;
+const RADIUS: f64 = 18.0;
+/// Classes of latency: the bound in seconds, its name and its colour.
+const CLASSES: [(f64, &str, &str); 4] = [
+    (0.05, "below 50 ms", "#00875f"),
+    (0.1, "50 to 100 ms", "#2b8ac4"),
+    (0.2, "100 to 200 ms", "#b57b00"),
+    (f64::INFINITY, "from 200 ms", "#d55e00"),
+];
+
+/// Writes a map and a table of the access points for each of the first cases, if there are enough with fixed places.
+pub(super) fn maps(out: &mut String, study: &Study, heading: &str) -> fmt::Result {
+    if study.places.len() < FEW {
+        return Ok(());
+    }
+    writeln!(out, "<{heading}>Access points</{heading}>\n<p>The area shows how busy the channel is, the colour the")?;
+    writeln!(out, "largest 99th percentile of delay of the access point's flows.</p>")?;
+    for runs in study.runs.chunk_by(|one, next| one.case == next.case).take(MOST_CASES) {
+        let mut cells: Vec<CellTotals> = runs[0].outcome.totals.cells.iter().map(|cell| mean(cell, runs)).collect();
+        let labels: Vec<&str> = runs[0].case.values().map(String::as_str).collect();
+        writeln!(out, "<figure><figcaption><strong>{}</strong></figcaption>", Escaped(&labels.join(", ")))?;
+        map(out, study, &cells)?;
+        cells.sort_by(|one, other| other.delay_p99_max_s.total_cmp(&one.delay_p99_max_s));
+        let row = |cell: &CellTotals| {
+            [cell.goodput_bps / 1e6, cell.busy_ratio * 100.0, cell.delay_p99_max_s * 1e3].map(|it| number(it, 3))
+        };
+        let rows = cells.iter().map(|cell| (cell.name.as_str(), row(cell).into_iter()));
+        let head = ["", "goodput (Mb/s)", "channel busy (%)", "largest delay p99 (ms)"];
+        let head = head.map(|title| format!("<th scope=\"col\" class=\"number\">{title}</th>")).concat();
+        out.push_str("<details><summary>All access points, the slowest first</summary>\n");
+        figure::table(out, "Access points", &format!("<tr>{head}</tr>"), rows)?;
+        out.push_str("</details>\n</figure>\n");
+    }
+    Ok(())
+}
+
+/// Averages a cell over the runs of a case.
+fn mean(cell: &CellTotals, runs: &[Run]) -> CellTotals {
+    let of = |value: fn(&CellTotals) -> f64| {
+        let all = runs.iter().flat_map(|run| &run.outcome.totals.cells).filter(|other| other.name == cell.name);
+        all.map(value).sum::<f64>() / runs.len() as f64
+    };
+    CellTotals {
+        name: cell.name.clone(),
+        goodput_bps: of(|cell| cell.goodput_bps),
+        delay_p99_max_s: of(|cell| cell.delay_p99_max_s),
+        busy_ratio: of(|cell| cell.busy_ratio),
+    }
+}
+
+fn map(out: &mut String, study: &Study, cells: &[CellTotals]) -> fmt::Result {
+    let ends = |axis: usize| {
+        let places = || study.places.values().map(|place| place[axis]);
+        (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let ((west, east), (south, north)) = (ends(0), ends(1));
+    let scale = (WIDTH - 2.0 * MARGIN) / (east - west).max(north - south).max(1.0);
+    let height = 2.0 * MARGIN + scale * (north - south);
+    writeln!(out, "<svg viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Map\" width=\"100%\">", height + 24.0)?;
+    for cell in cells {
+        let Some([x, y]) = study.places.get(&cell.name) else { continue };
+        let (x, y) = (MARGIN + scale * (x - west), height - MARGIN - scale * (y - south));
+        let class = CLASSES.iter().find(|(bound, ..)| cell.delay_p99_max_s < *bound).unwrap_or(&CLASSES[3]);
+        let radius = 4.0 + (RADIUS - 4.0) * cell.busy_ratio.clamp(0.0, 1.0).sqrt();
+        writeln!(
+            out,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\" fill-opacity=\"0.75\"><title>{}: {} Mb/s, \
+             busy {} %, {} ms</title></circle>",
+            class.2,
+            Escaped(&cell.name),
+            number(cell.goodput_bps / 1e6, 3),
+            number(cell.busy_ratio * 100.0, 3),
+            number(cell.delay_p99_max_s * 1e3, 3)
+        )?;
+    }
+    for (rank, (_, name, colour)) in CLASSES.iter().enumerate() {
+        let (x, y) = (MARGIN + 150.0 * rank as f64, height + 12.0);
+        write!(out, "<circle cx=\"{x}\" cy=\"{y:.0}\" r=\"6\" fill=\"{colour}\"/>")?;
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"{:.0}\" font-size=\"13\" fill=\"currentColor\">{name}</text>",
+            x + 11.0,
+            y + 4.0
+        )?;
+    }
+    writeln!(out, "</svg>")
+}
