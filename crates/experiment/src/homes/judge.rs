@@ -96,7 +96,7 @@ struct Found<'r> {
     ratios: Vec<(&'r Row<'r>, f64)>,
     /// Rounded to hundredths, as shown.
     median: f64,
-    /// Homes that are worse by at least a tenth.
+    /// Homes that are worse by more than a tenth.
     worse: Vec<&'r Row<'r>>,
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn judge(study: &mut Study) {
             study.claims.push(verdict(what, group, says, ours.median, (more, bound)));
         }
         if let (Some(ours), Some(chance)) = (found(rows, OURS, what, ALL), found(rows, CHANCE, what, ALL)) {
-            let says = format!("{what}: no more homes are worse by 10 % than by chance");
+            let says = format!("{what}: not more homes are worse by over 10 % than in the null control");
             let [ours, chance] = [ours, chance].map(|found| found.worse.len() as f64);
             study.claims.push(verdict(&format!("{what} worse"), ALL, says, ours, (false, chance)));
         }

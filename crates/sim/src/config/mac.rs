@@ -192,13 +192,13 @@ pub enum Lifetime {
     Of(Duration),
 }
 
-/// A limit of a length: written as `off` or as a size.
+/// Longest aggregate: written as `off` (no aggregates) or as a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MostBytes {
-    /// None at all.
+    /// No aggregates.
     #[default]
     Off,
-    /// At most this.
+    /// Aggregates of at most this size.
     UpTo(Bytes),
 }
 
