@@ -87,7 +87,7 @@ impl<P: Packet> OwnQueue<P> {
                     return cx.account.joins(cx.now, length.count());
                 }
                 Verdict::Pass(this) if this == number => format!("keeps packet {this} beyond the limit"),
-                Verdict::Pass(other) => format!("passes packet {other} where {number} arrives"),
+                Verdict::Pass(other) => format!("passes packet {other}, although packet {number} arrives"),
                 Verdict::Drop(this) if this == number => break,
                 Verdict::Drop(other) => match self.discard(other, cx) {
                     Ok(()) => continue,

@@ -23,7 +23,7 @@
 
 /// A parameter is not finite, not above zero, or a back-off or probability outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("rates, times and steps must be above zero and finite; a back-off, above 0 and at most 1")]
+#[error("rates, times and steps must be above zero and finite; a back-off must be above 0 and at most 1")]
 pub struct OutOfRange;
 
 fn positive(value: f64) -> bool {

@@ -174,7 +174,7 @@ fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     };
     let row = |what: &str| [what.to_owned()].into_iter().chain(GROUPS.iter().map(|group| cell(what, group))).collect();
     Some(Finding {
-        title: format!("{arm} to {}, median ratio of homes (homes worse by 10 %)", ARMS[0]),
+        title: format!("{arm} to {}, median ratio of homes (homes worse by over 10 %)", ARMS[0]),
         head: [arm.to_owned()].into_iter().chain(GROUPS.iter().map(count)).collect(),
         rows: FELT.iter().map(|(what, ..)| row(what)).collect(),
     })
