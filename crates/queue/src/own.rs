@@ -28,7 +28,7 @@ pub trait PerPacket: fmt::Debug + Send + Sync {
 /// A decision about the packet with this number.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It joins the queue, or leaves it.
+    /// The packet joins the queue, or leaves it.
     Pass(u64),
     /// It is dropped.
     Drop(u64),

@@ -164,7 +164,7 @@ fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f
     }
 }
 
-/// Returns an arm's medians by group, with the numbers of homes worse by a tenth; `None` if the arm was not run.
+/// Returns an arm's medians by group, with the numbers of homes worse by over a tenth; `None` if the arm was not run.
 fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     rows.iter().find(|row| row.arms.contains_key(arm))?;
     let count = |group: &&str| format!("{group} {}", rows.iter().filter(|row| row.is_in(group)).count());
@@ -180,8 +180,8 @@ fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     })
 }
 
-/// Returns the homes in which `turns` is worse by a tenth but the null control is not, and the trait in which these
-/// differ most from all homes.
+/// Returns the homes in which `turns` is worse by over a tenth but the null control is not, and the trait in which
+/// these differ most from all homes.
 fn losers(rows: &[Row]) -> Option<Finding> {
     let row = |what: &str| {
         let ours = found(rows, OURS, what, ALL)?;
