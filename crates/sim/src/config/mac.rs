@@ -354,8 +354,8 @@ pub enum TimeoutDeferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// No wait if the medium was idle for DIFS (AIFS). Otherwise a backoff; also if the medium turns busy before DIFS
-    /// is over, or a response is due (standard).
+    /// No wait if the medium was idle for DIFS (AIFS). Otherwise a backoff, as when the medium turns busy before DIFS
+    /// is over or a response is due (standard).
     #[default]
     Immediate,
     /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, regardless of later
