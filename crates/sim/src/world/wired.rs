@@ -37,8 +37,7 @@ pub(crate) struct Wire {
     /// Length and duration of the last packet, at a constant rate, because most packets are as long as the last.
     last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
-    /// Packets in flight, with the keys of their arrivals. The packets arrive in this order: only the first is an
-    /// event.
+    /// Packets in flight in order of arrival, with the keys of their arrivals: only the first is an event.
     pub(crate) under_way: VecDeque<(EventKey, Handle)>,
     /// Sending time since `counted_from`, without the packet being sent.
     pub(crate) busy: Duration,
@@ -93,8 +92,7 @@ impl Wire {
         now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Begins to send a packet that `waited` at its port. Returns the time at which the packet's last bit will have
-    /// been sent.
+    /// Begins to send a packet that `waited` at its port. Returns the time at which its last bit will have been sent.
     pub(crate) fn begin(&mut self, now: Instant, packet: &Waiting, waited: Duration) -> Instant {
         debug_assert!(self.sending.is_none(), "one packet at a time");
         self.sending = Some(Sending { packet: packet.packet, waited, since: now });
