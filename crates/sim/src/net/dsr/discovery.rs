@@ -14,7 +14,7 @@ const DISCOVERY_HOP_LIMIT: u8 = 15;
 const NEAR_TIMEOUT: Duration = Duration::from_millis(30);
 
 impl Dsr {
-    /// Requests a route to a destination now, or after its back-off. For others only neighbours are asked.
+    /// Requests a route to a destination now, or after its back-off. For others' packets only neighbours are asked.
     pub(super) fn search(&mut self, destination: u32, own: bool, cx: &mut Context) {
         let now = cx.now;
         let known = self.searches.iter().position(|search| search.destination == destination);
