@@ -177,7 +177,7 @@ assert learned > fixed
 
 # ## Export
 #
-# The controller [`learned`](../controllers/learned.md) decides by such a table without Python; `learn.table` returns
+# The controller [`learned`](../controllers/learned.md) decides by a table without Python; `learn.table` returns
 # the table as the keys of a queue. This compares the policy with ADTH and A* with the same target at the relay, on
 # other seeds. The other two nodes have the same queues in all runs.
 
