@@ -83,8 +83,8 @@ assert again.flows.to_dict() == sweep.flows.to_dict()
 assert sweep.failures == []
 
 # `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
-# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). It gets chunks
-# of about a second, at any time only a few more than there are workers. A chunk whose Ray worker died is run again.
+# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). The executor
+# gets chunks of about a second, never many more than there are workers. A chunk whose Ray worker died is run again.
 # Every machine needs the same build of Sluice, and the files that the scenario names.
 #
 # ## Build one

@@ -177,7 +177,7 @@ assert learned > fixed
 
 # ## Export
 #
-# The controller [`learned`](../controllers/learned.md) decides by such a table without Python; `learn.table` returns
+# The controller [`learned`](../controllers/learned.md) decides by a table without Python; `learn.table` returns
 # the table as the keys of a queue. This compares the policy with ADTH and A* with the same target at the relay, on
 # other seeds. The other two nodes have the same queues in all runs.
 
@@ -202,10 +202,10 @@ for scheme, relay in schemes.items():
     print(f"{np.mean(delay):.0f} ± {np.std(delay, ddof=1):.0f} ms{above}")
 
 # Over these ten seeds all controllers carry 1.80 to 1.82 Mb/s. The table keeps 99 % of the relay's delays below 287 ±
-# 20 ms (mean and standard deviation). ADTH keeps them below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000
-# packets below 2423 ± 29 ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and 2.2 %
-# with A*. A* aims at the time in the queue alone. The table was trained once, with one seed; other networks and loads
-# were not tried.
+# 20 ms (mean and standard deviation). ADTH keeps these delays below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of
+# 1000 packets below 2423 ± 29 ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and
+# 2.2 % with A*. A* aims at the time in the queue alone. The table was trained once, with one seed; other networks and
+# loads were not tried.
 #
 # The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
 # `sluice attach`.

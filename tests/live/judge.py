@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs hazards of the arena on Linux' own mac80211 and in our simulator, over the same simulated air, and prints both.
 
-The kernel is user-mode Linux (see uml.py): hostapd, stations and a server run in it, and `sluice emulate` is the medium of
-their radios. In the simulator the access point has `queues = "mac80211"`. Means: of Linux over `--seeds` seeds, of the model,
-which is quick, over ten.
+The kernel is user-mode Linux (see uml.py): hostapd, stations and a wired server run in it, and `sluice emulate` is the medium of
+the radios of access point and stations. In the simulator the access point has `queues = "mac80211"`. Linux' figures are means
+over `--seeds` seeds, those of the model, which is quick, over ten.
 """
 
 import argparse

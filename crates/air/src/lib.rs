@@ -1,8 +1,8 @@
 //! The air as a C library: `libsluice`.
 //!
-//! [`emulate::Medium`] behind functions that C, and what calls C, can call. It holds only the border, its checks and a
-//! caller's data: no model, no clock, no global except the last error of a thread. `include/sluice.h` is made of this
-//! file. Raw pointers become values in `border`, and nowhere else.
+//! [`emulate::Medium`] behind functions that C, and what calls C, can call. This crate holds only the border, its
+//! checks and a caller's data: no model, no clock, no global except the last error of a thread. `include/sluice.h` is
+//! made of this file. Raw pointers become values in `border`, and nowhere else.
 
 #![expect(unsafe_code, reason = "C's callers give raw pointers, and find functions by their names")]
 #![expect(clippy::missing_safety_doc, reason = "callers read the header, whose head says what they promise")]
@@ -154,8 +154,8 @@ pub unsafe extern "C" fn sluice_send(
     unsafe { on(air, -1, send) }
 }
 
-/// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address, and waits in the
-/// queue of its DSCP and its flow.
+/// Pushes an IP packet at the node `from`. The packet goes to the real node that has its destination address, and waits
+/// in the queue of its DSCP and flow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_send_packet(
     air: *mut Air,

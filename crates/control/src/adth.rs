@@ -2,7 +2,7 @@
 //! target by moving the queue's limit. Every interval ADTH estimates how many packets can leave within the target
 //! (sections 3.2.1 and 3.2.3) and multiplies that number by a correction factor by the measured delay (section 3.2.2).
 //!
-//! It follows the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
+//! ADTH follows the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
 //!
 //! - A1, A2: Algorithm 1 takes MIN for the factor's lower and MAX for its upper bound; section 3.2.4 shows the
 //!   opposite.

@@ -42,7 +42,7 @@ pub trait Scheme: Controller + Sized {
     /// The first parameter that cannot be used, by its key within the table.
     fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
 
-    /// Returns why a key of `params` has no effect with the other keys, and the remedy; `None` if it has one.
+    /// Returns why a key of `params` has no effect with the other keys, and the remedy; `None` if it acts.
     fn idle(params: &Self::Params, key: &str) -> Option<[&'static str; 2]> {
         let _ = (params, key);
         None

@@ -10,7 +10,7 @@ use units::{Instant, Rate};
 /// node on the path lowers its bottleneck to the rate that it can still admit
 /// ([`Scheme::available`](crate::Scheme::available)), and the destination returns the bottleneck with the probe's
 /// number. A destination that receives marked packets asks the source to *regulate*. After each call the host executes
-/// the [`Act`]. It calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls come in order of time.
+/// the [`Act`], and calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls come in order of time.
 pub trait Gate {
     /// Handles the application's request to send at this rate, in network-layer bytes. It replaces earlier requests.
     fn open(&mut self, now: Instant, rate: Rate) -> Act;
@@ -31,7 +31,7 @@ pub trait Gate {
     /// True if the flow may send as real time.
     fn is_admitted(&self) -> bool;
 
-    /// True if the flow was recently admitted. Its packets carry this mark, by which a congested node may choose.
+    /// True if the flow was recently admitted. Packets then carry this mark, by which a congested node may choose.
     fn is_new(&self, now: Instant) -> bool;
 }
 

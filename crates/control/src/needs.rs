@@ -19,7 +19,7 @@ pub struct Needs {
     pub measures: Measures,
     /// Threshold of the MAC delay beyond which packets count in [`Radio::late`](crate::Radio::late). None: no count.
     pub late_after: Option<Duration>,
-    /// Measurements that it reads. No others change the controller's orders: a test checks this for every controller.
+    /// Measurements that it reads. Only these change the controller's orders: a test checks this for every controller.
     pub reads: Reads,
     /// Kinds of orders that the controller may give.
     pub sets: Sets,

@@ -9,7 +9,7 @@
 //! - S11: without sent packets the gap rule sets the rate to zero for ever; this controller keeps a floor.
 //! - S16: the rate is reduced 'as soon as' a delay is too long, or once in a period; this controller reduces it at the
 //!   end of the period. The host calls only at the ends of periods; a shorter period reacts sooner.
-//! - S20: Fig. 3 neither counts `n` nor resets it; it is the number of late packets since the last call.
+//! - S20: Fig. 3 neither counts `n` nor resets it; here `n` is the number of late packets since the last call.
 //! - The initial rate is not stated; nothing is shaped in the first period, and then the gap rule sets the rate.
 //! - The window of the actual rate (`a`) is not stated; it is the period that ends.
 
@@ -24,9 +24,9 @@ use units::{Duration, Positive, Rate, Share};
 pub struct Params {
     /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).
     pub interval: Period,
-    /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the document's real-time
-    /// load needs 20 ms. Default 10 ms, which that load alone keeps with basic access. The document says only that it
-    /// follows from the needs of real-time traffic.
+    /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the document's real-time load
+    /// needs 20 ms. Default 10 ms, which the document's real-time load alone keeps with basic access. The document says
+    /// only that it follows from the needs of real-time traffic.
     pub mac_delay: Positive<Duration>,
     /// Rate increase after a period without late packets (`c`). Default 35 kb/s.
     pub increase: Positive<Rate>,

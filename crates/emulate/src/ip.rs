@@ -7,8 +7,8 @@ const IPV4: usize = 20;
 const IPV6: usize = 40;
 /// Protocols with ports at the start of their header: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
-/// A fragment other than the first has no ports; nor do the first one's count, so that all fragments of a packet wait
-/// in one queue.
+/// Fragments other than the first have no ports, and the first one's ports do not count: all fragments wait in one
+/// queue.
 const FRAGMENT: u16 = 0x3fff;
 /// Basis and factor of the 32-bit Fowler-Noll-Vo hash (draft-eastlake-fnv).
 const BASIS: u32 = 0x811c_9dc5;

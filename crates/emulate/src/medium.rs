@@ -259,7 +259,7 @@ impl Medium {
         self.push(now, from, to, Datagram { bytes: payload.into(), length, tos, key: 0 })
     }
 
-    /// Pushes an IP packet at the node `from`. It goes to the real node with its destination
+    /// Pushes an IP packet at the node `from`. The packet goes to the real node with its destination
     /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and
     /// its flow.
     ///

@@ -35,8 +35,8 @@ pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
     Row { verdict, depends_on: depends_on.join(", "), neighbours, window: claim.holds.clone(), hash, ..row }
 }
 
-/// Returns the verdicts with neighbouring choices under the present window. Their intervals are not on record: `None`
-/// unless only the better side was removed.
+/// Returns the verdicts with neighbouring choices under the present window. The intervals of neighbouring choices are
+/// not on record: `None` unless only the better side was removed.
 fn neighbours(row: &Row, claim: &Claim) -> Option<String> {
     let is_same = row.window == claim.holds && claim.better.is_none();
     let of = |told: &str| match told.strip_suffix(&word(&Ruling::Better)) {

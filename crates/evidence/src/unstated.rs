@@ -69,7 +69,7 @@ pub fn untried(all: &[Unstated]) -> Vec<String> {
     let told = |one: &Unstated| {
         let (document, file, key) = (&one.document, &one.file, &one.key);
         format!(
-            "{document}/{file}: vary `{key}`, which the document leaves open, by 0.1 and 10, or say in `{RANGE}` why not"
+            "{document}/{file}: vary `{key}`, which the document leaves open, tenfold each way, or say in `{RANGE}` why not"
         )
     };
     bare.map(told).collect()

@@ -2,7 +2,7 @@
 //! claims, and results are shown as tables and reports.
 //!
 //! This crate uses no files, threads or clocks, so that it also runs in a browser: the caller provides a scenario's
-//! [files](scenario::Files) and runs the [jobs]. It holds no model of a network, queue or controller.
+//! [files](scenario::Files) and runs the [jobs]. The crate holds no model of a network, queue or controller.
 
 mod answer;
 pub mod claims;

@@ -9,12 +9,12 @@ pub fn shown(c: char) -> char {
     if c.is_control() || turns { '\u{fffd}' } else { c }
 }
 
-/// Returns lines of text with a mark in place of every such control character.
+/// Returns lines of text with a mark in place of every control character, turns of direction included.
 pub fn lines(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '\n' | '\t') { c } else { shown(c) }).collect()
 }
 
-/// Returns JSON with an escape in place of every such control character, without a change of meaning.
+/// Returns JSON with an escape in place of every control character, without a change of meaning.
 pub fn json(text: &str) -> Cow<'_, str> {
     // Results are mostly numbers: megabytes of plain ASCII without control characters.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {

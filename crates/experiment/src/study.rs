@@ -208,7 +208,7 @@ pub struct Claim {
     pub holds: String,
     /// Side of the window on which our value is better than the document's; such a claim is ruled `better`.
     pub better: Option<Side>,
-    /// Rule on it by full runs only, not with `--quick`.
+    /// Rule on the claim by full runs only, not with `--quick`.
     #[serde(default)]
     pub full: bool,
     /// One of the six to ten main statements of the document, listed first.
@@ -216,7 +216,7 @@ pub struct Claim {
     pub headline: bool,
     /// Origin of the statement. Default: the document. Other statements are not counted among the document's.
     pub statement: Option<Origin>,
-    /// Reason why it does not hold, in a sentence or two with the command or claim that shows it.
+    /// Reason why the claim does not hold, in a sentence or two with the command or claim that shows it.
     pub why: Option<String>,
     /// Cause of the difference.
     pub cause: Option<Cause>,
@@ -350,7 +350,7 @@ pub enum Take {
     Fall,
     /// Change per second, by least squares.
     Slope,
-    /// Seconds from `from` until it is near its final value, the mean of the last fifth.
+    /// Seconds from `from` until the series is near its final value, the mean of the last fifth.
     Settling,
     /// Seconds from `from` until the end of the first step that fulfils `when`.
     Reaches,

@@ -147,8 +147,8 @@ fn text(copy: &Copy) -> String {
     let mut text = format!(
         "title = {title}\n\
          about = \"\"\"\n\
-         A link as fast as the one that was recorded, and as many packets as came, interval by interval. {sizes}\n\
-         The load does not respond to the queue, as TCP would: it is what arrived under the limit of that time.\n\
+         A link as fast as the recorded one, with as many packets as arrived, interval by interval. {sizes}\n\
+         Unlike TCP, the load does not respond to the queue: it is what arrived under the recorded limits.\n\
          \"\"\"\n\
          duration = \"{duration}\"\n\n\
          [[node]]\nname = \"sender\"\nrole = \"wired\"\n\n\

@@ -47,8 +47,8 @@ pub trait Host {
         None
     }
 
-    /// Called after each [`reload`](Self::reload); `applies` is true if the returned settings apply now. If they do
-    /// not, the former settings still apply.
+    /// Called after each [`reload`](Self::reload); `applies` is true if the returned settings apply now. If `applies`
+    /// is false, the former settings still apply.
     fn reloaded(&mut self, applies: bool) {
         let _ = applies;
     }

@@ -91,7 +91,7 @@ pub enum Unfit {
     Knobs,
     #[error(
         "{device}: without a controller a target delay sets only the knobs of mac80211, which a dry run does not show: \
-         name a controller that has one"
+         name a controller that has a target delay"
     )]
     Target { device: String },
     #[error(
@@ -152,7 +152,7 @@ pub enum Taken {
     Elsewhere { device: String, here: String, there: String, detach: String },
     #[error("process {process}, which governs {device}, was told to end and did not end within {waited}")]
     Stays { process: u32, device: String, waited: Duration },
-    #[error("interfaces of phy{number} share one limit, and an agent already governs another interface of it")]
+    #[error("interfaces of phy{number} share one limit, and an agent already governs another interface of this phy")]
     Phy { number: u32 },
     #[error("the queueing discipline serves at most {most} interfaces")]
     Slots { most: u32 },

@@ -278,7 +278,7 @@ fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     let (echoes, own) = so_far.echoes();
     let is_known = before.iter().filter(|block| block.arm == 0).count() >= KNOWN;
     let is_harm = echoes >= ECHOES && own > default + if is_known { LOSS } else { LOSS_AT_FIRST };
-    is_harm.then(|| format!("lost {:.0} % of the pings; the default, at most {:.0} %", 100.0 * own, 100.0 * default))
+    is_harm.then(|| format!("lost {:.0} % of the pings, the default at most {:.0} %", 100.0 * own, 100.0 * default))
 }
 
 /// Returns the smallest value that this share of the values does not exceed.

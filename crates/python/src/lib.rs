@@ -1,8 +1,8 @@
 //! The compiled part of the Python package `sluice`: crates `lab`, `emulate` and `sim` in Python's types.
 //!
 //! This crate holds what crosses the border: text and numbers in, columns and exceptions out, the interpreter released
-//! while something runs. It holds no model, no statistics and nothing that a user of Python sees directly: that is in
-//! `python`.
+//! while something runs. The crate holds no model, no statistics and nothing that a user of Python sees directly: that
+//! is in `python`.
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 

@@ -28,7 +28,7 @@ pub trait PerPacket: fmt::Debug + Send + Sync {
 /// A decision about the packet with this number.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It joins the queue, or leaves it.
+    /// The packet joins the queue, or leaves it.
     Pass(u64),
     /// It is dropped.
     Drop(u64),
@@ -87,7 +87,7 @@ impl<P: Packet> OwnQueue<P> {
                     return cx.account.joins(cx.now, length.count());
                 }
                 Verdict::Pass(this) if this == number => format!("keeps packet {this} beyond the limit"),
-                Verdict::Pass(other) => format!("passes packet {other} where {number} arrives"),
+                Verdict::Pass(other) => format!("passes packet {other}, although packet {number} arrives"),
                 Verdict::Drop(this) if this == number => break,
                 Verdict::Drop(other) => match self.discard(other, cx) {
                     Ok(()) => continue,

@@ -234,7 +234,7 @@ impl<P: Packet> Queue<P> {
 }
 
 impl Settings {
-    /// Builds only the controller, for a queue outside this crate. Its random numbers follow from `seed`, so that a
+    /// Builds only the controller, for a queue outside this crate. The random numbers follow from `seed`, so that a
     /// recording can be replayed.
     ///
     /// # Errors
@@ -246,7 +246,7 @@ impl Settings {
         }
     }
 
-    /// Builds the queue, empty, and its controller. Their random numbers follow from `seed`.
+    /// Builds the queue, empty, and its controller. All random numbers follow from `seed`.
     ///
     /// # Errors
     /// The first setting that cannot be used, by its key within the table.

@@ -3,7 +3,7 @@
 
 /// Turns the list into [`DisciplineName`](crate::DisciplineName), `Tables`, `AnyDiscipline` and `for_each_discipline!`.
 ///
-/// It stands beside the modules, and beside the plain queue of the module `fifo`, which has no table. An entry is
+/// The list stands beside the modules, and beside the plain queue of the module `fifo`, which has no table. An entry is
 /// documentation, the module with its `Params` (also the name of its table), its name in a scenario, another spelling
 /// of it if there is one, its name in Rust, and its type for packets `P`.
 macro_rules! disciplines {

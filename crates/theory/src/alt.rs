@@ -5,13 +5,13 @@
 //!
 //! | symbol | name | unit |
 //! |---|---|---|
-//! | `a`, `b` | `a`, `b`: ALT's steps `a_1`, `b_1` | packets a second of idle, of busy time |
+//! | `a`, `b` | `a`, `b`: ALT's steps `a_1`, `b_1` | packets per second of idle and of busy time |
 //! | `T_i`, `alpha_i` | round trip without queue, growth of a flow's window | s, packets/s |
 //! | `alpha_T` | [`Traffic::growth`]: sum of the `alpha_i` | packets/s |
 //! | `A_T` | [`Traffic::acceleration`]: sum of the `alpha_i / T_i` | packets/s^2 |
 //! | `T_T` | [`Traffic::round_trip_s`]: harmonic mean of the `T_i` | s |
 //! | `rho` | [`Traffic::spread`]: `alpha_T / (A_T T_T)`, 1 for equal round trips | |
-//! | `beta_T` | `backoff`: what is left of the sending rate after a congestion event | |
+//! | `beta_T` | `backoff`: share of the sending rate left after a congestion event | |
 //! | `delta` | occupancy after the back-off over the size of the buffer | |
 //! | `E[B] T_T` | `bdp`: the bandwidth-delay product | packets |
 //!
@@ -23,7 +23,7 @@
 
 /// A parameter is not finite, not above zero, or a back-off or probability outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("rates, times and steps must be above zero and finite; a back-off, above 0 and at most 1")]
+#[error("rates, times and steps must be above zero and finite; a back-off must be above 0 and at most 1")]
 pub struct OutOfRange;
 
 fn positive(value: f64) -> bool {

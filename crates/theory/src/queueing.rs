@@ -171,8 +171,8 @@ impl Mm1k {
     }
 
     /// The state probabilities, relative to the likelier of "empty" and "full" and counted from there: the last one,
-    /// their sum, and their first moment. It uses powers of a ratio up to 1, so that nothing overflows and a load of 1
-    /// needs no special case.
+    /// their sum, and their first moment. The solution uses powers of a ratio up to 1, so that nothing overflows and a
+    /// load of 1 needs no special case.
     fn weights(&self) -> (f64, f64, f64) {
         let ratio = (self.arrivals / self.services).min(self.services / self.arrivals);
         let (mut weight, mut sum, mut moment) = (1.0, 1.0, 0.0);

@@ -31,7 +31,7 @@ impl fmt::Display for Examples {
     }
 }
 
-/// Why a text is not a quantity. Its `Display` is a sentence for the person who wrote the text.
+/// Why a text is not a quantity. The error's `Display` is a sentence for the person who wrote the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
     kind: &'static Kind,

@@ -1,4 +1,4 @@
-//! Lengths, speeds, frequencies and radio powers. They are floats: the model uses them to compute links.
+//! Lengths, speeds, frequencies and radio powers. All are floats: the model uses them to compute links.
 
 /// A length in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]

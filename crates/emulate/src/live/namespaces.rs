@@ -60,7 +60,7 @@ fn taken(number: i32) -> Result<Host, Unavailable> {
     Ok(Host(device))
 }
 
-/// True if a process with this line in `/proc/PID/stat` has ended. Its name, in parentheses, may hold anything.
+/// True if a process with this line in `/proc/PID/stat` has ended. The name, in parentheses, may hold anything.
 fn has_ended(stat: &str) -> bool {
     let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
     state.is_empty() || state.starts_with(['Z', 'X'])

@@ -15,7 +15,7 @@ pub struct Ready {
 }
 
 /// Gives this thread, in its own namespaces, a `/sys` with the node's devices and an `/etc/hosts` with the names of all
-/// nodes. Unless a gateway leads to name servers, none is queried, since it would be queried over the air in vain.
+/// nodes. Name servers are queried only behind a gateway: queries over the air would be in vain.
 ///
 /// # Errors
 /// A container refuses mounts that would show more than its own. Most programs do not need these mounts.

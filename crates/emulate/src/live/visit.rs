@@ -52,8 +52,8 @@ pub fn visit(name: &str) -> Result<(), NoVisit> {
     }
 }
 
-/// A process of this user that keeps nodes. It is held by its open folder in `/proc`, in which no other process appears
-/// if it ends and its number is given to another.
+/// A process of this user that keeps nodes. The process is held by its open folder in `/proc`, in which no other
+/// process appears if it ends and its number is given to another.
 struct Emulation {
     process: File,
     /// The node's user namespace, which this user made.
@@ -126,8 +126,8 @@ fn is_own(status: &str) -> bool {
 }
 
 /// True if this user made the user namespace `space`, out of the namespace of this process. A namespace made within
-/// another is not his, though its maker may have his number: users of a container are other users. Programs in a node
-/// are in the emulation's own namespace, which has one user.
+/// another is not this user's, though its maker may have the same number: users of a container are other users.
+/// Programs in a node are in the emulation's own namespace, which has one user.
 fn is_made_here(space: &File) -> io::Result<bool> {
     let here = File::open("/proc/self/ns/user")?;
     if is_same(space, &here)? {

@@ -96,7 +96,7 @@ struct Found<'r> {
     ratios: Vec<(&'r Row<'r>, f64)>,
     /// Rounded to hundredths, as shown.
     median: f64,
-    /// Homes that are worse by at least a tenth.
+    /// Homes that are worse by more than a tenth.
     worse: Vec<&'r Row<'r>>,
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn judge(study: &mut Study) {
             study.claims.push(verdict(what, group, says, ours.median, (more, bound)));
         }
         if let (Some(ours), Some(chance)) = (found(rows, OURS, what, ALL), found(rows, CHANCE, what, ALL)) {
-            let says = format!("{what}: no more homes are worse by 10 % than by chance");
+            let says = format!("{what}: not more homes are worse by over 10 % than in the null control");
             let [ours, chance] = [ours, chance].map(|found| found.worse.len() as f64);
             study.claims.push(verdict(&format!("{what} worse"), ALL, says, ours, (false, chance)));
         }
@@ -164,7 +164,7 @@ fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f
     }
 }
 
-/// Returns an arm's medians by group, with the numbers of homes worse by a tenth; `None` if the arm was not run.
+/// Returns an arm's medians by group, with the numbers of homes worse by over a tenth; `None` if the arm was not run.
 fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     rows.iter().find(|row| row.arms.contains_key(arm))?;
     let count = |group: &&str| format!("{group} {}", rows.iter().filter(|row| row.is_in(group)).count());
@@ -174,14 +174,14 @@ fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     };
     let row = |what: &str| [what.to_owned()].into_iter().chain(GROUPS.iter().map(|group| cell(what, group))).collect();
     Some(Finding {
-        title: format!("{arm} to {}, median ratio of homes (homes worse by 10 %)", ARMS[0]),
+        title: format!("{arm} to {}, median ratio of homes (homes worse by over 10 %)", ARMS[0]),
         head: [arm.to_owned()].into_iter().chain(GROUPS.iter().map(count)).collect(),
         rows: FELT.iter().map(|(what, ..)| row(what)).collect(),
     })
 }
 
-/// Returns the homes in which `turns` is worse by a tenth but the null control is not, and the trait in which these
-/// differ most from all homes.
+/// Returns the homes in which `turns` is worse by over a tenth but the null control is not, and the trait in which
+/// these differ most from all homes.
 fn losers(rows: &[Row]) -> Option<Finding> {
     let row = |what: &str| {
         let ours = found(rows, OURS, what, ALL)?;

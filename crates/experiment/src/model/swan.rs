@@ -1,5 +1,5 @@
-//! SWAN's models A and B (crate `theory`) for a run. Their inputs are the run's measurements, and the channel times of
-//! its packets (S18: with or without RTS/CTS, as in the run).
+//! SWAN's models A and B (crate `theory`) for a run. The models' inputs are the run's measurements, and the channel
+//! times of its packets (S18: with or without RTS/CTS, as in the run).
 
 use super::Fault;
 use crate::measure::means;

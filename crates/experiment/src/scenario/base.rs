@@ -159,7 +159,7 @@ pub struct Outline {
     pub base: Option<String>,
 }
 
-/// Reads the outline of a file's bytes. It is empty if they are not TOML.
+/// Reads the outline of a file's bytes: an empty one if the bytes are not TOML.
 pub fn outline(bytes: &[u8]) -> Outline {
     let text = String::from_utf8_lossy(bytes);
     let Ok(root) = DeTable::parse(&text) else { return Outline::default() };

@@ -462,7 +462,7 @@ impl Future<'_, '_> {
                     known.iter().find(|known| label::place(known).is_some_and(|at| label::place(label) == Some(at)));
                 return Err(match (label, same) {
                     ("*", _) => refusal
-                        .note(format!("leave `{name}` out here: without this key the claim covers all of its labels")),
+                        .note(format!("leave `{name}` out here: without this key the claim covers all of the labels")),
                     (_, Some(same)) => refusal.note(format!("write the label as in `[vary]`: `{same}`")),
                     _ => hints::with_names(refusal, label, &known),
                 });

@@ -61,8 +61,8 @@ pub(super) const LAB_KEYS: [&str; 13] = [
     "table",
 ];
 
-/// The keys of the network. They are listed here so that a scenario without a fault is read without the schema, which
-/// takes longer to build than a short network takes to simulate.
+/// The keys of the network. These keys are listed here so that a scenario without a fault is read without the schema,
+/// which takes longer to build than a short network takes to simulate.
 pub(super) const NETWORK_KEYS: [&str; 17] = [
     "conventions", "duration", "warmup", "radio", "mac", "routing", "mobility", "nodes", "node", "wired", "queue",
     "category_queue", "class_queue", "consumption", "tcp", "flow", "record",

@@ -35,8 +35,8 @@ impl Scenario {
         drafted(name, bytes, files, wishes, |draft| draft.scenario(stem))
     }
 
-    /// Reads the networks of a text that an earlier version may have read. Its claims, charts and tables need not be
-    /// valid in this version.
+    /// Reads the networks of a text that an earlier version may have read. The text's claims, charts and tables need
+    /// not be valid in this version.
     ///
     /// # Errors
     /// The fault in the text, and its place.

@@ -27,7 +27,7 @@ pub struct Neighbour {
     pub axis: String,
     /// Label of the choice that is ruled on.
     pub label: String,
-    /// Labels of other choices. One that lacks a case of a claim is skipped for it.
+    /// Labels of other choices. A label that lacks a case of a claim is skipped for this claim.
     pub instead: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ pub struct Verdict {
     /// Upper end, or the largest.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
-    /// The unit of these three values.
+    /// The unit of `measured`, `low` and `high`.
     pub unit: Unit,
     /// The ruling on the seeds.
     pub seeds: OverSeeds,

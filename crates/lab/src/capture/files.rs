@@ -134,7 +134,7 @@ impl Files {
         if let Some(folder) = &wanted.pcap {
             if nodes.len() > MOST_CAPTURES {
                 let why = format!(
-                    "{} nodes have more captures than files can be open ({MOST_CAPTURES}): choose nodes with --node",
+                    "captures of {} nodes are more files than can be open ({MOST_CAPTURES}): choose nodes with --node",
                     nodes.len()
                 );
                 return Err(Error::Wrong(why));

@@ -10,7 +10,7 @@ const MOST_FLOWS: usize = 256;
 /// Time for which a probe keeps its rate: longer than a source's wait for its answer, with all repetitions.
 pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
 
-/// A program, or a flow, is forgotten after this much silence. Its program sends three signs of life in that time.
+/// A program, or a flow, is forgotten after this much silence. A flow's program sends three signs of life in that time.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]

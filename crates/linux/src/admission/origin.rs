@@ -26,7 +26,7 @@ impl Origin {
         Self::read("/proc/thread-self")
     }
 
-    /// Reads the properties of a thread. They cannot change while the thread waits for an answer.
+    /// Reads the properties of a thread. The properties cannot change while the thread waits for an answer.
     pub(super) fn of(thread: Pid) -> Option<Self> {
         Self::read(&format!("/proc/{}", thread.as_raw_nonzero()))
     }

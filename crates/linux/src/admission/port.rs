@@ -35,7 +35,7 @@ const MODE: Mode = Mode::from_raw_mode(0o666);
 /// How the names of programs' sockets begin, in no file system; 16 hexadecimal digits follow.
 const PROGRAM: &str = "sluice-";
 
-/// The sockets of an agent. Its descriptor is readable while there is something to do.
+/// The sockets of an agent. The descriptor is readable while there is something to do.
 pub(crate) struct Port {
     settings: Settings,
     epoll: OwnedFd,

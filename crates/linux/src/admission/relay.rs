@@ -183,7 +183,7 @@ impl Relay {
         }
     }
 
-    /// Remembers a program, or forgets it if its flow has ended. Returns true if there is room for it.
+    /// Remembers a program, or forgets it if its flow has ended. Returns true if there is room for the program.
     fn remember(&mut self, now: Instant, program: Program, destination: Ipv4Addr, message: &Message) -> bool {
         self.programs.retain(|asked| now.since(asked.heard) < FORGOTTEN_AFTER);
         let known = self.programs.iter().position(|asked| asked.program == program);

@@ -78,7 +78,7 @@ pub enum Why {
     },
 }
 
-/// The source of a flow. Its descriptor is readable when a message has arrived.
+/// The source of a flow. The descriptor is readable when a message has arrived.
 #[derive(Debug)]
 pub struct Source {
     wanted: Wanted,

@@ -51,7 +51,7 @@ impl Class {
     }
 }
 
-/// A running command. Its descriptor is readable when a socket is requested; it hangs up when all processes have ended.
+/// A running command. The descriptor is readable when a socket is requested; it hangs up when all processes have ended.
 #[derive(Debug)]
 pub struct Supervised {
     listener: OwnedFd,

@@ -71,10 +71,10 @@ impl Config {
 fn wish(device: &str, interface: &Wish, folder: &Path) -> Result<Wish, String> {
     named("interface", device)?;
     if is_pattern(device) && interface.record.is_some() {
-        return Err(format!("interface.{device}: a recording covers one interface: leave out record"));
+        return Err(format!("interface.{device}: a recording covers one interface: leave `record` out"));
     }
     if interface.notes && interface.dry_run {
-        return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));
+        return Err(format!("interface.{device}: a dry run exchanges no notes: leave `notes` or `dry_run` out"));
     }
     interface.settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
     if let Some(settings) = &interface.real_time {

@@ -1,5 +1,5 @@
-//! The agent's loop: one thread, one epoll, any number of queues. It takes queues up one by one between the intervals of
-//! those that it governs, follows interfaces that disappear and return, and restores every former queue at its end.
+//! The agent's loop: one thread, one epoll, any number of queues. The loop takes queues up one by one between intervals
+//! of governed queues, follows interfaces that disappear and return, and restores every former queue at its end.
 
 use crate::admission::port::Port;
 use crate::agent::Host;

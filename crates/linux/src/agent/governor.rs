@@ -73,7 +73,7 @@ struct Governing {
 /// Result of a governor's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
-    /// The queue was read: no client would see a change.
+    /// The queue was read, which changes nothing that a client sees.
     Look,
     Something,
     /// The host wants to end.

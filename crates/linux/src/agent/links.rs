@@ -6,7 +6,7 @@ use crate::kernel::news::{self, News};
 use crate::kernel::rtnetlink::{Link, Route};
 use std::collections::BTreeMap;
 
-/// The interfaces of this network namespace. Its descriptor is readable when an interface has changed.
+/// The interfaces of this network namespace. The descriptor is readable when an interface has changed.
 #[derive(Debug)]
 pub(crate) struct Links {
     news: News,

@@ -1,5 +1,5 @@
 //! Settings of several interfaces at once: `*wifi`, of each radio, and `*`, of each interface in which packets wait.
-//! They also hold for interfaces that appear later.
+//! Such settings also hold for interfaces that appear later.
 
 use crate::agent::links::Links;
 use crate::device::driver::Driver;

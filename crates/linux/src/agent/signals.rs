@@ -6,8 +6,8 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// All signals that would end the agent before it has restored anything. They are blocked for this thread and the
-/// threads that it starts, and read by [`govern`](crate::agent::govern::govern).
+/// All signals that would end the agent before it has restored anything. The signals are blocked for this thread and
+/// the threads that it starts, and read by [`govern`](crate::agent::govern::govern).
 #[derive(Debug)]
 pub struct Signals {
     read: SignalFd,

@@ -1,4 +1,4 @@
-//! Chooses the device that serves a queue, and says why it is not another.
+//! Chooses the device that serves a queue, and says why no other device does.
 
 use crate::device::contract::Device;
 use crate::device::driver::{self, Idle};

@@ -1,7 +1,7 @@
 //! Estimates the intervals of a queue that can only be observed, from counters that are read many times per interval.
 //!
 //! - *Sojourn* by Little's law (Little 1961): the backlog in bytes, integrated over time, divided by the bytes that
-//!   left. It uses bytes because the kernel counts a large packet once while it waits, and by its segments when it
+//!   left. The law uses bytes because the kernel counts a large packet once while it waits, and by its segments when it
 //!   leaves. Packets that are dropped at the head waited as long, and count as leaving.
 //! - *Departure gap* and *service*: the time between two readings divided by the packets that left in it, if packets
 //!   waited at both readings, so that the link was never idle.

@@ -15,7 +15,7 @@ use control::{Interval, Limit, Orders};
 use queue::{DisciplineName, Settings};
 use units::Instant;
 
-/// A FIFO of the kernel. None of them discards waiting packets when its limit is lowered.
+/// A FIFO of the kernel. No FIFO discards waiting packets when its limit is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Limit in packets; an arriving packet is dropped when the queue is full.

@@ -289,7 +289,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }
     Ok(shapes(qdisc).then(|| {
         let why = format!(
-            "{} limits the link's rate, and no queue would while Sluice's queue is attached",
+            "{} limits the link's rate, and nothing would limit it while Sluice's queue is attached",
             shown(Some(qdisc))
         );
         Obstacle::Shapes(why)

@@ -31,8 +31,8 @@ pub const STATE_FOLDER: &str = "/run/sluice";
 /// Mode of that folder: for its owner; others may reach the sockets in it, each with its own permissions.
 pub(crate) const FOLDER_MODE: u32 = 0o711;
 
-/// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so an unlocked one was
-/// left by a killed agent. If nothing was kept in it, it is removed when this value is dropped.
+/// The file in which a running agent keeps a [`Former`]. The file is locked while the agent lives, so an unlocked one
+/// was left by a killed agent. If nothing was kept in it, it is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,

@@ -1,5 +1,5 @@
 //! The properties that decide how a machine is governed, from sysfs, nl80211 and debugfs, as a file without names and
-//! addresses. Its owner sends it, and the farm of fixtures (`tests/farm.json`) has the same form.
+//! addresses. A machine's owner sends the bundle, and the farm of fixtures (`tests/farm.json`) has the same form.
 
 use crate::device::driver::linked;
 use crate::error::Error;

@@ -176,8 +176,8 @@ fn stuck(looks: &[Stations]) -> Option<String> {
     if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
         let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
         return Some(format!(
-            "{} of airtime are pending ({} are allowed), {} of which for no present station: they were never subtracted, and \
-             each station keeps its lower limit",
+            "{} of airtime are pending ({} are allowed), {} of which belong to no present station: they were never subtracted, \
+             and each station keeps its lower limit",
             shown(aql.pending),
             shown(aql.threshold),
             shown(lost)
@@ -218,7 +218,7 @@ mod tests {
     fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
         let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
         let why = stuck(&leak).unwrap();
-        let all = "189.0 ms of airtime are pending (24.0 ms are allowed), 189.0 ms of which for no present station";
+        let all = "189.0 ms of airtime are pending (24.0 ms are allowed), 189.0 ms of which belong to no present";
         assert!(why.starts_with(all), "{why}");
         let finding = aql(&leak, Some("mt7915e"));
         assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");

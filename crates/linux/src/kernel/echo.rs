@@ -31,7 +31,7 @@ const NEIGHBOUR_BODY: usize = 12;
 const ABSENT: u16 = 0x01 | 0x20 | 0x40;
 const INET: u8 = 2;
 
-/// Echoes to some addresses. Its descriptor is readable when an answer has arrived.
+/// Echoes to some addresses. The descriptor is readable when an answer has arrived.
 #[derive(Debug)]
 pub(crate) struct Echo {
     socket: OwnedFd,

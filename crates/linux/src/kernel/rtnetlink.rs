@@ -51,7 +51,7 @@ const TCA_STATS_PKT64: u16 = 8;
 pub struct Link {
     /// Number, which no other interface of this network namespace gets while it lives.
     pub index: u32,
-    /// Name: `wlan0`. It may change while the interface lives.
+    /// Name: `wlan0`. The name may change while the interface lives.
     pub name: String,
     /// Kind of a software interface: `veth`, `tun`, `bridge`; `None` for hardware.
     pub kind: Option<String>,

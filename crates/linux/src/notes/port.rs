@@ -25,7 +25,7 @@ const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 109);
 /// UDP port of notes, the one above admission's.
 const PORT: u16 = 9_479;
 
-/// The sockets of an agent. Its descriptor is readable while there is something to read.
+/// The sockets of an agent. The descriptor is readable while there is something to read.
 pub(crate) struct Port {
     epoll: OwnedFd,
     interfaces: Vec<Interface>,

@@ -105,7 +105,7 @@ fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     })
 }
 
-/// A connection over which an agent repeats its status. Its descriptor is readable when there is a new status.
+/// A connection over which an agent repeats its status. The descriptor is readable when there is a new status.
 #[derive(Debug)]
 pub struct Watching {
     socket: PathBuf,

@@ -53,7 +53,7 @@ enum Socket {
     Loopback(OwnedFd, SocketAddr),
 }
 
-/// A listening socket and its clients. Its descriptor is readable while there is something to do: put it into
+/// A listening socket and its clients. The descriptor is readable while there is something to do: put it into
 /// the loop's epoll once, and call [`ready`](Self::ready) then.
 #[derive(Debug)]
 pub struct Server {

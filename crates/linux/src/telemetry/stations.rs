@@ -162,7 +162,7 @@ fn no_aql() -> String {
 /// `folder` is the interface's in debugfs.
 fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     let address = peer.address.map(|byte| format!("{byte:02x}")).join(":");
-    let none = |way| format!("no frame was sent {way} it yet, or the driver does not report rates");
+    let none = |way| format!("no frame was sent {way} the station yet, or the driver does not report rates");
     let rate = |rate: Option<Rate>, way| rate.ok_or_else(|| none(way));
     // Without a rate the other values mean nothing, but for modes whose rate the kernel does not know.
     let mode = |mode: Mode, rate: Option<Rate>, way| {

@@ -40,7 +40,7 @@ fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
     shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) interface add wlan9 type managed");
     let other = Place { device: "wlan9".into(), ..place.clone() };
     let refused = Txq::attach(&other, &start()).err().unwrap().to_string();
-    assert!(refused.contains("an agent already governs another interface of it"), "{refused}");
+    assert!(refused.contains("an agent already governs another interface of this phy"), "{refused}");
     shell("iw dev wlan9 del");
 
     set(50);

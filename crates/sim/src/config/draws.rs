@@ -20,7 +20,7 @@ pub enum Lengths {
 }
 
 impl Lengths {
-    /// The shortest that a packet may have; zero for a list of none.
+    /// The shortest length that a packet may have; zero for an empty list.
     pub fn shortest(&self) -> Bytes {
         match self {
             Self::One(length) | Self::Between(LengthRange { from: length, .. }) => *length,
@@ -50,7 +50,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// The highest that it may be.
+    /// The highest possible rate.
     pub fn highest(&self) -> Rate {
         match self {
             Self::One(rate) | Self::Drawn(LoadRange { to: rate, .. }) => *rate,

@@ -10,11 +10,11 @@ use units::Decibels;
 pub struct Errors {
     /// Error model. Default `nist`; `none` for `propagation = "range"` or `nominal_rate`.
     pub model: Option<ErrorModel>,
-    /// Fixed: share of MPDUs lost, for every length and power.
+    /// With `"fixed"`: share of MPDUs lost, whatever their length and power.
     pub packet_error_ratio: Option<f64>,
-    /// Fixed, instead: share of bits lost.
+    /// With `"fixed"`, instead: share of bits lost.
     pub bit_error_ratio: Option<f64>,
-    /// Fixed: applies to ACK, CTS, RTS and BlockAck too.
+    /// With `"fixed"`: applies to ACK, CTS, RTS and BlockAck too.
     pub control_frames: bool,
     /// Receiver noise above thermal noise at 290 K, for `nist` and `yans`. Default 7 dB.
     pub noise_figure: Option<Decibels>,

@@ -20,8 +20,8 @@ pub struct Mac {
     pub cts_to_self: bool,
     /// MAC frame length above which RTS/CTS precedes a data frame; "off" for never.
     pub rts_threshold: RtsThreshold,
-    /// Smallest contention window in slots. EDCA's windows are derived from it and `cw_max`. Default: 31 or 15, by the
-    /// standard.
+    /// Smallest contention window in slots. EDCA's windows are derived from `cw_min` and `cw_max`. Default: 31 or 15,
+    /// by the standard.
     pub cw_min: Option<u16>,
     /// Largest contention window in slots. Default 1023.
     pub cw_max: Option<u16>,
@@ -192,13 +192,13 @@ pub enum Lifetime {
     Of(Duration),
 }
 
-/// A limit of a length: written as `off` or as a size.
+/// Longest aggregate: written as `off` (no aggregates) or as a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MostBytes {
-    /// None at all.
+    /// No aggregates.
     #[default]
     Off,
-    /// At most this.
+    /// Aggregates of at most this size.
     UpTo(Bytes),
 }
 
@@ -253,7 +253,7 @@ off_or!(Lifetime, Of, Duration);
 /// Depth of a hardware queue: written as `off`, a number of packets or aggregates, or a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HardwareQueue {
-    /// No queue below the ports. That of mac80211 has the 2016 descriptors of mt76's ring.
+    /// No queue below the ports. mac80211's hardware queue has the 2016 descriptors of mt76's ring.
     #[default]
     Off,
     /// This number of packets.
@@ -319,7 +319,7 @@ pub enum HardwareQueuePer {
     /// All of an access category.
     #[default]
     Category,
-    /// Those of an access category for one receiver (mt76, ath10k).
+    /// The packets of an access category for one receiver (mt76, ath10k).
     Station,
 }
 
@@ -354,8 +354,8 @@ pub enum TimeoutDeferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// None if the medium was idle for DIFS (AIFS). Otherwise a backoff; also if the medium turns busy before DIFS is
-    /// over, or a response is due (standard).
+    /// No wait if the medium was idle for DIFS (AIFS). Otherwise a backoff, as when the medium turns busy before DIFS
+    /// is over or a response is due (standard).
     #[default]
     Immediate,
     /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, regardless of later

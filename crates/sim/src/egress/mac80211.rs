@@ -1,5 +1,5 @@
-//! The scheduler of an access point under Linux, between the stations' ports and the MAC. It shares airtime, and
-//! releases only the packets that keep the MAC busy for some milliseconds.
+//! The scheduler of an access point under Linux, between the stations' ports and the MAC. The scheduler shares airtime,
+//! and releases only the packets that keep the MAC busy for some milliseconds.
 //!
 //! The rules are those of mac80211 in Linux since 6.0 (`net/mac80211/tx.c`, `sta_info.c`), described in
 //! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending

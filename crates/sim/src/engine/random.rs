@@ -35,7 +35,7 @@ impl Purpose {
     pub(crate) const DAMAGE: Self = Self("damage");
 }
 
-/// A stream of random numbers. Its values are defined by the generator's published algorithm and this module's code.
+/// A stream of random numbers. Values are defined by the generator's published algorithm and this module's code.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 

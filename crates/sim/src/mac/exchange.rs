@@ -319,7 +319,7 @@ impl Station {
         if answered { self.finish(now, rules) } else { self.end_failed(now, false, rules) }
     }
 
-    /// Ends its answer to a trigger for data.
+    /// Ends the station's answer to a trigger for data.
     fn end_answer(&mut self, now: Instant, rules: &Conventions) {
         let (_, Some(uplink), mut cx) = self.several(now, rules) else { return };
         uplink.end_answer(&mut cx);

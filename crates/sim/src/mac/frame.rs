@@ -63,7 +63,7 @@ pub(crate) enum Kind {
     Aggregate { psdu: Bytes, frames: u16 },
     /// Request for a `BlockAck`; the sender will send no number before this one again.
     BlockAckReq { start: u16 },
-    /// Block acknowledgement of 64 or, if `long`, 256 frames. Its sender has the scoreboard, which stays unchanged
+    /// Block acknowledgement of 64 or, if `long`, 256 frames. The sender has the scoreboard, which stays unchanged
     /// until the response has arrived.
     BlockAck { long: bool },
     /// HE MU PPDU: data for several stations side by side, of this total length. The sender holds it like an A-MPDU.

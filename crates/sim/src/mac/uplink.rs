@@ -398,7 +398,7 @@ impl Uplink {
         Some(Frame { kind, mode, sequence: first.sequence, retry: first.retry, ..*answer })
     }
 
-    /// Ends its answer to a trigger.
+    /// Ends the station's answer to a trigger.
     pub(super) fn end_answer(&mut self, cx: &mut Context) {
         self.asked = None;
         if cx.held.present().is_empty() {
@@ -406,7 +406,7 @@ impl Uplink {
         }
     }
 
-    /// Handles the BlockAck for its answer.
+    /// Handles the BlockAck for the station's answer.
     pub(super) fn answer_acknowledged(&mut self, reported: &Scoreboard, cx: &mut Context) -> Option<Report> {
         let (now, holder) = (cx.now, cx.held.category());
         let report = cx.held.settle_reported(now, cx.txop.attempt(), reported, cx.rules);

@@ -58,8 +58,8 @@ impl Fading {
         }
     }
 
-    /// Factor that at most one frame in 1/[`NEGLECTED`] exceeds, by Chernoff's bound for a gamma distribution, P(X > x)
-    /// <= (x e^(1 - x))^m.
+    /// Factor that at most a share [`NEGLECTED`] of the frames exceeds, by Chernoff's bound for a gamma distribution,
+    /// P(X > x) <= (x e^(1 - x))^m.
     pub(super) fn luck(self) -> f64 {
         let (mut low, mut high) = (1.0, 2.0);
         let shape = match self {

@@ -49,7 +49,7 @@ enum Extent {
     Channel,
     /// An RU of an HE MU or TB PPDU, whose preamble has this many more symbols of 4 us than that of an HE SU PPDU.
     Part(Ru, u8),
-    /// Those of an HE ER SU PPDU.
+    /// The tones of an HE ER SU PPDU.
     Extended(ExtendedRange),
 }
 

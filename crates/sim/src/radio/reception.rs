@@ -118,7 +118,7 @@ pub(crate) struct Judge {
     tables: Option<Box<[Tables; 2]>>,
     /// By node: true if it supports LDPC.
     ldpc: Vec<bool>,
-    /// Bounds of the modes that were used so far.
+    /// SINR bounds of the modes used so far, by mode.
     bounds: Vec<(u64, Bounds)>,
     fading: Option<Fading>,
     /// Receive threshold in attowatts.

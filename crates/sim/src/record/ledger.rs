@@ -28,7 +28,7 @@ pub(crate) struct FlowRecord {
     pub(crate) hops: HopCounts,
     pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
-    /// Packets without data: SYN, FIN and acknowledgements of TCP. These packets are in no other count.
+    /// Packets without data (SYN, FIN and acknowledgements of TCP), which are in no other count.
     pub(crate) bare: Ledger,
     /// For TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,

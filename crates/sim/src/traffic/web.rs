@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Instant, Rate};
 
 /// A reader of pages: a burst of packets, a time of reading, the next burst.
 ///
-/// A cycle lasts for the burst's size at its rate (no time without a rate) and a reading time. It starts within a
+/// A cycle lasts for the burst's size at its rate (no time without a rate) and a reading time. A source starts within a
 /// reading time.
 #[derive(Debug)]
 pub(crate) struct Web {

@@ -1,8 +1,8 @@
 //! Notes: small broadcasts that a controller orders; every neighbour that receives a note stores it.
 //!
 //! A note goes directly to the MAC, in the highest access category, as management frames do (IEEE 802.11-2016,
-//! 10.2.4.2). It waits in no queue, because it must neither wait in the queue that it describes, nor take a place or be
-//! counted there. On the air a note is a frame like any other.
+//! 10.2.4.2). A note waits in no queue, because it must neither wait in the queue that it describes, nor take a place
+//! or be counted there. On the air a note is a frame like any other.
 
 use crate::config::Dscp;
 use crate::egress::Egress;

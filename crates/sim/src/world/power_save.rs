@@ -149,7 +149,7 @@ impl PowerSave {
         }
     }
 
-    /// Wakes it until its idle timeout.
+    /// Wakes the station until its idle timeout.
     fn wake(&mut self, now: Instant, tells: bool) -> Next {
         (self.state, self.active) = (State::Awake, now);
         Next { at: Some(self.idle_at()), tells: tells.then_some(false) }

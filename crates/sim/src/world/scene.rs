@@ -74,8 +74,8 @@ impl Scene<'_> {
         }
     }
 
-    /// The data frames in a frame. Their sender holds them as long as the frame is in the air; only a broadcast's
-    /// packet has left its sender at the last bit.
+    /// The data frames in a frame. The sender holds them as long as the frame is in the air; only a broadcast's packet
+    /// has left its sender at the last bit.
     fn mpdus(self, frame: &Frame, intact: &Bitmap) -> Vec<Mpdu> {
         let category = self.rules.category(frame.category);
         let packets = |first| {

@@ -85,7 +85,7 @@ impl World {
         self.now >= self.end
     }
 
-    /// Accounts for a packet that ends at `node`.
+    /// Returns the accounts in which the end of a packet at `node` is written.
     pub(crate) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
         let Self { packets, connections, flows, routing, overflows, watch, now, .. } = self;
         Accounts { packets, connections, flows, routing, overflows, witness: Witness { watch, now: *now, node } }

@@ -37,7 +37,7 @@ pub(crate) struct Wire {
     /// Length and duration of the last packet, at a constant rate, because most packets are as long as the last.
     last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
-    /// Packets in flight, with the keys of their arrivals. They arrive in this order: only the first is an event.
+    /// Packets in flight in order of arrival, with the keys of their arrivals: only the first is an event.
     pub(crate) under_way: VecDeque<(EventKey, Handle)>,
     /// Sending time since `counted_from`, without the packet being sent.
     pub(crate) busy: Duration,

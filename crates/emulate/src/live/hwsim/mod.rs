@@ -43,7 +43,7 @@ pub struct Counts {
 struct Radios<'m> {
     medium: &'m mut Medium,
     driver: Driver,
-    /// The network's ways, by their ends.
+    /// The network's flows between radios, by their ends.
     ways: BTreeMap<(u32, u32), Way>,
     /// Nodes that are radios, by number of the radio.
     nodes: Vec<u32>,

@@ -45,9 +45,9 @@ const SIGNAL_DBM: i32 = -50;
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
 
-/// The driver lists a frame as pending only after handing it over. It refuses a status that arrives from another
-/// processor earlier, and then keeps the packet for ever. So a refused status is sent again after this time, a bounded
-/// number of times, because the driver also refuses the status of a frame that it has dropped.
+/// The driver lists a frame as pending only after handing it over. The driver refuses a status that arrives from
+/// another processor earlier, and then keeps the packet for ever. So a refused status is sent again after this time, a
+/// bounded number of times, because the driver also refuses the status of a frame that it has dropped.
 const AGAIN_AFTER: Duration = Duration::from_millis(1);
 const TIMES: u32 = 3;
 

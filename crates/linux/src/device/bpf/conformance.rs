@@ -13,7 +13,7 @@ pub(super) const STEPS: u32 = 4_000;
 /// Weight in 1/32768, so that both sides have exactly the same.
 pub(super) const WEIGHT: f64 = 655.0 / 32_768.0;
 /// The mechanism in C rounds its average down by at most 1/256 ns a packet, of which the weight forgets its part each
-/// time: 1/256 ns over 0.02, a fifth of a nanosecond. Both round to a whole one at the end.
+/// time: 1/256 ns over 0.02, a fifth of a nanosecond. Both sides round to whole ones at the end.
 const AVERAGE_WITHIN_NANOS: u64 = 1;
 /// Start of the queues: the C side reads time zero as 'never'.
 pub(super) const START: Instant = Instant::from_nanos(1_000_000_000);

@@ -20,7 +20,7 @@ use units::Instant;
 
 /// The discipline as `tc qdisc` shows it, and the maps that its queues share with the agent.
 ///
-/// It outlives the agent: the kernel keeps it under a folder of type `bpf` until [`unload`](Self::unload).
+/// The discipline outlives the agent: the kernel keeps it under a folder of type `bpf` until [`unload`](Self::unload).
 #[derive(Debug)]
 pub struct Discipline {
     folder: PathBuf,
@@ -226,7 +226,7 @@ impl Discipline {
         Ok(true)
     }
 
-    /// Unloads the discipline. Its installed queues still pass packets, by their fall-back limit.
+    /// Unloads the discipline. Installed queues still pass packets, by their fall-back limit.
     ///
     /// # Errors
     /// The folder cannot be removed.

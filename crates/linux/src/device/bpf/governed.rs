@@ -53,7 +53,7 @@ pub struct Governed {
     /// Present if turns are those of stations.
     stations: Option<Stations>,
     former: Former,
-    /// Both are `None` once the former queue is restored.
+    /// Both fields are `None` once the former queue is restored.
     state: Option<State>,
     discipline: Option<Discipline>,
 }

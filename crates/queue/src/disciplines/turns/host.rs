@@ -16,7 +16,7 @@ pub trait Ports {
     fn turn(&self, port: usize) -> Turn;
 }
 
-/// A turn: the longest aggregate that can be sent to a station. It ends when its airtime or its packets are used up.
+/// A turn: the longest aggregate that can be sent to a station. Ends when its airtime or its packets are used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Airtime of the aggregate less a full packet, because the last packet exceeds it; at most a frame's airtime if

@@ -84,8 +84,8 @@ impl Route {
     }
 
     /// Invalidates the route, by the sequence number in a route error or by the node's own detection (6.11). A valid
-    /// number grows by one, which ensures that no older route through this node is taken for newer. It grows once: a
-    /// route that is already invalid keeps its number, so that the number is never more than one ahead of the
+    /// number grows by one, which ensures that no older route through this node is taken for newer. The number grows
+    /// once: a route that is already invalid keeps its number, so that the number is never more than one ahead of the
     /// destination's own; the destination's next request, which is numbered one higher (6.1), is then always new
     /// enough. An invalid number does not grow: a neighbour that comes and goes would otherwise get numbers that it
     /// never had.

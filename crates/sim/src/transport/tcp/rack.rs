@@ -62,7 +62,7 @@ pub(super) struct Rack {
     flying: u64,
     /// SACKed segments (`RACK.segs_sacked`).
     arrived: u32,
-    /// No octet below this number is lost and still to be retransmitted.
+    /// Below this number no lost octet waits for its retransmission.
     lost_from: u64,
     newest: Option<Newest>,
     min_rtt: Option<Duration>,

@@ -14,7 +14,7 @@ enum State {
     Established,
 }
 
-/// The receiving end of a connection. Its application takes octets as they come in order, so that the whole buffer is
+/// The receiving end of a connection. The application takes octets as they come in order, so that the whole buffer is
 /// always offered from the next octet on.
 #[derive(Debug, Default)]
 pub(crate) struct Receiver {

@@ -75,8 +75,8 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
 fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
     let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
     match described.player_buffer {
-        Some(_) if answered => refuse("a player needs a one-way flow over UDP"),
-        Some(_) if described.to == "broadcast" => refuse("a player needs one receiver, but this flow is broadcast"),
+        Some(_) if answered => refuse("`player_buffer` needs a one-way flow over UDP"),
+        Some(_) if described.to == "broadcast" => refuse("`player_buffer` needs one receiver; this flow is broadcast"),
         Some(_) | None => Ok(()),
     }
 }

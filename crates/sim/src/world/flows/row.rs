@@ -6,8 +6,8 @@ use crate::net::Packet;
 use crate::record::Recorder;
 use units::Instant;
 
-/// Packets of a flow that reach their application one after the other and are alike there, so that they are counted
-/// together; only if no observer follows single packets.
+/// Packets of one flow that reach their application in a row, alike, and are counted together unless an observer
+/// follows single packets.
 #[derive(Default)]
 pub(crate) struct Row {
     like: Option<(FlowId, Packet)>,

@@ -167,7 +167,7 @@ impl<'n> Traffic<'n> {
             let samples = time.div_floor(SAMPLE);
             if samples == 0 || SAMPLE * samples != time || samples > MOST_PAYLOAD.count() {
                 let most = SAMPLE * MOST_PAYLOAD.count();
-                let message = format!("a packet holds whole samples of {SAMPLE}, and one 802.11 frame at most {most}");
+                let message = format!("a packet holds whole samples of {SAMPLE}, at most {most} in one 802.11 frame");
                 return self.refuse("packetisation", message);
             }
         }

@@ -49,7 +49,7 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
                 return refuse("other access points have a `channel`; this access point needs one too".to_owned());
             }
             (_, Some(_)) => {
-                return refuse(format!("`{}` has the channel of its access point; leave it out", site.name));
+                return refuse(format!("`{}` uses the channel of its access point; leave `channel` out", site.name));
             }
             (_, None) => continue,
         };

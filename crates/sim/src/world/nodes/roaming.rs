@@ -229,7 +229,7 @@ pub(crate) fn turns(
     Ok((motion, turns))
 }
 
-/// Returns the times at which the nodes of families are on the air.
+/// Returns the times at which the nodes of roaming stations are on the air.
 fn presence(families: &[Family], turns: &[Vec<Turn>]) -> impl Iterator<Item = (u32, Presence)> {
     let of = |(family, turns): (&Family, &Vec<Turn>)| {
         let of_node = |&node: &u32| {

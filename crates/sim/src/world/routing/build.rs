@@ -133,7 +133,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
             }
             RouteError::TooFar { from, to } => {
                 let message =
-                    format!("`{}` cannot send to `{}`: out of range, or no station of it", name(from), name(to));
+                    format!("`{}` cannot send to `{}`, which is out of range or not its station", name(from), name(to));
                 BuildError::new("routing.route", message)
             }
             RouteError::Twice { node } => {

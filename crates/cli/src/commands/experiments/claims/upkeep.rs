@@ -103,7 +103,7 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
 /// present texts of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
-        return Err(Failure::wrong("run this command in the folder of ./scenarios, where it writes the record"));
+        return Err(Failure::wrong("run this in the folder that contains `scenarios`; it writes the record there"));
     }
     let old = records()?;
     let scenarios = scenarios()?;
