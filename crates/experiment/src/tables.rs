@@ -217,7 +217,7 @@ fn worst(mut rows: Vec<(f64, Vec<String>)>, what: &str, how: &str) -> (Vec<Vec<S
     (rows.into_iter().map(|(_, cells)| cells).collect(), said)
 }
 
-/// Formats the access points of a run if there are several, the one with the largest delays first.
+/// Formats the access points of a run if there are several; of very many only the slowest.
 pub fn cells(outcome: &Outcome, width: usize) -> String {
     let row = |cell: &CellTotals| {
         let stations = outcome.nodes.iter().find(|node| node.name == cell.name).map_or(0, |node| node.hops.len());
@@ -454,7 +454,7 @@ fn rate(bps: f64) -> String {
 mod tests {
     use super::*;
     use crate::study::{Ruling, Unit};
-    use sim::results::{DistanceClass, LeftOut};
+    use sim::results::{DistanceClass, LeftOut, Times};
 
     #[test]
     fn figures_of_tables_have_three_digits() {
@@ -487,6 +487,25 @@ mod tests {
             assert!(text.lines().all(|line| width(line) <= 80), "{text}");
         }
         assert!(flows(&outcome, 100).contains("server -> television"), "a wide one keeps its lines whole");
+    }
+
+    #[test]
+    fn of_very_many_rows_only_the_worst_are_shown() {
+        let flow = |number: u32| Flow {
+            name: format!("f{number}"),
+            received_packets: 1,
+            delay_s: Times { p99: f64::from(number % 70), ..Times::default() },
+            ..Flow::default()
+        };
+        let of = |count: u32| Outcome { flows: (0..count).map(flow).collect(), ..Outcome::default() };
+        let (few, many) = (flows(&of(60), 100), flows(&of(140), 100));
+        assert_eq!((few.lines().count(), many.lines().count()), (2 + 60, 2 + 10 + 1), "{many}");
+        let first: Vec<&str> = many.lines().skip(2).take(3).filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(first, ["f69", "f139", "f68"]);
+        assert!(
+            many.contains("These are the 10 of 140 flows with the largest 99th percentile of delay; `--json` has all.")
+        );
+        assert_eq!(cells(&of(1), 100), "");
     }
 
     #[test]

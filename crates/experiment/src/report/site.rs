@@ -6,13 +6,17 @@ use crate::study::{Run, Study};
 use sim::results::CellTotals;
 use std::fmt::{self, Write as _};
 
-/// Number of access points from which a map tells more than a table, and number of cases that are drawn.
+/// Number of access points from which a map tells more than a table, most that have their names beside them, and number
+/// of cases that are drawn.
 const FEW: usize = 4;
+const MOST_NAMED: usize = 40;
 const MOST_CASES: usize = 4;
 /// Width of the map, its margin and the largest radius of an access point, in pixels.
 const WIDTH: f64 = 640.0;
 const MARGIN: f64 = 30.0;
 const RADIUS: f64 = 18.0;
+/// How labels look.
+const TEXT: &str = "font-size=\"12\" fill=\"currentColor\"";
 /// Classes of latency: the bound in seconds, its name and its colour.
 const CLASSES: [(f64, &str, &str); 4] = [
     (0.05, "below 50 ms", "#00875f"),
@@ -75,16 +79,20 @@ fn map(out: &mut String, study: &Study, cells: &[CellTotals]) -> fmt::Result {
         let (x, y) = (MARGIN + scale * (x - west), height - MARGIN - scale * (y - south));
         let class = CLASSES.iter().find(|(bound, ..)| cell.delay_p99_max_s < *bound).unwrap_or(&CLASSES[3]);
         let radius = 4.0 + (RADIUS - 4.0) * cell.busy_ratio.clamp(0.0, 1.0).sqrt();
+        let name = Escaped(&cell.name);
         writeln!(
             out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\" fill-opacity=\"0.75\"><title>{}: {} Mb/s, \
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\" fill-opacity=\"0.75\"><title>{name}: {} Mb/s, \
              busy {} %, {} ms</title></circle>",
             class.2,
-            Escaped(&cell.name),
             number(cell.goodput_bps / 1e6, 3),
             number(cell.busy_ratio * 100.0, 3),
             number(cell.delay_p99_max_s * 1e3, 3)
         )?;
+        if cells.len() <= MOST_NAMED {
+            let y = y + RADIUS + 10.0;
+            writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" {TEXT}>{name}</text>")?;
+        }
     }
     for (rank, (_, name, colour)) in CLASSES.iter().enumerate() {
         let (x, y) = (MARGIN + 150.0 * rank as f64, height + 12.0);
@@ -97,4 +105,42 @@ fn map(out: &mut String, study: &Study, cells: &[CellTotals]) -> fmt::Result {
         )?;
     }
     writeln!(out, "</svg>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim::results::{Outcome, Totals};
+
+    fn study(access_points: usize) -> Study {
+        let cell = |number: usize| CellTotals {
+            name: format!("ap<{number}"),
+            delay_p99_max_s: 0.06 * number as f64,
+            busy_ratio: 0.25,
+            ..CellTotals::default()
+        };
+        let totals = Totals { cells: (0..access_points).map(cell).collect(), ..Totals::default() };
+        let run = Run { outcome: Outcome { totals, ..Outcome::default() }, ..Run::default() };
+        let places = (0..access_points).map(|number| (format!("ap<{number}"), [10.0 * number as f64, 5.0])).collect();
+        Study { runs: vec![run], places, ..Study::default() }
+    }
+
+    #[test]
+    fn a_map_has_each_access_point_in_its_place_with_size_and_colour() {
+        let mut page = String::new();
+        maps(&mut page, &study(5), "h2").expect("a String takes all text");
+        // 580 pixels are 40 m; a quarter of the radius beyond 4 pixels is half of it.
+        for circle in [
+            "<circle cx=\"30.0\" cy=\"30.0\" r=\"11.0\" fill=\"#00875f\"",
+            "<circle cx=\"175.0\" cy=\"30.0\" r=\"11.0\" fill=\"#2b8ac4\"",
+            "<circle cx=\"320.0\" cy=\"30.0\" r=\"11.0\" fill=\"#b57b00\"",
+            "<circle cx=\"610.0\" cy=\"30.0\" r=\"11.0\" fill=\"#d55e00\"",
+        ] {
+            assert!(page.contains(circle), "{circle}: {page}");
+        }
+        assert!(page.contains(">ap&lt;4</text>") && page.contains("<th scope=\"row\">ap&lt;4</th>"), "{page}");
+        let mut page = String::new();
+        maps(&mut page, &study(FEW - 1), "h2").expect("a String takes all text");
+        assert_eq!(page, "");
+    }
 }

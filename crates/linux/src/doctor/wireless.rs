@@ -244,9 +244,10 @@ mod tests {
         let flow = "ipv4 2 tcp 6 src=192.0.2.1 dst=192.0.2.2 sport=1 dport=2";
         assert!(past_queues("", "").is_none() && past_queues("N\n", &format!("{flow} [OFFLOAD] use=2\n")).is_none());
         let by_hardware = format!("{flow} [HW_OFFLOAD] use=2\n{flow} [ASSURED] use=2\n");
-        for (wed, flows, says) in
-            [("Y\n", "", "WED is on, 0 offloaded connections"), ("N\n", &by_hardware, "WED is off, 1 offloaded connections")]
-        {
+        for (wed, flows, says) in [
+            ("Y\n", "", "WED is on, 0 offloaded connections"),
+            ("N\n", &by_hardware, "WED is off, 1 offloaded connections"),
+        ] {
             let finding = past_queues(wed, flows).unwrap();
             assert!(!finding.good && finding.found.contains(says) && finding.fix.is_some(), "{finding:?}");
         }
@@ -305,7 +306,10 @@ mod tests {
     #[test]
     fn a_station_that_stands_still_above_its_limit_is_stuck() {
         let why = stuck(&[look(ms(13), ms(13)), look(ms(13), ms(13))]).unwrap();
-        assert!(why.starts_with("13.0 ms of airtime stay pending for 02:00:00:00:01:00, although 12.0 ms are allowed"), "{why}");
+        assert!(
+            why.starts_with("13.0 ms of airtime stay pending for 02:00:00:00:01:00, although 12.0 ms are allowed"),
+            "{why}"
+        );
         assert_eq!(stuck(&[look(ms(13), ms(13)), look(ms(14), ms(14))]), None, "it moves");
         assert_eq!(stuck(&[look(ms(11), ms(11)), look(ms(11), ms(11))]), None, "it is below its limit");
     }
