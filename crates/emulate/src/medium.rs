@@ -57,6 +57,8 @@ pub struct Medium {
     /// Names of all nodes, in the scenario's order.
     names: Vec<String>,
     ways: Vec<Way>,
+    /// By node: the link-local IPv6 address from which it has sent.
+    local: Vec<Option<IpAddr>>,
     end: Duration,
     newest: Option<Format>,
     /// Arrived and not yet pulled.
@@ -165,11 +167,12 @@ impl Medium {
         if ways.is_empty() {
             return Err(NotLoaded::NoRealNode);
         }
-        let names = world.roster().nodes.into_iter().map(|node| node.name).collect();
+        let names: Vec<String> = world.roster().nodes.into_iter().map(|node| node.name).collect();
+        let local = vec![None; names.len()];
         let end = Duration::from_nanos(network.duration.as_nanos());
         let waiting = VecDeque::new();
         let newest = Format::of(network.radio.standard);
-        Ok(Self { world, names, ways, end, newest, waiting, gateway: None, captures: None, lost: None })
+        Ok(Self { world, names, ways, local, end, newest, waiting, gateway: None, captures: None, lost: None })
     }
 
     #[cfg(target_os = "linux")]
@@ -221,9 +224,7 @@ impl Medium {
     }
 
     fn real(&self) -> impl Iterator<Item = u32> {
-        // Each node has a way to the next, and the last one to the first.
-        let mut last = None;
-        self.ways.iter().map(|way| way.from).filter(move |&from| last.replace(from) != Some(from))
+        self.ways.iter().filter(|way| way.to == Way::ALL).map(|way| way.from)
     }
 
     /// IPv4 and IPv6 address of a real node for [`send_packet`](Self::send_packet): those of captures.
@@ -246,34 +247,37 @@ impl Medium {
         self.end
     }
 
-    /// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP
-    /// and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 ECT(0)).
+    /// Pushes a UDP datagram with this payload at the node `from` for the node `to`, or `broadcast`; on the air it has
+    /// headers of UDP and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 ECT(0)).
     ///
     /// Packets that arrive up to `now` wait for [`poll`](Self::poll).
     ///
     /// # Errors
     /// The network does not take the packet; then nothing has changed.
     pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
-        let (from, to) = (self.find(from)?, self.find(to)?);
+        let (from, to) = (self.find(from)?, if to == "broadcast" { Way::ALL } else { self.find(to)? });
         let length = Bytes::new((payload.len() + HEADERS) as u64);
         self.push(now, from, to, Datagram { bytes: payload.into(), length, tos, key: 0 })
     }
 
     /// Pushes an IP packet at the node `from`. It goes to the real node with its destination
     /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and
-    /// its flow.
+    /// its flow. Multicast and broadcast packets go to all real nodes: access points pass them on, routers do not.
     ///
     /// # Errors
     /// The network does not take the packet; then nothing has changed.
     pub fn send_packet(&mut self, now: Duration, from: &str, packet: &[u8]) -> Result<(), NotSent> {
         let from = self.find(from)?;
-        let Some(Header { to, length, tos, key }) = Header::read(packet) else {
+        let Some(Header { from: source, to, length, tos, key }) = Header::read(packet) else {
             return Err(NotSent::NotIp { length: packet.len() });
         };
-        let of_node = |node: u32| addresses(node).contains(&to);
-        let is_foreign = || !is_group(to) && !(0..).zip(&self.names).any(|(node, _)| of_node(node));
-        let node = self.real().find(|&node| of_node(node)).or_else(|| self.gateway.filter(|_| is_foreign()));
-        let node = node.ok_or(NotSent::Elsewhere { to })?;
+        if is_local(source) {
+            self.local[from as usize] = Some(source);
+        }
+        let of_node = |node: u32| addresses(node).contains(&to) || self.local[node as usize] == Some(to);
+        let is_foreign = || !is_local(to) && !(0..).zip(&self.names).any(|(node, _)| of_node(node));
+        let all = is_group(to).then_some(Way::ALL).or_else(|| self.real().find(|&node| of_node(node)));
+        let node = all.or_else(|| self.gateway.filter(|_| is_foreign())).ok_or(NotSent::Elsewhere { to })?;
         let (bytes, length) = (packet[..length].into(), Bytes::new(length as u64));
         self.push(now, from, node, Datagram { bytes, length, tos, key })
     }
@@ -370,6 +374,10 @@ pub(crate) fn since_start(at: Instant) -> Duration {
 /// True for the address of a group or of all.
 pub(crate) fn is_group(to: IpAddr) -> bool {
     to.is_multicast() || to == Ipv4Addr::BROADCAST || to == BROADCAST
+}
+
+fn is_local(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(six) if six.is_unicast_link_local())
 }
 
 fn addresses(node: u32) -> [IpAddr; 2] {

@@ -99,6 +99,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
             name: site.name.clone(),
             absent: false,
             access_point: site.role == Role::AccessPoint,
+            own_access_point: infrastructure.access_point(address),
             station,
             armed: Instant::NEVER,
             egress,

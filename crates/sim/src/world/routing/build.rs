@@ -235,7 +235,8 @@ pub(crate) fn check_txop(
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
-        let Some(length) = flow.supply.first() else { continue };
+        // A frame to all may exceed the limit (IEEE 802.11-2020, 10.23.2.9); on other hops are flows between two, too.
+        let Some(length) = flow.supply.first().filter(|_| flow.role != Role::ToAll) else { continue };
         // Real packets choose their category.
         let categories = match flow.role {
             Role::Outside => 0..rules.categories,
