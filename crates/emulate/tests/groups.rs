@@ -23,7 +23,7 @@ fn receivers(air: &mut Medium) -> Vec<String> {
 #[test]
 fn a_group_of_a_cell_is_all_others_at_the_basic_rate() {
     let took = |from: &str, length: u16| {
-        let mut air = air(&home("", PHONE), 1);
+        let mut air = air(&home("queues = \"mac80211\"", PHONE), 1);
         let bytes = packet([224, 0, 0, 251], 46 << 2 | 1, 1, length);
         air.send_packet(ms(100), from, &bytes).unwrap();
         let found = all(&mut air);
