@@ -48,16 +48,16 @@ impl Header {
         }
         let (protocol, addresses) = (packet[9], &packet[12..20]);
         let ports = if u16_at(packet, 6)? & FRAGMENT == 0 { ports(packet, own, protocol) } else { &[] };
-        let [from, to] = [&packet[12..16], &packet[16..20]].map(<[u8; 4]>::try_from);
-        let (from, to) = (Ipv4Addr::from(from.ok()?).into(), Ipv4Addr::from(to.ok()?).into());
+        let [from, to] =
+            [addresses.first_chunk::<4>()?, addresses.last_chunk()?].map(|&four| Ipv4Addr::from(four).into());
         Some(Self { from, to, length, tos: packet[1], key: key(protocol, addresses, ports) })
     }
 
     fn v6(packet: &[u8]) -> Option<Self> {
         let length = IPV6 + usize::from(u16_at(packet, 4)?);
         let (protocol, addresses) = (*packet.get(6)?, packet.get(8..40)?);
-        let [from, to] = [&addresses[..16], &addresses[16..]].map(<[u8; 16]>::try_from);
-        let (from, to) = (Ipv6Addr::from(from.ok()?).into(), Ipv6Addr::from(to.ok()?).into());
+        let [from, to] =
+            [addresses.first_chunk::<16>()?, addresses.last_chunk()?].map(|&six| Ipv6Addr::from(six).into());
         let tos = packet[0] << 4 | packet[1] >> 4;
         let key = key(protocol, addresses, ports(packet, IPV6, protocol));
         Some(Self { from, to, length, tos, key })

@@ -224,7 +224,7 @@ impl Medium {
     }
 
     fn real(&self) -> impl Iterator<Item = u32> {
-        self.ways.iter().filter(|way| way.to == Way::ALL).map(|way| way.from)
+        self.ways.iter().filter(|way| way.to == World::ALL).map(|way| way.from)
     }
 
     /// IPv4 and IPv6 address of a real node for [`send_packet`](Self::send_packet): those of captures.
@@ -255,7 +255,7 @@ impl Medium {
     /// # Errors
     /// The network does not take the packet; then nothing has changed.
     pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
-        let (from, to) = (self.find(from)?, if to == "broadcast" { Way::ALL } else { self.find(to)? });
+        let (from, to) = (self.find(from)?, if to == "broadcast" { World::ALL } else { self.find(to)? });
         let length = Bytes::new((payload.len() + HEADERS) as u64);
         self.push(now, from, to, Datagram { bytes: payload.into(), length, tos, key: 0 })
     }
@@ -271,12 +271,13 @@ impl Medium {
         let Some(Header { from: source, to, length, tos, key }) = Header::read(packet) else {
             return Err(NotSent::NotIp { length: packet.len() });
         };
+        let is_local = |address| matches!(address, IpAddr::V6(six) if six.is_unicast_link_local());
         if is_local(source) {
             self.local[from as usize] = Some(source);
         }
         let of_node = |node: u32| addresses(node).contains(&to) || self.local[node as usize] == Some(to);
         let is_foreign = || !is_local(to) && !(0..).zip(&self.names).any(|(node, _)| of_node(node));
-        let all = is_group(to).then_some(Way::ALL).or_else(|| self.real().find(|&node| of_node(node)));
+        let all = is_group(to).then_some(World::ALL).or_else(|| self.real().find(|&node| of_node(node)));
         let node = all.or_else(|| self.gateway.filter(|_| is_foreign())).ok_or(NotSent::Elsewhere { to })?;
         let (bytes, length) = (packet[..length].into(), Bytes::new(length as u64));
         self.push(now, from, node, Datagram { bytes, length, tos, key })
@@ -374,10 +375,6 @@ pub(crate) fn since_start(at: Instant) -> Duration {
 /// True for the address of a group or of all.
 pub(crate) fn is_group(to: IpAddr) -> bool {
     to.is_multicast() || to == Ipv4Addr::BROADCAST || to == BROADCAST
-}
-
-fn is_local(address: IpAddr) -> bool {
-    matches!(address, IpAddr::V6(six) if six.is_unicast_link_local())
 }
 
 fn addresses(node: u32) -> [IpAddr; 2] {

@@ -212,7 +212,7 @@ fn a_packet_to_all_without_access_points_is_one_frame_at_the_basic_rate_whatever
     {
         let mut world = world(&(chain(4, "1 s", "") + &real(&[0, 1, 3]) + more), 1);
         // The simulated node 2 hears it, too, and node 3 would at the next hop.
-        let way = way(&world, 1, Way::ALL);
+        let way = way(&world, 1, World::ALL);
         world.run_to(at(10_000));
         assert!(world.outside().inject(way, Datagram { tos: 46 << 2, ..datagram(1_500, 7) }));
         let found = arrivals(&mut world);
@@ -226,7 +226,7 @@ fn a_packet_to_all_without_access_points_is_one_frame_at_the_basic_rate_whatever
         assert!(came.since(expected) < Duration::from_micros(1) && bytes[..] == [7], "{more}: {came:?} {expected:?}");
         let outcome = world.finish();
         let flow = outcome.flows.last().expect("it was used");
-        assert_eq!((flow.name.as_str(), flow.received_packets, flow.reception_ratio), ("n1-broadcast", 1, Some(0.5)));
+        assert_eq!((flow.name.as_str(), flow.received_packets, flow.loss_ratio), ("n1-broadcast", 1, 0.5));
     }
 }
 
@@ -240,11 +240,11 @@ fn a_station_that_roams_gets_packets_to_all_from_its_present_access_point() {
         { name = \"server\", role = \"wired\", real = true },\n]\n\
         wired = [{ between = [\"a\", \"b\"], rate = \"1 Gb/s\" }, { between = [\"server\", \"a\"], rate = \"1 Gb/s\" }]\n";
     let mut world = world(text, 1);
-    let nodes: Vec<u32> = world.ways().filter(|way| way.to == Way::ALL).map(|way| way.from).collect();
+    let nodes: Vec<u32> = world.ways().filter(|way| way.to == World::ALL).map(|way| way.from).collect();
     for us in [1_000_000, 3_000_000] {
         world.run_to(at(us));
         for &from in &nodes {
-            assert!(inject(&mut world, from, Way::ALL, datagram(100, 1)));
+            assert!(inject(&mut world, from, World::ALL, datagram(100, 1)));
         }
         world.run_to(at(us + 100_000));
         let mut to = Vec::new();

@@ -102,7 +102,7 @@ impl World {
                 return;
             }
             record.ledger.finished += 1;
-        } else if role != Role::ToAll && packet.created >= self.warmup {
+        } else if packet.created >= self.warmup {
             self.flows[index].reaches(node, from, self.now, &self.medium, &mut self.distances);
         }
         if let Role::Data | Role::Request { .. } = role {

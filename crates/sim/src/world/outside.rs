@@ -22,6 +22,8 @@ impl World {
     pub const MTU: Bytes = MTU;
     /// Largest length of a driver's frame without MAC and LLC headers and check sum, with overhead of encryption.
     pub const FRAME: Bytes = Bytes::new(2_304);
+    /// Destination of packets to all.
+    pub const ALL: u32 = BROADCAST;
 
     /// The flows of real packets: from each real node to every other, in the scenario's order; then from each to all.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
@@ -47,8 +49,8 @@ impl World {
             Routing::Found(_) => packet.travelled(),
         };
         let (home, is_to_all) = (self.roaming.home(node.into()), self.flows[index].role == Role::ToAll);
-        let is_wired = self.nodes[node].egress.is_wired_to(previous);
-        let is_hop = is_to_all && (is_wired || self.nodes[previous.into()].own_access_point == Some(node.into()));
+        let is_up = self.nodes[previous.into()].own_access_point == Some(node.into());
+        let is_hop = is_to_all && (is_up || self.nodes[node].egress.is_wired_to(previous));
         let Flow { supply: Supply::Outside(passage), record, to, .. } = &mut self.flows[index] else { return };
         let kept = passage.reaches(packet, *to == BROADCAST && !is_hop);
         if let Some(Kept { bytes, .. }) = kept.as_ref().filter(|_| self.watch.is_some()) {
@@ -64,7 +66,6 @@ impl World {
         record.bytes += packet.length;
         if packet.created >= self.warmup {
             record.receive(delay, None, packet);
-            record.receptions.iter_mut().for_each(|receptions| receptions.receive());
         }
         if let Some(recorder) = self.recorder.as_mut().filter(|_| !is_to_all) {
             recorder.arrived(index, delay, 1);
@@ -117,10 +118,7 @@ impl Outside<'_> {
             _ => Ecn::Ce,
         };
         let category = self.world.rules.index(dscp.category());
-        let is_to_all = self.world.flows[way.flow].role == Role::ToAll;
-        let others = || self.world.flows.iter().filter(|flow| flow.role == Role::ToAll).count() as u64 - 1;
-        let others = if is_to_all { others() } else { 0 };
-        let Flow { from, record, supply: Supply::Outside(passage), .. } = &mut self.world.flows[way.flow] else {
+        let Flow { from, record, role, supply: Supply::Outside(passage), .. } = &mut self.world.flows[way.flow] else {
             panic!("the way belongs to another network")
         };
         let (from, waits) = (self.world.roaming.place(*from), self.world.roaming.has(*from));
@@ -129,12 +127,11 @@ impl Outside<'_> {
         }
         record.sent += 1;
         record.offered += length;
-        let number = serial(record.ledger.made);
+        let (number, is_to_all) = (serial(record.ledger.made), *role == Role::ToAll);
         let holders = Arc::new(Mutex::new(is_to_all.then_some(way.from).into_iter().collect()));
         let kept = Kept { bytes, tos, category, key, series, holders };
         let packet = Packet { dscp, ecn, ..Packet::new(Load::Flow(way.flow), self.world.now, length) };
         if is_to_all {
-            record.receptions.iter_mut().for_each(|receptions| receptions.expect(others));
             self.spread(from, None, &kept, &packet);
         } else {
             passage.under_way.insert(number, kept);

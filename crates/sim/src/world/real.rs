@@ -1,7 +1,6 @@
 //! Packets of real programs.
 
 use crate::engine::FlowId;
-use crate::mac::BROADCAST;
 use crate::radio::Mode;
 use units::{Bytes, Instant};
 
@@ -11,13 +10,8 @@ pub struct Way {
     pub(super) flow: FlowId,
     /// Index of the node at which its packets are injected.
     pub from: u32,
-    /// Index of the node at which the packets come out, or [`ALL`](Self::ALL).
+    /// Index of the node at which the packets come out, or [`World::ALL`](crate::World::ALL).
     pub to: u32,
-}
-
-impl Way {
-    /// Destination of packets to all.
-    pub const ALL: u32 = BROADCAST;
 }
 
 /// A packet of a real program.

@@ -70,7 +70,8 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
     }
     // Last, so that the others keep their numbers, by which queues tell them apart.
     let to_all = (0..).zip(basis.sites).filter(|(_, site)| site.real && site.queues != Some(Queues::Driver));
-    flows.extend(to_all.map(|(node, _)| outside(node, BROADCAST, Role::ToAll, basis)));
+    let receivers = (to_all.clone().count() as u64).saturating_sub(1);
+    flows.extend(to_all.map(|(node, _)| outside(node, (BROADCAST, receivers), Role::ToAll, basis)));
     Ok(flows)
 }
 
@@ -140,13 +141,13 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     for &from in &real {
         let all = driven(&from).then_some(BROADCAST);
         let others = real.iter().copied().filter(|&to| to != from).chain(all);
-        flows.extend(others.map(|to| outside(from, to, Role::Outside, basis)));
+        flows.extend(others.map(|to| outside(from, (to, 0), Role::Outside, basis)));
     }
     Ok(())
 }
 
-/// A flow of real packets.
-fn outside(from: u32, to: u32, role: Role, basis: &Basis) -> Flow {
+/// A flow of real packets to a node, or to this number of nodes.
+fn outside(from: u32, (to, receivers): (u32, u64), role: Role, basis: &Basis) -> Flow {
     let name = |node: u32| basis.names.get(node as usize).map_or("broadcast", String::as_str).to_owned();
     let [sender, receiver] = [from, to].map(name);
     let identity = Identity {
@@ -158,8 +159,6 @@ fn outside(from: u32, to: u32, role: Role, basis: &Basis) -> Flow {
         ..Identity::default()
     };
     let way = (basis.rules.index(Dscp::default().category()), Dscp::default());
-    let receptions = (role == Role::ToAll).then(Box::default);
-    let supply = Supply::Outside(Box::default());
-    let record = FlowRecord { receptions, ..FlowRecord::default() };
-    Flow { record, ..Flow::new(identity, (from.into(), to), way, role, supply) }
+    let record = FlowRecord { receivers, ..FlowRecord::default() };
+    Flow { record, ..Flow::new(identity, (from.into(), to), way, role, Supply::Outside(Box::default())) }
 }

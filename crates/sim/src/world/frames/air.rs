@@ -10,7 +10,6 @@ use crate::engine::{Handle, NodeId};
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind};
 use crate::net::Load;
 use crate::radio::{Heard, Shape, Signal};
-use crate::world::flows::Role;
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
 use units::Instant;
@@ -225,8 +224,7 @@ impl World {
             let packet = self.packets.get(handle);
             next = packet.transit.next;
             let Load::Flow(flow) = packet.load else { continue };
-            let flow = &mut self.flows[flow];
-            let (Some(receptions), false) = (&mut flow.record.receptions, flow.role == Role::ToAll) else { continue };
+            let Some(receptions) = &mut self.flows[flow].record.receptions else { continue };
             if packet.created >= self.warmup {
                 receptions.expect(self.medium.neighbours(frame.from).count() as u64);
                 if let Some(distances) = &mut self.distances {

@@ -235,7 +235,7 @@ pub(crate) fn check_txop(
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
-        // A frame to all may exceed the limit (IEEE 802.11-2020, 10.23.2.9); on other hops are flows between two, too.
+        // A frame to all is never fragmented, and sent alone however long it is.
         let Some(length) = flow.supply.first().filter(|_| flow.role != Role::ToAll) else { continue };
         // Real packets choose their category.
         let categories = match flow.role {
