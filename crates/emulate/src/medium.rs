@@ -11,7 +11,7 @@ use sim::config::{Network, Queues};
 use sim::radio::Format;
 use sim::results::Outcome;
 use sim::{Arrival, Datagram, Way, World};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::time::Duration;
@@ -23,6 +23,8 @@ const HEADERS: usize = 28;
 const BROADCAST: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 255);
 /// A gateway's machine has the addresses of this node, which no scenario has.
 const HOST: u32 = 0x00ff_fffd;
+/// Number of learnt addresses that are kept.
+const MOST_LEARNT: usize = 4_096;
 /// The network of the nodes' IPv6 addresses: a unique local one (RFC 4193).
 const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 
@@ -57,8 +59,8 @@ pub struct Medium {
     /// Names of all nodes, in the scenario's order.
     names: Vec<String>,
     ways: Vec<Way>,
-    /// By node: the link-local IPv6 address from which it has sent.
-    local: Vec<Option<IpAddr>>,
+    /// Addresses from which real nodes have sent beside their own: link-local ones, and those of hosts behind them.
+    learnt: BTreeMap<IpAddr, u32>,
     end: Duration,
     newest: Option<Format>,
     /// Arrived and not yet pulled.
@@ -167,12 +169,12 @@ impl Medium {
         if ways.is_empty() {
             return Err(NotLoaded::NoRealNode);
         }
-        let names: Vec<String> = world.roster().nodes.into_iter().map(|node| node.name).collect();
-        let local = vec![None; names.len()];
+        let names = world.roster().nodes.into_iter().map(|node| node.name).collect();
         let end = Duration::from_nanos(network.duration.as_nanos());
         let waiting = VecDeque::new();
         let newest = Format::of(network.radio.standard);
-        Ok(Self { world, names, ways, local, end, newest, waiting, gateway: None, captures: None, lost: None })
+        let (gateway, learnt) = (None, BTreeMap::new());
+        Ok(Self { world, names, ways, learnt, end, newest, waiting, gateway, captures: None, lost: None })
     }
 
     #[cfg(target_os = "linux")]
@@ -272,13 +274,15 @@ impl Medium {
             return Err(NotSent::NotIp { length: packet.len() });
         };
         let is_local = |address| matches!(address, IpAddr::V6(six) if six.is_unicast_link_local());
-        if is_local(source) {
-            self.local[from as usize] = Some(source);
+        let is_known = |address| (0..).zip(&self.names).any(|(node, _)| addresses(node).contains(&address));
+        // Everything else is behind the gateway.
+        let is_new = !is_known(source) && (is_local(source) || Some(from) != self.gateway);
+        if is_new && (self.learnt.len() < MOST_LEARNT || self.learnt.contains_key(&source)) {
+            self.learnt.insert(source, from);
         }
-        let of_node = |node: u32| addresses(node).contains(&to) || self.local[node as usize] == Some(to);
-        let is_foreign = || !is_local(to) && !(0..).zip(&self.names).any(|(node, _)| of_node(node));
-        let all = is_group(to).then_some(World::ALL).or_else(|| self.real().find(|&node| of_node(node)));
-        let node = all.or_else(|| self.gateway.filter(|_| is_foreign())).ok_or(NotSent::Elsewhere { to })?;
+        let near = self.real().find(|&node| addresses(node).contains(&to)).or_else(|| self.learnt.get(&to).copied());
+        let far = self.gateway.filter(|_| !is_local(to) && !is_known(to));
+        let node = is_group(to).then_some(World::ALL).or(near).or(far).ok_or(NotSent::Elsewhere { to })?;
         let (bytes, length) = (packet[..length].into(), Bytes::new(length as u64));
         self.push(now, from, node, Datagram { bytes, length, tos, key })
     }

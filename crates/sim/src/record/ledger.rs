@@ -166,7 +166,7 @@ impl FlowRecord {
         }
         let receptions = self.receptions.as_ref().map(|_| Box::default());
         let Self { ledger, bare, receivers, .. } = *self;
-        *self = Self { ledger, bare, receivers, transport, receptions, player, ..Self::default() };
+        *self = Self { ledger, bare, transport, receivers, receptions, player, ..Self::default() };
     }
 
     pub(crate) fn result(&self, identity: &Identity, fates: Fates, covered: Duration) -> Flow {

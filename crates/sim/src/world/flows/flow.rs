@@ -178,11 +178,10 @@ pub(crate) enum Role {
 impl Role {
     pub(crate) fn answers(self) -> Option<FlowId> {
         match self {
-            Self::Data | Self::Outside | Self::ToAll => None,
-            Self::Request { .. } | Self::Stream { .. } | Self::Probe { .. } => None,
             Self::Reply { of } | Self::Acknowledgement { of } | Self::Answer { of } | Self::Regulation { of } => {
                 Some(of)
             }
+            _ => None,
         }
     }
 
