@@ -35,7 +35,7 @@ Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and n
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
 Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
 Deep tests      mutants (BASE, WHOLE, FILE, SHARD), fuzz (TIME), fuzz-on, wasm, portable
-Packages        deb, deb-test, openwrt, static (PROCESSOR), wheel, wheel-aarch64, pgo, library (PREFIX: the air for C, target/library)
+Packages        deb, deb-test, openwrt, image, image-test, static (PROCESSOR), wheel, wheel-aarch64, pgo, library (PREFIX: the air for C, target/library)
                 publish-dry: all but the upload of the crates; packaging/release.py: what else a release has
 Pictures        picture (docs/report.png), page-pictures, theory-plots
 endef
@@ -66,7 +66,8 @@ test-busy: compile
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
 	@MAKE="$(MAKE)" python3 tests/stages.py "tools workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign \
-		test-live attack wheel-test page-test publish-dry"
+		test-live attack wheel-test page-test publish-dry \
+		image-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -137,6 +138,13 @@ openwrt:
 	name=sluice-$$(sed -n 's/^PKG_VERSION:=//p' packaging/openwrt/sluice/Makefile); \
 	git archive --prefix=$$name/ -o target/openwrt/$$name.tar.gz HEAD && \
 	sed -i "s/^PKG_HASH:=.*/PKG_HASH:=$$(sha256sum < target/openwrt/$$name.tar.gz | cut -d ' ' -f 1)/" target/openwrt/sluice/Makefile
+
+# The image that stands between two containers, as quic-network-simulator's: target/image/sluice-between.tar. No engine needed.
+image: charts
+	python3 packaging/image.py
+
+image-test: image
+	python3 tests/packages/check_image.py
 
 # For routers, without the simulator and without BPF: target/static/sluice-*. Root.
 static:

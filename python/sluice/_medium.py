@@ -87,7 +87,7 @@ class Medium:
         source
             A real node.
         destination
-            Another one.
+            Another one, or ``broadcast``.
         payload
             At most 1472 bytes.
         dscp
@@ -105,7 +105,7 @@ class Medium:
         self._inner.send(now_s, source, destination, payload, dscp << 2 | ecn)
 
     def send_packet(self, now_s: float, source: str, packet: bytes) -> None:
-        """Push an IP packet, which goes to the real node with its destination address."""
+        """Push an IP packet, which goes to the real node with its destination address, or to all."""
         self._inner.send_packet(now_s, source, packet)
 
     def poll(self, until_s: float) -> Delivery | None:

@@ -56,6 +56,13 @@ def test_packets_go_by_their_addresses():
     assert sluice.Delivery(0, 0, "", "", packet, 0, 0, 9).packet() is None
 
 
+def test_a_broadcast_goes_to_all_others():
+    air = sluice.Medium(sluice.Scenario(HOME.replace("count = 3", "count = 3, real = true")))
+    air.send(1, "laptop", "broadcast", b"hello")
+    receivers = [delivery.destination for delivery in iter(lambda: air.poll(2), None)]
+    assert sorted(receivers) == ["ap", "neighbour1", "neighbour2", "neighbour3"]
+
+
 def test_wrong_pushes_are_refused():
     air = sluice.Medium(sluice.Scenario(HOME))
     air.send(1, "laptop", "ap", b"")

@@ -84,8 +84,8 @@ const char *sluice_address(struct sluice_air *air,
                            size_t place,
                            uint32_t version);
 
-// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP and
-// IPv4. `tos`: DSCP (upper six bits) and ECN field. The network is simulated up to `now_ns`, which is not before
+// Pushes a UDP datagram with this payload at the node `from` for the node `to`, or "broadcast"; on the air it has
+// headers of UDP and IPv4. `tos`: DSCP (upper six bits) and ECN field. The network is simulated up to `now_ns`, which is not before
 // sluice_now(); what arrives until then waits for a poll. A full queue is no error: the packet is lost.
 int32_t sluice_send(struct sluice_air *air,
                     uint64_t now_ns,
@@ -95,8 +95,8 @@ int32_t sluice_send(struct sluice_air *air,
                     size_t length,
                     uint8_t tos);
 
-// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address, and waits in the
-// queue of its DSCP and its flow.
+// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address, or to all if the
+// address is one of multicast or broadcast, and waits in the queue of its DSCP and its flow.
 int32_t sluice_send_packet(struct sluice_air *air,
                            uint64_t now_ns,
                            const char *from,

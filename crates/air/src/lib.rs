@@ -130,8 +130,8 @@ pub unsafe extern "C" fn sluice_address(air: *mut Air, place: usize, version: u3
     unsafe { on(air, ptr::null(), address) }
 }
 
-/// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP and
-/// IPv4. `tos`: DSCP (upper six bits) and ECN field. The network is simulated up to `now_ns`, which is not before
+/// Pushes a UDP datagram with this payload at the node `from` for the node `to`, or "broadcast"; on the air it has
+/// headers of UDP and IPv4. `tos`: DSCP (upper six bits) and ECN field. The network is simulated up to `now_ns`, which is not before
 /// sluice_now(); what arrives until then waits for a poll. A full queue is no error: the packet is lost.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_send(
@@ -154,8 +154,8 @@ pub unsafe extern "C" fn sluice_send(
     unsafe { on(air, -1, send) }
 }
 
-/// Pushes an IP packet at the node `from`. The packet goes to the real node that has its destination address, and waits
-/// in the queue of its DSCP and flow.
+/// Pushes an IP packet at the node `from`. The packet goes to the real node that has its destination address, or to all
+/// if the address is one of multicast or broadcast. It waits in the queue of its DSCP and flow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_send_packet(
     air: *mut Air,

@@ -40,12 +40,12 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn wrong(message: impl Into<String>) -> Self {
-        Self { code: WRONG, message: message.into() }
+    pub(crate) fn wrong(message: impl Display) -> Self {
+        Self { code: WRONG, message: message.to_string() }
     }
 
-    pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Self { code: FAILED, message: message.into() }
+    pub(crate) fn failed(message: impl Display) -> Self {
+        Self { code: FAILED, message: message.to_string() }
     }
 
     /// Creates the failure of a write: silent if the reader has closed its pipe, wrong use if the place cannot be

@@ -17,6 +17,8 @@ const FACTOR: u32 = 0x0100_0193;
 /// Fields of an IP packet that the network uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// Source.
+    pub from: IpAddr,
     /// Destination.
     pub to: IpAddr,
     /// Length as the header gives it.
@@ -46,17 +48,19 @@ impl Header {
         }
         let (protocol, addresses) = (packet[9], &packet[12..20]);
         let ports = if u16_at(packet, 6)? & FRAGMENT == 0 { ports(packet, own, protocol) } else { &[] };
-        let to = <[u8; 4]>::try_from(&packet[16..20]).ok()?;
-        Some(Self { to: Ipv4Addr::from(to).into(), length, tos: packet[1], key: key(protocol, addresses, ports) })
+        let [from, to] =
+            [addresses.first_chunk::<4>()?, addresses.last_chunk()?].map(|&four| Ipv4Addr::from(four).into());
+        Some(Self { from, to, length, tos: packet[1], key: key(protocol, addresses, ports) })
     }
 
     fn v6(packet: &[u8]) -> Option<Self> {
         let length = IPV6 + usize::from(u16_at(packet, 4)?);
         let (protocol, addresses) = (*packet.get(6)?, packet.get(8..40)?);
-        let to = <[u8; 16]>::try_from(&addresses[16..]).ok()?;
+        let [from, to] =
+            [addresses.first_chunk::<16>()?, addresses.last_chunk()?].map(|&six| Ipv6Addr::from(six).into());
         let tos = packet[0] << 4 | packet[1] >> 4;
         let key = key(protocol, addresses, ports(packet, IPV6, protocol));
-        Some(Self { to: Ipv6Addr::from(to).into(), length, tos, key })
+        Some(Self { from, to, length, tos, key })
     }
 }
 

@@ -11,7 +11,7 @@ use sim::config::{Network, Queues};
 use sim::radio::Format;
 use sim::results::Outcome;
 use sim::{Arrival, Datagram, Way, World};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::time::Duration;
@@ -23,6 +23,8 @@ const HEADERS: usize = 28;
 const BROADCAST: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 255);
 /// A gateway's machine has the addresses of this node, which no scenario has.
 const HOST: u32 = 0x00ff_fffd;
+/// Number of learnt addresses that are kept.
+const MOST_LEARNT: usize = 4_096;
 /// The network of the nodes' IPv6 addresses: a unique local one (RFC 4193).
 const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 
@@ -57,6 +59,8 @@ pub struct Medium {
     /// Names of all nodes, in the scenario's order.
     names: Vec<String>,
     ways: Vec<Way>,
+    /// Addresses from which real nodes have sent beside their own: link-local ones, and those of hosts behind them.
+    learnt: BTreeMap<IpAddr, u32>,
     end: Duration,
     newest: Option<Format>,
     /// Arrived and not yet pulled.
@@ -169,7 +173,8 @@ impl Medium {
         let end = Duration::from_nanos(network.duration.as_nanos());
         let waiting = VecDeque::new();
         let newest = Format::of(network.radio.standard);
-        Ok(Self { world, names, ways, end, newest, waiting, gateway: None, captures: None, lost: None })
+        let (gateway, learnt) = (None, BTreeMap::new());
+        Ok(Self { world, names, ways, learnt, end, newest, waiting, gateway, captures: None, lost: None })
     }
 
     #[cfg(target_os = "linux")]
@@ -221,9 +226,7 @@ impl Medium {
     }
 
     fn real(&self) -> impl Iterator<Item = u32> {
-        // Each node has a way to the next, and the last one to the first.
-        let mut last = None;
-        self.ways.iter().map(|way| way.from).filter(move |&from| last.replace(from) != Some(from))
+        self.ways.iter().filter(|way| way.to == World::ALL).map(|way| way.from)
     }
 
     /// IPv4 and IPv6 address of a real node for [`send_packet`](Self::send_packet): those of captures.
@@ -246,34 +249,40 @@ impl Medium {
         self.end
     }
 
-    /// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP
-    /// and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 ECT(0)).
+    /// Pushes a UDP datagram with this payload at the node `from` for the node `to`, or `broadcast`; on the air it has
+    /// headers of UDP and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 ECT(0)).
     ///
     /// Packets that arrive up to `now` wait for [`poll`](Self::poll).
     ///
     /// # Errors
     /// The network does not take the packet; then nothing has changed.
     pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
-        let (from, to) = (self.find(from)?, self.find(to)?);
+        let (from, to) = (self.find(from)?, if to == "broadcast" { World::ALL } else { self.find(to)? });
         let length = Bytes::new((payload.len() + HEADERS) as u64);
         self.push(now, from, to, Datagram { bytes: payload.into(), length, tos, key: 0 })
     }
 
     /// Pushes an IP packet at the node `from`. The packet goes to the real node with its destination
     /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and
-    /// its flow.
+    /// its flow. Multicast and broadcast packets go to all real nodes: access points pass them on, routers do not.
     ///
     /// # Errors
     /// The network does not take the packet; then nothing has changed.
     pub fn send_packet(&mut self, now: Duration, from: &str, packet: &[u8]) -> Result<(), NotSent> {
         let from = self.find(from)?;
-        let Some(Header { to, length, tos, key }) = Header::read(packet) else {
+        let Some(Header { from: source, to, length, tos, key }) = Header::read(packet) else {
             return Err(NotSent::NotIp { length: packet.len() });
         };
-        let of_node = |node: u32| addresses(node).contains(&to);
-        let is_foreign = || !is_group(to) && !(0..).zip(&self.names).any(|(node, _)| of_node(node));
-        let node = self.real().find(|&node| of_node(node)).or_else(|| self.gateway.filter(|_| is_foreign()));
-        let node = node.ok_or(NotSent::Elsewhere { to })?;
+        let is_local = |address| matches!(address, IpAddr::V6(six) if six.is_unicast_link_local());
+        let is_known = |address| (0..).zip(&self.names).any(|(node, _)| addresses(node).contains(&address));
+        // Everything else is behind the gateway.
+        let is_new = !is_known(source) && (is_local(source) || Some(from) != self.gateway);
+        if is_new && (self.learnt.len() < MOST_LEARNT || self.learnt.contains_key(&source)) {
+            self.learnt.insert(source, from);
+        }
+        let near = self.real().find(|&node| addresses(node).contains(&to)).or_else(|| self.learnt.get(&to).copied());
+        let far = self.gateway.filter(|_| !is_local(to) && !is_known(to));
+        let node = is_group(to).then_some(World::ALL).or(near).or(far).ok_or(NotSent::Elsewhere { to })?;
         let (bytes, length) = (packet[..length].into(), Bytes::new(length as u64));
         self.push(now, from, node, Datagram { bytes, length, tos, key })
     }

@@ -1,6 +1,7 @@
 //! The tests of crate `emulate`: one binary, so that its dependencies are linked once.
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
+mod groups;
 mod medium;
 mod quic;
 mod tcp;

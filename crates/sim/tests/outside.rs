@@ -206,6 +206,58 @@ fn a_lone_real_node_a_name_that_is_taken_and_a_txop_without_room_are_refused() {
 }
 
 #[test]
+fn a_packet_to_all_without_access_points_is_one_frame_at_the_basic_rate_whatever_the_limit_of_its_txop() {
+    for more in
+        ["", "[routing]\nprotocol = \"aodv\"\n", "[routing]\nprotocol = \"dsr\"\n", "[mac]\naccess = \"edca\"\n"]
+    {
+        let mut world = world(&(chain(4, "1 s", "") + &real(&[0, 1, 3]) + more), 1);
+        // The simulated node 2 hears it, too, and node 3 would at the next hop.
+        let way = way(&world, 1, World::ALL);
+        world.run_to(at(10_000));
+        assert!(world.outside().inject(way, Datagram { tos: 46 << 2, ..datagram(1_500, 7) }));
+        let found = arrivals(&mut world);
+        let [Arrival { way: Way { from: 1, to: 0, .. }, at: came, ref bytes, tos: 184, routers: 0, .. }] = found[..]
+        else {
+            panic!("{more}: {found:?}")
+        };
+        // 1 Mb/s, behind the long preamble; EDCA's frame has two bytes more.
+        let frame = if more.contains("edca") { 1_538 } else { 1_536 };
+        let expected = at(10_000 + 192 + frame * 8);
+        assert!(came.since(expected) < Duration::from_micros(1) && bytes[..] == [7], "{more}: {came:?} {expected:?}");
+        let outcome = world.finish();
+        let flow = outcome.flows.last().expect("it was used");
+        assert_eq!((flow.name.as_str(), flow.received_packets, flow.loss_ratio), ("n1-broadcast", 1, 0.5));
+    }
+}
+
+#[test]
+fn a_station_that_roams_gets_packets_to_all_from_its_present_access_point() {
+    let text = "duration = \"4 s\"\n\
+        node = [\n{ name = \"a\", role = \"access-point\", position = [\"0 m\", \"0 m\"] },\n\
+        { name = \"b\", role = \"access-point\", position = [\"40 m\", \"0 m\"] },\n\
+        { name = \"sta\", position = [\"20 m\", \"0 m\"], real = true, access_point = \"a\", \
+          roaming.moves = [{ time = \"2 s\", access_point = \"b\" }] },\n\
+        { name = \"server\", role = \"wired\", real = true },\n]\n\
+        wired = [{ between = [\"a\", \"b\"], rate = \"1 Gb/s\" }, { between = [\"server\", \"a\"], rate = \"1 Gb/s\" }]\n";
+    let mut world = world(text, 1);
+    let nodes: Vec<u32> = world.ways().filter(|way| way.to == World::ALL).map(|way| way.from).collect();
+    for us in [1_000_000, 3_000_000] {
+        world.run_to(at(us));
+        for &from in &nodes {
+            assert!(inject(&mut world, from, World::ALL, datagram(100, 1)));
+        }
+        world.run_to(at(us + 100_000));
+        let mut to = Vec::new();
+        while world.now() < at(us + 900_000) {
+            to.extend(std::iter::from_fn(|| world.outside().take_arrival()).map(|arrival| arrival.way.to));
+            world.run_to(at(us + 900_000));
+        }
+        to.sort_unstable();
+        assert_eq!(to, nodes);
+    }
+}
+
+#[test]
 fn real_nodes_that_send_nothing_change_nothing() {
     let with = run(&(chain(3, "1 s", "") + &real(&[0, 2]) + LOAD), 3);
     let without = run(&(chain(3, "1 s", "") + LOAD), 3);

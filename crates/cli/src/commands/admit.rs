@@ -36,7 +36,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
         }
     };
     let ended = run(wanted, refused, command, &mut tell).map_err(|error| match error {
-        NotStarted::Supervision(error) => Failure::failed(error.to_string()),
+        NotStarted::Supervision(error) => Failure::failed(error),
         NotStarted::Program(error) => Failure::not_run(program, &error),
     })?;
     let by_signal = |signal: i32| u8::try_from(128 + signal).unwrap_or(u8::MAX);

@@ -46,6 +46,6 @@ pub(super) fn row(decision: &Decision) -> String {
 
 /// Formats a decision as a line of a recording, or another value as a line of JSON.
 pub(super) fn line(value: &impl serde::Serialize) -> Result<String, Failure> {
-    let line = serde_json::to_string(value).map_err(|error| Failure::failed(error.to_string()))?;
+    let line = serde_json::to_string(value).map_err(Failure::failed)?;
     Ok(line + "\n")
 }

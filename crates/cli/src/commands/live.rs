@@ -188,7 +188,7 @@ impl Host for Attaching {
 
 /// Builds the controller of `settings`; `seed` sets its random numbers.
 fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
-    settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
+    settings.build_controller(seed).map_err(Failure::wrong)
 }
 
 /// Builds the settings of a queue from the command line, and the target delay of a device with its own control law

@@ -18,7 +18,7 @@ mod visit;
 
 pub use host::{Hidden, Host, host};
 pub use hwsim::{Counts, radios};
-pub use namespaces::{Inside, again, inside};
+pub use namespaces::{Inside, again, inside, status};
 pub use pace::{Ended, NotRun, Report, Rules, run};
 pub use priority::raise;
 pub use sight::Ready;

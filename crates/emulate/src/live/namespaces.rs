@@ -116,7 +116,7 @@ pub(super) fn watch(child: &Child) -> Result<OwnedFd, Unavailable> {
 }
 
 /// The exit status that a shell gives a process with this end.
-pub(super) fn status(ended: ExitStatus) -> i32 {
+pub fn status(ended: ExitStatus) -> i32 {
     ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 

@@ -83,11 +83,14 @@ fn device(site: Site, leads: bool) -> Result<OwnedFd, NoDevice> {
         tun::start("lo")?;
         tun::set_up(tun::NAME, site)?;
         let index = tun::index(tun::NAME)?;
-        let all = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
-        let [four, six] =
-            all.map(|all| if leads { routes::add(all, 0, index).map_err(io::Error::other) } else { Ok(()) });
-        // A kernel may have no IPv6.
-        four.and(six.or(Ok(())))
+        let everywhere = [(Ipv4Addr::UNSPECIFIED.into(), 0), (Ipv6Addr::UNSPECIFIED.into(), 0)];
+        let groups = [(Ipv4Addr::new(224, 0, 0, 0).into(), 4), (Ipv4Addr::BROADCAST.into(), 32)];
+        for (to, bits) in groups.into_iter().chain(everywhere.into_iter().filter(|_| leads)) {
+            let added = routes::add(to, bits, index).map_err(io::Error::other);
+            // A kernel may have no IPv6.
+            added.or_else(|error| if IpAddr::is_ipv6(&to) { Ok(()) } else { Err(error) })?;
+        }
+        Ok(())
     };
     set_up().map_err(NoDevice::SetUp)?;
     Ok(device)

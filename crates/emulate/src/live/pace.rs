@@ -221,8 +221,13 @@ impl Loop<'_> {
                 let packet = &mut self.buffer[..length];
                 let at = clock(ClockId::Monotonic).saturating_sub(self.start).max(self.medium.now());
                 let refused = &mut self.report.emulation.refused_packets;
-                let tos = Header::read(packet).map_or(0, |header| header.tos);
-                if passed > 0 && !ip::carry(packet, tos, passed) {
+                let header = Header::read(packet);
+                // The gateway is a router.
+                if passed > 0 && header.is_some_and(|header| is_group(header.to)) {
+                    refused.multicast += 1;
+                    continue;
+                }
+                if passed > 0 && !ip::carry(packet, header.map_or(0, |header| header.tos), passed) {
                     refused.ttl += 1;
                     continue;
                 }
@@ -230,7 +235,6 @@ impl Loop<'_> {
                     Ok(()) | Err(NotSent::Ended { .. } | NotSent::Backwards { .. } | NotSent::NotReal { .. }) => {}
                     Err(NotSent::NotIp { .. }) => refused.not_ip += 1,
                     Err(NotSent::TooLong { .. }) => refused.too_long += 1,
-                    Err(NotSent::Elsewhere { to }) if is_group(to) => refused.multicast += 1,
                     Err(NotSent::Elsewhere { .. } | NotSent::Itself { .. }) => refused.elsewhere += 1,
                     Err(NotSent::Absent { .. }) => refused.absent += 1,
                 }
@@ -245,7 +249,7 @@ impl Loop<'_> {
             let Some(node) = self.nodes.iter().find(|node| node.name == delivery.to) else { continue };
             let is_for = |ready: &Ready| {
                 let to = Header::read(&delivery.bytes).map(|header| header.to);
-                ready.name == delivery.to && to.is_some_and(|to| !ready.addresses.contains(&to))
+                ready.name == delivery.to && to.is_some_and(|to| !ready.addresses.contains(&to) && !is_group(to))
             };
             let out = self.host.as_ref().filter(|(_, gateway)| is_for(gateway)).map(|(device, _)| *device);
             delivery.routers += u8::from(out.is_some());

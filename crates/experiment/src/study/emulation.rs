@@ -24,7 +24,7 @@ pub struct Emulation {
 pub struct Refused {
     /// Packets to an address of no other real node.
     pub elsewhere: u64,
-    /// Multicast and broadcast packets.
+    /// Multicast and broadcast packets from beyond a gateway.
     pub multicast: u64,
     /// Packets that the kernel dropped before the device, because they arrived faster than they were read.
     pub device_full: u64,
@@ -57,7 +57,7 @@ impl Refused {
     pub fn words(&self) -> String {
         let counts = [
             (self.elsewhere, "to addresses of no other real node"),
-            (self.multicast, "to groups or all"),
+            (self.multicast, "to groups from outside"),
             (self.device_full, "dropped in front of a device"),
             (self.ttl, "whose TTL ran out"),
             (self.absent, "of nodes off the air"),
@@ -86,7 +86,7 @@ mod tests {
             refused_packets,
         };
         assert_eq!(emulation.lateness(), "99.500 % of 200 real packets within 4.1 ms, the latest 2.500 ms late");
-        assert_eq!(refused_packets.words(), "packets not carried: 3 to groups or all, 1 whose TTL ran out");
+        assert_eq!(refused_packets.words(), "packets not carried: 3 to groups from outside, 1 whose TTL ran out");
         assert_eq!(Refused::default().words(), "");
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct FlowRecord {
     pub(crate) bare: Ledger,
     /// For TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,
+    /// Nodes that should receive each packet, if they are several.
+    pub(crate) receivers: u64,
     /// Only of broadcast flows.
     pub(crate) receptions: Option<Box<Receptions>>,
     /// For flows with a player; counted from the start.
@@ -142,7 +144,8 @@ impl FlowRecord {
     /// Packets sent that were neither received nor are in flight; of a broadcast the mean over the nodes that should
     /// receive them.
     pub(crate) fn missing(&self, in_flight: u64) -> f64 {
-        let received = self.receptions.as_ref().map_or(self.received as f64, |receptions| receptions.packets());
+        let each = self.received as f64 / self.receivers.max(1) as f64;
+        let received = self.receptions.as_ref().map_or(each, |receptions| receptions.packets());
         (self.sent as f64 - in_flight as f64 - received).max(0.0)
     }
 
@@ -151,7 +154,7 @@ impl FlowRecord {
         let in_time = self.received - self.late;
         match &self.receptions {
             Some(receptions) => receptions.packets() * ratio(in_time, self.received),
-            None => in_time as f64,
+            None => in_time as f64 / self.receivers.max(1) as f64,
         }
     }
 
@@ -162,7 +165,8 @@ impl FlowRecord {
             transport.restart();
         }
         let receptions = self.receptions.as_ref().map(|_| Box::default());
-        *self = Self { ledger: self.ledger, bare: self.bare, transport, receptions, player, ..Self::default() };
+        let Self { ledger, bare, receivers, .. } = *self;
+        *self = Self { ledger, bare, transport, receivers, receptions, player, ..Self::default() };
     }
 
     pub(crate) fn result(&self, identity: &Identity, fates: Fates, covered: Duration) -> Flow {

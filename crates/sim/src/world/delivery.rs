@@ -113,15 +113,15 @@ impl World {
             }
         }
         if role != Role::Data {
-            self.arrive(node, index, packet);
+            self.arrive(node, from, index, packet);
         }
     }
 
     /// Handles an arriving packet that is not plain data: a request, or an answer.
-    fn arrive(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
+    fn arrive(&mut self, node: NodeId, from: u32, index: FlowId, packet: &Packet) {
         match self.flows[index].role {
             Role::Data => {}
-            Role::Outside => self.hand_out(node, index, packet),
+            Role::Outside | Role::ToAll => self.hand_out(node, from, index, packet),
             Role::Request { back } => {
                 let dscp = self.flows[back].dscp;
                 self.launch(back, Packet { dscp, ..Packet::new(Load::Flow(back), packet.created, packet.length) });

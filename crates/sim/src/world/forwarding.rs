@@ -86,7 +86,7 @@ impl World {
                     route.pass(node, to, *now);
                 }
                 match flows[flow].role {
-                    Role::Outside => flows[flow].kept(flow, packet),
+                    Role::Outside | Role::ToAll => flows[flow].kept(flow, packet),
                     _ => (flows[flow].category, false, connections.flow_key(flow, packet)),
                 }
             }

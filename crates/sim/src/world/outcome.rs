@@ -24,7 +24,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         check_pending(&world);
     }
     let covered = world.end.since(world.warmup);
-    let told = || world.flows.iter().filter(|flow| flow.role.is_described());
+    let told = || world.flows.iter().filter(|flow| flow.is_told());
     let fates = fates(&world);
     let results = told().zip(&fates).map(|(flow, &fates)| flow.record.result(&flow.identity, fates, covered));
     let mut flows: Vec<_> = results.collect();
@@ -93,7 +93,7 @@ fn cells(world: &World, flows: &[results::Flow], nodes: &[Node]) -> Vec<CellTota
         return Vec::new();
     }
     let cell = |(at, node): (NodeId, &Node)| {
-        let told = world.flows.numbers().filter(|&flow| world.flows[flow].role.is_described()).zip(flows);
+        let told = world.flows.numbers().filter(|&flow| world.flows[flow].is_told()).zip(flows);
         let own = told.filter(|&(flow, _)| routes.hops(flow).iter().any(|&(from, to)| [from, to].contains(&at.into())));
         let own: Vec<&results::Flow> = own.map(|(_, flow)| flow).collect();
         CellTotals {
@@ -133,13 +133,13 @@ fn fates(world: &World) -> Vec<Fates> {
         Fates { lost: fates.lost + (record.received - answers) as f64, ..fates }
     };
     let flows = world.flows.numbers().zip(world.flows.iter());
-    flows.filter(|(_, flow)| flow.role.is_described()).map(|(index, flow)| of(index, flow)).collect()
+    flows.filter(|(_, flow)| flow.is_told()).map(|(index, flow)| of(index, flow)).collect()
 }
 
 /// Returns the distributions of the times of flows and queues.
 fn distributions(world: &World) -> Distributions {
     let shares = shares();
-    let flows = world.flows.iter().filter(|flow| flow.role.is_described());
+    let flows = world.flows.iter().filter(|flow| flow.is_told());
     let ports = world.nodes.iter().flat_map(|node| &node.egress.ports);
     let names = port_names(&world.nodes, &world.rules);
     Distributions {

@@ -2,14 +2,16 @@
 
 use super::flows::passage::Kept;
 use super::flows::{Flow, Role, Supply};
+use super::nodes::Node;
 use super::real::{Arrival, Datagram, Series, Status, Way};
 use super::routing::Routing;
 use super::state::World;
 use crate::config::Dscp;
 use crate::engine::{FlowId, Handle, NodeId};
 use crate::mac::BROADCAST;
-use crate::net::{Load, MTU, Packet, serial};
+use crate::net::{Load, MTU, Packet, Transit, serial};
 use queue::Ecn;
+use std::sync::{Arc, Mutex};
 use units::{Bytes, Duration};
 
 /// CE in the ECN field (RFC 3168, section 5).
@@ -20,10 +22,13 @@ impl World {
     pub const MTU: Bytes = MTU;
     /// Largest length of a driver's frame without MAC and LLC headers and check sum, with overhead of encryption.
     pub const FRAME: Bytes = Bytes::new(2_304);
+    /// Destination of packets to all.
+    pub const ALL: u32 = BROADCAST;
 
-    /// The flows of real packets: from each real node to every other, in the scenario's order.
+    /// The flows of real packets: from each real node to every other, in the scenario's order; then from each to all.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
-        let outside = self.flows.numbers().filter(|&flow| self.flows[flow].role == Role::Outside);
+        let is_outside = |flow: &FlowId| matches!(self.flows[*flow].role, Role::Outside | Role::ToAll);
+        let outside = self.flows.numbers().filter(is_outside);
         outside.map(|flow| Way { flow, from: self.flows[flow].from.into(), to: self.flows[flow].to })
     }
 
@@ -33,7 +38,7 @@ impl World {
     }
 
     /// Hands out a real packet that has arrived at its destination, and pauses the run.
-    pub(crate) fn hand_out(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
+    pub(crate) fn hand_out(&mut self, node: NodeId, previous: u32, index: FlowId, packet: &Packet) {
         let (now, delay) = (self.now, self.now.since(packet.created));
         // Access points are bridges, not routers.
         let routers = match &self.routing {
@@ -43,25 +48,33 @@ impl World {
             }
             Routing::Found(_) => packet.travelled(),
         };
-        let Flow { record, supply, from, to, .. } = &mut self.flows[index];
+        let (home, is_to_all) = (self.roaming.home(node.into()), self.flows[index].role == Role::ToAll);
+        let is_up = self.nodes[previous.into()].own_access_point == Some(node.into());
+        let is_hop = is_to_all && (is_up || self.nodes[node].egress.is_wired_to(previous));
+        let Flow { supply: Supply::Outside(passage), record, to, .. } = &mut self.flows[index] else { return };
+        let kept = passage.reaches(packet, *to == BROADCAST && !is_hop);
+        if let Some(Kept { bytes, .. }) = kept.as_ref().filter(|_| self.watch.is_some()) {
+            passage.keep(packet, bytes);
+        }
+        record.ledger.finished += u64::from(is_hop);
+        if let Some(kept) = kept.as_ref().filter(|_| is_to_all)
+            && !self.outside().takes(node, (previous, is_hop), kept, packet)
+        {
+            return;
+        }
+        let Flow { record, from, .. } = &mut self.flows[index];
         record.bytes += packet.length;
         if packet.created >= self.warmup {
             record.receive(delay, None, packet);
         }
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = self.recorder.as_mut().filter(|_| !is_to_all) {
             recorder.arrived(index, delay, 1);
             recorder.got(index, packet.length);
         }
-        if let Supply::Outside(passage) = supply
-            && let Some(Kept { bytes, tos, .. }) = passage.reaches(packet, *to == BROADCAST)
-        {
-            let way = Way { flow: index, from: (*from).into(), to: self.roaming.home(node.into()) };
+        if let Some(Kept { bytes, tos, .. }) = kept {
+            let way = Way { flow: index, from: (*from).into(), to: home };
             let mark = if packet.ecn == Ecn::Ce { CONGESTION_EXPERIENCED } else { 0 };
-            let tos = tos | mark;
-            if self.watch.is_some() {
-                passage.keep(packet, &bytes);
-            }
-            self.arrivals.push_back(Arrival { way, sent: packet.created, at: now, bytes, tos, routers });
+            self.arrivals.push_back(Arrival { way, sent: packet.created, at: now, bytes, tos: tos | mark, routers });
             self.until = now;
         }
         self.accounts(node).delivered(packet);
@@ -105,7 +118,7 @@ impl Outside<'_> {
             _ => Ecn::Ce,
         };
         let category = self.world.rules.index(dscp.category());
-        let Flow { from, record, supply: Supply::Outside(passage), .. } = &mut self.world.flows[way.flow] else {
+        let Flow { from, record, role, supply: Supply::Outside(passage), .. } = &mut self.world.flows[way.flow] else {
             panic!("the way belongs to another network")
         };
         let (from, waits) = (self.world.roaming.place(*from), self.world.roaming.has(*from));
@@ -114,11 +127,54 @@ impl Outside<'_> {
         }
         record.sent += 1;
         record.offered += length;
-        let number = serial(record.ledger.made);
-        passage.under_way.insert(number, Kept { bytes, tos, category, key, series });
-        self.world.launch(way.flow, Packet { dscp, ecn, ..Packet::new(Load::Flow(way.flow), self.world.now, length) });
+        let (number, is_to_all) = (serial(record.ledger.made), *role == Role::ToAll);
+        let holders = Arc::new(Mutex::new(is_to_all.then_some(way.from).into_iter().collect()));
+        let kept = Kept { bytes, tos, category, key, series, holders };
+        let packet = Packet { dscp, ecn, ..Packet::new(Load::Flow(way.flow), self.world.now, length) };
+        if is_to_all {
+            self.spread(from, None, &kept, &packet);
+        } else {
+            passage.under_way.insert(number, kept);
+            self.world.launch(way.flow, packet);
+        }
         self.world.serve(from);
         Some(number)
+    }
+
+    /// Takes a packet to all at a node, over a hop to the node alone or by radio, and passes it on. True if the packet is
+    /// for programs there. A station takes broadcasts of its access point, and access points take none.
+    fn takes(&mut self, node: NodeId, (previous, is_hop): (u32, bool), kept: &Kept, packet: &Packet) -> bool {
+        let Node { own_access_point, access_point, .. } = self.world.nodes[node];
+        let home = self.world.roaming.home(node.into());
+        let is_near = is_hop || !access_point && own_access_point.is_none_or(|own| own == previous);
+        if !is_near || !kept.holders.lock().is_ok_and(|mut holders| holders.insert(home)) {
+            return false;
+        }
+        if access_point {
+            let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::default());
+            self.spread(node, Some(previous), kept, &Packet { ttl, transit, transmissions: 0, ..*packet });
+        }
+        self.world.flows.iter().any(|flow| flow.role == Role::ToAll && u32::from(flow.from) == home)
+    }
+
+    /// Sends copies of a packet to all from a node: over its wires, and by radio, as a station to its access point.
+    fn spread(&mut self, node: NodeId, previous: Option<u32>, kept: &Kept, packet: &Packet) {
+        let (Node { own_access_point, egress, .. }, Load::Flow(flow)) = (&self.world.nodes[node], packet.load) else {
+            return;
+        };
+        let radio = (egress.layout.radio_ports() > 0).then(|| own_access_point.unwrap_or(BROADCAST));
+        let wires = egress.layout.wires.iter().map(|&(to, _)| to).filter(|&to| Some(to) != previous);
+        for to in wires.chain(radio).collect::<Vec<_>>() {
+            let Flow { record, waiting, supply: Supply::Outside(passage), .. } = &mut self.world.flows[flow] else {
+                return;
+            };
+            let packet = Packet { serial: serial(record.ledger.made), ..*packet };
+            record.ledger.made += 1;
+            *waiting += u32::from(packet.is_fresh());
+            passage.under_way.insert(packet.serial, kept.clone());
+            let handle = self.world.packets.insert(packet);
+            self.world.enqueue(node, handle, to);
+        }
     }
 
     /// Takes the outcome of the first finished frame of a driver that was not taken yet.

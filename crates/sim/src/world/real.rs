@@ -10,7 +10,7 @@ pub struct Way {
     pub(super) flow: FlowId,
     /// Index of the node at which its packets are injected.
     pub from: u32,
-    /// Index of the node at which the packets come out.
+    /// Index of the node at which the packets come out, or [`World::ALL`](crate::World::ALL).
     pub to: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The present nodes of stations that roam, and the paths of their packets.
 
 use super::error::BuildError;
-use super::flows::{Flow, Supply};
+use super::flows::{Flow, Role, Supply};
 use super::nodes::roaming::{Family, Turn};
 use crate::engine::{FlowId, NodeId};
 use crate::mac::BROADCAST;
@@ -110,7 +110,7 @@ impl Roaming {
         };
         for flow in flows {
             let from = u32::from(flow.from);
-            if self.station(from).is_none() && self.station(flow.to).is_none() {
+            if flow.role == Role::ToAll || self.station(from).is_none() && self.station(flow.to).is_none() {
                 continue;
             }
             let refuse = |key: &str, why: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.identity.name), why));

@@ -130,13 +130,11 @@ impl World {
 impl From<Role> for Protocol {
     fn from(role: Role) -> Self {
         match role {
-            Role::Data | Role::Outside | Role::Probe { .. } | Role::Answer { .. } | Role::Regulation { .. } => {
-                Self::Udp
-            }
             Role::Request { .. } => Self::EchoRequest,
             Role::Reply { of } => Self::EchoReply(of.into()),
             Role::Stream { .. } => Self::Tcp,
             Role::Acknowledgement { of } => Self::TcpBack(of.into()),
+            _ => Self::Udp,
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::commands::decisions::line;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{Failure, HOLDS, INTERRUPTED, LATE};
 use crate::progress::warn;
-use ::emulate::live::{self, Counts, Ended, Hidden, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
-use ::emulate::{Medium, NotLoaded, has_radios};
+use ::emulate::live::{self, Counts, Ended, Hidden, NoVisit, NotRun, Ready, Report, Rules};
+use ::emulate::{Medium, has_radios};
 use experiment::jobs;
 use experiment::scenario::Scenario;
 use experiment::shell::quoted;
@@ -19,8 +19,7 @@ use lab::store::Store;
 use lab::sweep::{self, Settings};
 use std::ffi::OsString;
 use std::net::IpAddr;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::Duration;
 
 /// Share of late packets above which a run without `--most-late` warns.
@@ -29,12 +28,12 @@ const LATE_BY_DEFAULT: f64 = 0.01;
 pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
     let scenario = targets::scenario(&args.of, true)?.without_variations(args.of.seed);
     if has_radios(&scenario.base) {
-        return radios(args, Medium::of_radios(&scenario.base, args.of.seed)?);
+        return radios(args, Medium::of_radios(&scenario.base, args.of.seed).map_err(Failure::wrong)?);
     }
-    let inside = live::inside()?;
-    let mut medium = Medium::new(&scenario.base, args.of.seed)?;
+    let inside = live::inside().map_err(Failure::failed)?;
+    let mut medium = Medium::new(&scenario.base, args.of.seed).map_err(Failure::wrong)?;
     if let Some(gateway) = &args.gateway {
-        medium.lead(gateway).map_err(|refusal| Failure::wrong(refusal.to_string()))?;
+        medium.lead(gateway).map_err(Failure::wrong)?;
     }
     let Some(inside) = inside else { return outside(args, medium) };
     // Before anything runs, so that a folder that cannot be written to is reported at once.
@@ -88,7 +87,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
         sweep::keep(&scenario, &store, &settings, run, verdicts)?;
     }
     Ok(match ended {
-        Ended::Command(status) if status != 0 => u8::try_from(status & 0xff).unwrap_or(u8::MAX),
+        Ended::Command(status) if status != 0 => code(status),
         _ if too_late => LATE,
         Ended::Interrupted => INTERRUPTED,
         Ended::Command(_) | Ended::Over => HOLDS,
@@ -112,7 +111,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
         "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} broadcast, {refused} not sent"
     ));
     Ok(match ended {
-        Ended::Command(status) => u8::try_from(status & 0xff).unwrap_or(u8::MAX),
+        Ended::Command(status) => code(status),
         Ended::Interrupted => INTERRUPTED,
         Ended::Over => HOLDS,
     })
@@ -120,7 +119,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
 
 /// Makes the gateway's device outside the namespaces, and runs the rest within them.
 fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
-    let host = args.gateway.is_some().then(|| live::host(&medium)).transpose()?;
+    let host = args.gateway.is_some().then(|| live::host(&medium)).transpose().map_err(Failure::failed)?;
     let host = host.map(|(host, hidden)| {
         if let Some(hidden) = hidden {
             ready("this machine", Medium::host());
@@ -138,7 +137,7 @@ fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
         let refused = |error| Failure::failed(format!("cannot get real-time priority ({error}): run without --fifo"));
         live::raise().map_err(refused)?;
     }
-    Ok(code(live::again(&nodes, host)?))
+    live::again(&nodes, host).map(live::status).map(code).map_err(Failure::failed)
 }
 
 fn ready(name: &str, [v4, v6]: [IpAddr; 2]) {
@@ -155,11 +154,12 @@ fn words(args: &args::Emulate, scenario: &Scenario) -> String {
 }
 
 pub(super) fn enter(args: &args::Enter) -> Result<u8, Failure> {
-    live::visit(&args.node)?;
+    let wrong = |error| if let NoVisit::System { .. } = error { Failure::failed(error) } else { Failure::wrong(error) };
+    live::visit(&args.node).map_err(wrong)?;
     let Some(mut command) = command(&args.command) else { return Err(Failure::wrong("there is no command")) };
     // Ctrl-C is for the command, which gets it too.
     let _ = ctrlc::set_handler(|| {});
-    command.status().map(code).map_err(|error| Failure::not_run(&args.command[0], &error))
+    command.status().map(live::status).map(code).map_err(|error| Failure::not_run(&args.command[0], &error))
 }
 
 fn command(words: &[OsString]) -> Option<Command> {
@@ -169,36 +169,14 @@ fn command(words: &[OsString]) -> Option<Command> {
     Some(command)
 }
 
-/// Returns the exit status that a shell reports for this end of a process.
-fn code(ended: ExitStatus) -> u8 {
-    let code = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or_default();
-    u8::try_from(code & 0xff).unwrap_or(u8::MAX)
+/// Returns a status as a process can give it.
+fn code(status: i32) -> u8 {
+    u8::try_from(status & 0xff).unwrap_or(u8::MAX)
 }
 
 fn cannot_run(error: NotRun, args: &args::Emulate) -> Failure {
     match error {
-        NotRun::Unavailable(error) => error.into(),
+        NotRun::Unavailable(error) => Failure::failed(error),
         NotRun::Command(error) => Failure::not_run(&args.command[0], &error),
-    }
-}
-
-impl From<Unavailable> for Failure {
-    fn from(error: Unavailable) -> Self {
-        Self::failed(error.to_string())
-    }
-}
-
-impl From<NotLoaded> for Failure {
-    fn from(error: NotLoaded) -> Self {
-        Self::wrong(error.to_string())
-    }
-}
-
-impl From<NoVisit> for Failure {
-    fn from(error: NoVisit) -> Self {
-        match error {
-            NoVisit::System { .. } => Self::failed(error.to_string()),
-            NoVisit::NoEmulation | NoVisit::NoNode { .. } | NoVisit::Several { .. } => Self::wrong(error.to_string()),
-        }
     }
 }

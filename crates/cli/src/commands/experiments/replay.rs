@@ -29,7 +29,7 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
         policies(args).iter().map(|policy| one(&recorded, &args.file, policy)).collect::<Result<_, _>>()?;
     if let Some(file) = &args.report {
         let page = picture::page(args, file, &recorded, &all);
-        let library = charts::library().map_err(|error| Failure::failed(error.to_string()))?;
+        let library = charts::library().map_err(Failure::failed)?;
         write_whole(file, timeline::html(&page, library).as_bytes())?;
         return print(&format!("report: {}\n", file.display()));
     }
@@ -86,8 +86,7 @@ fn side_by_side(recorded: &[Decision], all: &[Replayed], number: usize) -> Strin
 }
 
 fn object(recorded: &[Decision], all: &[Replayed], number: usize) -> Result<String, Failure> {
-    let failed = |error: serde_json::Error| Failure::failed(error.to_string());
-    let mut object = serde_json::to_value(&recorded[number]).map_err(failed)?;
+    let mut object = serde_json::to_value(&recorded[number]).map_err(Failure::failed)?;
     let limits: Map<String, Value> =
         all.iter().map(|one| (one.name.clone(), json!(one.decided[number].limit))).collect();
     object["limits"] = Value::Object(limits);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn report(folder: &Path, out: Option<PathBuf>) -> Result<(), Failure> {
     let studies = studies(folder)?;
     let out = out.unwrap_or_else(|| folder.join("report.html"));
-    write(&studies, &out, None)?.map_err(|error| Failure::failed(error.to_string()))?;
+    write(&studies, &out, None)?.map_err(Failure::failed)?;
     print(&format!("report: {}\n", out.display()))
 }
 

@@ -80,7 +80,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
 fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     if let Some((homes, arms)) = &args.homes {
         let scenario = homes::scenario(homes, arms, args.seeds);
-        let scenario = scenario.map_err(|fault| Failure::failed(fault.to_string()))?;
+        let scenario = scenario.map_err(Failure::failed)?;
         let folder = args.out.clone().unwrap_or_else(|| Path::new("results").join(&scenario.id));
         let seeds = args.seeds.map_or_else(String::new, |seeds| format!(" --seeds {seeds}"));
         let (count, first, arms) = (homes.len(), homes[0].number, arms.join(","));

@@ -197,7 +197,7 @@ impl Radios<'_> {
         // Until its first frame, an interface counts as having the address of its radio.
         let first = || self.nodes.get(number(header.receiver)).copied();
         let to = if header.is_for_all() {
-            u32::MAX
+            World::ALL
         } else {
             let Some(to) = self.addresses.get(&header.receiver).copied().or_else(first) else { return Err(frame) };
             to

@@ -68,6 +68,10 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
             flows.extend(messages);
         }
     }
+    // Last, so that the others keep their numbers, by which queues tell them apart.
+    let to_all = (0..).zip(basis.sites).filter(|(_, site)| site.real && site.queues != Some(Queues::Driver));
+    let receivers = (to_all.clone().count() as u64).saturating_sub(1);
+    flows.extend(to_all.map(|(node, _)| outside(node, (BROADCAST, receivers), Role::ToAll, basis)));
     Ok(flows)
 }
 
@@ -111,7 +115,7 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
 /// # Errors
 /// A single real node, or too many flows.
 fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
-    let Basis { network, sites, names, rules, .. } = *basis;
+    let Basis { network, sites, names, .. } = *basis;
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
     let path = |node: u32| format!("node.{}.real", names[node as usize]);
     if let &[alone] = &real[..] {
@@ -136,21 +140,25 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     }
     for &from in &real {
         let all = driven(&from).then_some(BROADCAST);
-        for to in real.iter().copied().filter(|&to| to != from).chain(all) {
-            let name = |node: u32| names.get(node as usize).map_or("broadcast", String::as_str).to_owned();
-            let [sender, receiver] = [from, to].map(name);
-            let identity = Identity {
-                name: format!("{sender}-{receiver}"),
-                from: sender,
-                to: receiver,
-                kind: "real".to_owned(),
-                drawn: true,
-                ..Identity::default()
-            };
-            let way = (rules.index(Dscp::default().category()), Dscp::default());
-            let supply = Supply::Outside(Box::default());
-            flows.push(Flow::new(identity, (from.into(), to), way, Role::Outside, supply));
-        }
+        let others = real.iter().copied().filter(|&to| to != from).chain(all);
+        flows.extend(others.map(|to| outside(from, (to, 0), Role::Outside, basis)));
     }
     Ok(())
+}
+
+/// A flow of real packets to a node, or to this number of nodes.
+fn outside(from: u32, (to, receivers): (u32, u64), role: Role, basis: &Basis) -> Flow {
+    let name = |node: u32| basis.names.get(node as usize).map_or("broadcast", String::as_str).to_owned();
+    let [sender, receiver] = [from, to].map(name);
+    let identity = Identity {
+        name: format!("{sender}-{receiver}"),
+        from: sender,
+        to: receiver,
+        kind: "real".to_owned(),
+        drawn: true,
+        ..Identity::default()
+    };
+    let way = (basis.rules.index(Dscp::default().category()), Dscp::default());
+    let record = FlowRecord { receivers, ..FlowRecord::default() };
+    Flow { record, ..Flow::new(identity, (from.into(), to), way, role, Supply::Outside(Box::default())) }
 }

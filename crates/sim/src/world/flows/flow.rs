@@ -47,6 +47,11 @@ impl Flow {
         Self { identity, from, to, category, dscp, ecn, admission: None, role, supply, waiting: 0, record }
     }
 
+    /// True if the flow is in the results; one to all is if it was used.
+    pub(crate) fn is_told(&self) -> bool {
+        self.role.is_described() || self.role == Role::ToAll && self.record.sent > 0
+    }
+
     /// The ends of a packet of this flow, at a node that received it from `previous`.
     pub(crate) fn ends(&self, previous: Option<u32>, packet: &Packet) -> Ends {
         Ends { origin: self.from.into(), destination: self.to, previous, travelled: packet.travelled() }
@@ -152,6 +157,8 @@ pub(crate) enum Role {
     Data,
     /// A packet of a real program.
     Outside,
+    /// A packet of a real program to all: one copy for each hop.
+    ToAll,
     /// A request, which is answered over the flow `back`.
     Request { back: FlowId },
     /// Answer to a request of the flow `of`.
@@ -171,10 +178,10 @@ pub(crate) enum Role {
 impl Role {
     pub(crate) fn answers(self) -> Option<FlowId> {
         match self {
-            Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. } | Self::Probe { .. } => None,
             Self::Reply { of } | Self::Acknowledgement { of } | Self::Answer { of } | Self::Regulation { of } => {
                 Some(of)
             }
+            _ => None,
         }
     }
 

@@ -3,7 +3,8 @@
 
 use crate::net::Packet;
 use crate::world::real::Series;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex};
 
 /// Number of packets kept for frames that are traced after their packets have arrived, because acknowledgements were
 /// lost or other nodes hear them later: more than a frame and a window of frames carry.
@@ -27,6 +28,8 @@ pub(crate) struct Kept {
     pub(crate) key: u32,
     /// Modes that a driver requests.
     pub(crate) series: Series,
+    /// Of a packet to all: the nodes that have it, which take no other copy.
+    pub(crate) holders: Arc<Mutex<BTreeSet<u32>>>,
 }
 
 impl Passage {

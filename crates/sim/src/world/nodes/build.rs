@@ -99,6 +99,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
             name: site.name.clone(),
             absent: false,
             access_point: site.role == Role::AccessPoint,
+            own_access_point: infrastructure.access_point(address),
             station,
             armed: Instant::NEVER,
             egress,
@@ -191,7 +192,8 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
         let is_from = |from: &str| from.strip_suffix('*').map_or(from == site.name, |head| site.name.starts_with(head));
         let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && is_from(&flow.from))
             || network.routing.protocol != Protocol::Static
-            || site.queues == Some(Queues::Driver);
+            || site.queues == Some(Queues::Driver)
+            || infrastructure.access_point(node).is_none() && basis.sites.iter().any(|site| site.real);
         layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
     }
     Ok(layout)

@@ -44,6 +44,8 @@ pub(crate) struct Node {
     /// Notes, if a controller orders or reads them.
     pub(crate) neighbours: Option<Box<Notes>>,
     pub(crate) power_save: Option<Box<PowerSave>>,
+    /// The access point of a station.
+    pub(crate) own_access_point: Option<u32>,
 }
 
 impl Node {

@@ -235,7 +235,8 @@ pub(crate) fn check_txop(
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
-        let Some(length) = flow.supply.first() else { continue };
+        // A frame to all is never fragmented, and sent alone however long it is.
+        let Some(length) = flow.supply.first().filter(|_| flow.role != Role::ToAll) else { continue };
         // Real packets choose their category.
         let categories = match flow.role {
             Role::Outside => 0..rules.categories,
