@@ -4,7 +4,7 @@ use super::{Marks, Turns};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use units::{Bytes, Duration, Power};
+use units::{Bytes, Duration, Power, with_defaults};
 
 /// Medium access of every node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -138,36 +138,25 @@ pub struct Contention {
     pub txop_limit: Option<Duration>,
 }
 
-/// Aggregation (EDCA only): packets of one category for one receiver in a frame.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Aggregation {
-    /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these standards.
-    /// Default: with EDCA the most, in 802.11ax 4194303 B; else "off".
-    pub ampdu: Option<MostBytes>,
-    /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
-    pub ampdu_frames: Option<u16>,
-    /// Longest duration of an aggregate, up to 5484 us.
-    pub ampdu_duration: Duration,
-    /// Longest A-MSDU; "off" for none. 802.11n up to 7935 B, in an A-MPDU 4095 B; ac and ax up to 11424 B.
-    pub amsdu: MostBytes,
-    /// Reaction to a missing BlockAck.
-    pub missed_block_ack: MissedBlockAck,
-    /// Time after its first failed attempt at which a frame of A-MPDUs is given up; "off": after as many attempts as
-    /// other frames.
-    pub lifetime: Lifetime,
-}
-
-impl Default for Aggregation {
-    fn default() -> Self {
-        Self {
-            ampdu: None,
-            ampdu_frames: None,
-            ampdu_duration: Duration::from_millis(4),
-            amsdu: MostBytes::Off,
-            missed_block_ack: MissedBlockAck::default(),
-            lifetime: Lifetime::default(),
-        }
+with_defaults! {
+    /// Aggregation (EDCA only): packets of one category for one receiver in a frame.
+    #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Aggregation {
+        /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these
+        /// standards. Default: with EDCA the most, in 802.11ax 4194303 B; else "off".
+        pub ampdu: Option<MostBytes>,
+        /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
+        pub ampdu_frames: Option<u16>,
+        /// Longest duration of an aggregate, up to 5484 us.
+        pub ampdu_duration: Duration = Duration::from_millis(4),
+        /// Longest A-MSDU; "off" for none. 802.11n up to 7935 B, in an A-MPDU 4095 B; ac and ax up to 11424 B.
+        pub amsdu: MostBytes = MostBytes::Off,
+        /// Reaction to a missing BlockAck.
+        pub missed_block_ack: MissedBlockAck,
+        /// Time after its first failed attempt at which a frame of A-MPDUs is given up; "off": after as many attempts
+        /// as other frames.
+        pub lifetime: Lifetime,
     }
 }
 
