@@ -1,6 +1,6 @@
-//! The `[mac]` table: access to the medium and its conventions.
+//! The `[mac]` table: access to the medium and its conventions, and turns in the order of the packets' age.
 
-use super::{Marks, Turns};
+use super::Marks;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -400,4 +400,41 @@ pub enum RateAlgorithm {
     Aarf,
     /// Highest throughput by measured success ratios; Minstrel in 802.11a, b and g.
     MinstrelHt,
+}
+
+with_defaults! {
+    /// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of a 1500 B packet, or of the longest
+    /// aggregate.
+    #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Turns {
+        /// Source of a station's knowledge of turns.
+        pub variant: TurnsVariant,
+        /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1, which is
+        /// strict order.
+        pub quorum: f64 = 0.5,
+        /// Failed requests before plain contention (`K`): 1 to 255.
+        pub attempts: u8 = 4,
+        /// Longest wait after a refusal (`T_req`); less if a younger packet is announced. Default: two exchanges.
+        pub request_wait: Option<Duration>,
+        /// Deferral per older packet known (`T_frame`); "0 s" for none. Default: one exchange.
+        pub deferral: Option<Duration>,
+        /// Lifetime of a neighbour's key (`T_exp`). Default: ten exchanges.
+        pub expiry: Option<Duration>,
+        /// Time since a neighbour's last data or request for which it is still asked (`T_act`).
+        pub activity: Duration = Duration::from_millis(100),
+        /// Most stations asked, the receiver and the strongest neighbours: 1 to 8.
+        pub neighbours: u8 = 8,
+    }
+}
+
+/// Source of a station's knowledge of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnsVariant {
+    /// A request precedes data; stations without an older packet grant it.
+    #[default]
+    Requests,
+    /// Keys in data frames and ACKs; no further frames.
+    Table,
 }

@@ -1,7 +1,7 @@
-//! The `[nodes]` and `[[node]]` tables: the nodes and their positions.
+//! The `[nodes]`, `[[node]]` and `[consumption]` tables: the nodes, their positions and their power draw.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, ChannelWidth, Class, Consumption, Edca, ExtendedRange, Fec, Marks, Standard};
+use super::{Category, ChannelWidth, Class, Edca, ExtendedRange, Fec, Marks, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
 use schemars::JsonSchema;
@@ -298,4 +298,41 @@ pub enum PullLoop {
     /// Rounds until one yields no packet (mt76).
     #[default]
     Mt76,
+}
+
+/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key, or counts that node
+/// alone (`docs/energy.md`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Consumption {
+    /// Power while sending at the high level. Default 792 mW (DSSS and CCK), 627 mW (OFDM) or 594 mW (HT).
+    pub transmit: Option<Power>,
+    /// Power while others keep the medium busy. Default 330 mW.
+    pub receive: Option<Power>,
+    /// Power while the medium is idle. Default 313.5 mW.
+    pub listen: Option<Power>,
+    /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
+    /// 2.64 mW. Default: never.
+    pub doze: Option<Power>,
+    /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
+    pub low: Option<LowLevel>,
+}
+
+/// The low transmission level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LowLevel {
+    /// Rate of data frames.
+    pub data_rate: Option<Rate>,
+    /// 802.11n: MCS of data frames, instead of `data_rate`.
+    pub mcs: Option<u8>,
+    /// Power while sending a data frame at this level.
+    pub transmit: Power,
+}
+
+impl Consumption {
+    /// These keys, and those of `shared` where they are absent.
+    pub(crate) fn over(&self, shared: &Self) -> Self {
+        over! { self, shared; transmit receive listen doze low }
+    }
 }

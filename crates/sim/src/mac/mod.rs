@@ -5,7 +5,6 @@ mod access;
 mod airtime;
 mod assembly;
 mod backlogs;
-mod bandwidth;
 mod buffer;
 mod contention;
 mod context;

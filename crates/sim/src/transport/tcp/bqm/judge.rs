@@ -1,8 +1,8 @@
 //! A receiver's judgement of missing packets (BQM thesis, sections 3.2 to 3.4 and 3.6).
 
 use super::Settings;
-use super::marks::number;
 use super::pattern::PRIORITIES;
+use super::pattern::number;
 use crate::config::bqm::{Discriminator, Measure};
 use crate::transport::tcp::segment::{Block, Report};
 

@@ -6,9 +6,8 @@
 //! sender, whose window reacts (`congestion/bqm.rs`, section 3.5).
 
 mod judge;
-mod marks;
 mod pattern;
-pub(super) use marks::Marks;
+pub(super) use pattern::Marks;
 pub(crate) use pattern::PRIORITIES;
 
 use crate::config;
