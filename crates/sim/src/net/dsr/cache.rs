@@ -77,12 +77,12 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    fn new(address: u32, limit: usize) -> Self {
+    pub(super) fn new(address: u32, limit: usize) -> Self {
         Self { address, known: Vec::new(), limit, learnt: 0 }
     }
 
     /// Adds the links of a route. True if one of the links is new.
-    fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
+    pub(super) fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         let mut news = false;
         for pair in route.nodes().windows(2) {
             self.learnt += 1;
@@ -107,7 +107,7 @@ impl Links {
     }
 
     /// Route with the fewest hops, by breadth-first search.
-    fn find(&self, destination: u32, now: Instant, reached: &mut Vec<(u32, usize)>) -> Option<Route> {
+    pub(super) fn find(&self, destination: u32, now: Instant, reached: &mut Vec<(u32, usize)>) -> Option<Route> {
         reached.clear();
         reached.push((self.address, 0));
         let mut at = 0;
@@ -127,7 +127,7 @@ impl Links {
         None
     }
 
-    fn remove(&mut self, broken: Broken) {
+    pub(super) fn remove(&mut self, broken: Broken) {
         if let Ok(place) = self.place(broken.from, broken.to) {
             self.known.remove(place);
         }
@@ -221,17 +221,17 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    fn new(given: &Settings) -> Self {
+    pub(super) fn new(given: &Settings) -> Self {
         Self { wanted: Part::new(given.cache_paths), overheard: Part::new(given.cache_overheard) }
     }
 
-    fn add(&mut self, route: &Route, wanted: bool, now: Instant, until: Instant) -> bool {
+    pub(super) fn add(&mut self, route: &Route, wanted: bool, now: Instant, until: Instant) -> bool {
         let part = if wanted { &mut self.wanted } else { &mut self.overheard };
         route.hops() > 0 && part.add(route, now, until)
     }
 
     /// Returns the shortest path; a path that the node uses moves to the requested paths.
-    fn find(&mut self, destination: u32, uses: bool, now: Instant) -> Option<Route> {
+    pub(super) fn find(&mut self, destination: u32, uses: bool, now: Instant) -> Option<Route> {
         let (wanted, overheard) = (self.wanted.find(destination, now), self.overheard.find(destination, now));
         let to = |part: &Part, (index, hops): (usize, u8)| part.paths[index].route.first(hops + 1);
         match (wanted, overheard) {
@@ -249,7 +249,7 @@ impl Paths {
         }
     }
 
-    fn remove(&mut self, broken: Broken) {
+    pub(super) fn remove(&mut self, broken: Broken) {
         self.wanted.remove(broken);
         self.overheard.remove(broken);
     }
