@@ -133,10 +133,7 @@ impl<'a> Written<'a> {
         let is_unit = |c: char| !c.is_ascii_digit() && c != '.';
         let (decimal, unit) = unsigned.split_at(unsigned.find(is_unit).ok_or_else(refuse)?);
         let unit = unit.trim_start_matches(' ');
-        let (whole, fraction) = match decimal.split_once('.') {
-            None => (decimal, "0"),
-            Some(parts) => parts,
-        };
+        let (whole, fraction) = decimal.split_once('.').unwrap_or((decimal, "0"));
         if whole.is_empty() || fraction.is_empty() || fraction.contains('.') || unit.is_empty() {
             return Err(refuse());
         }

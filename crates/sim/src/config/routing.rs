@@ -132,7 +132,6 @@ with_defaults! {
     /// then those of the implementation. All other parameters have the RFC's values.
     #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
-    #[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC, or a convention of others")]
     pub struct Aodv {
         /// Lifetime of a route after its last use.
         pub active_route_timeout: Duration = Duration::from_millis(3000),

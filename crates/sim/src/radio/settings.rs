@@ -445,10 +445,8 @@ impl Radio {
                 ("streams", self.streams.is_some()),
                 ("coding", self.coding.is_some()),
             ];
-            return match keys.into_iter().find(|&(_, given)| given) {
-                Some((key, _)) => Err(Refusal::of_802_11n(key)),
-                None => Ok(()),
-            };
+            let given = keys.into_iter().find(|&(_, given)| given);
+            return given.map_or(Ok(()), |(key, _)| Err(Refusal::of_802_11n(key)));
         };
         let name = self.standard;
         if !format.widths().contains(&self.channel_width) {
