@@ -13,7 +13,7 @@
 use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Stat};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Positive, with_defaults};
+use units::{Bytes, Duration, Positive, refuse_if, with_defaults};
 
 with_defaults! {
     /// Parameters of ADTH.
@@ -90,9 +90,7 @@ impl Scheme for Adth {
         let Some(interval) = interval else {
             return Err(Invalid::new("target_delay", "must be at least 200 us: the interval is half of it"));
         };
-        if params.phi_min > params.phi_max {
-            return Err(Invalid::new("phi_min", "must not be above phi_max"));
-        }
+        refuse_if!(params.phi_min > params.phi_max, Err(Invalid::new("phi_min", "must not be above phi_max")));
         Ok(Self {
             params: params.clone(),
             interval: interval.get(),

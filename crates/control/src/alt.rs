@@ -11,7 +11,7 @@
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive, with_defaults};
+use units::{Duration, Positive, refuse_if, with_defaults};
 
 with_defaults! {
     /// Parameters of ALT.
@@ -53,9 +53,7 @@ impl Scheme for Alt {
     /// # Errors
     /// A smallest limit above the largest.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        if params.q_min > params.q_max {
-            return Err(Invalid::new("q_min", "must not be above q_max"));
-        }
+        refuse_if!(params.q_min > params.q_max, Err(Invalid::new("q_min", "must not be above q_max")));
         let initial = params.initial.unwrap_or(params.q_max);
         if initial < params.q_min || initial > params.q_max {
             return Err(Invalid::new("initial", "must be from q_min to q_max"));

@@ -17,7 +17,7 @@
 
 use crate::{Controller, Invalid, Limit, Needs, Orders, Period, Radio, Reads, Scheme, Seen, Sets, Site, frames};
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive, Share, with_defaults};
+use units::{Duration, Positive, Share, refuse_if, with_defaults};
 
 /// Smallest size in packets: one packet may arrive while another leaves.
 const LEAST: f64 = 2.0;
@@ -113,9 +113,7 @@ impl Scheme for Wqm {
     /// # Errors
     /// A least drain time above the largest one.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        if params.t_min > params.t_max {
-            return Err(Invalid::new("t_min", "must not be above t_max"));
-        }
+        refuse_if!(params.t_min > params.t_max, Err(Invalid::new("t_min", "must not be above t_max")));
         let (hard_limit, idle) = (site.hard_limit, Duration::ZERO);
         Ok(Self { params: params.clone(), hard_limit, link: None, size: 0.0, slow: 0, fast: 0, idle })
     }

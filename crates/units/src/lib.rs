@@ -6,7 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod bounds;
-mod defaults;
+mod macros;
 mod parse;
 mod quantities;
 mod saturating;

@@ -9,6 +9,7 @@ use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketT
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use units::refuse_if;
 
 /// A socket without a name.
 #[derive(Debug)]
@@ -43,9 +44,7 @@ impl Unnamed {
         mode: Mode,
         listen: impl FnOnce(&OwnedFd) -> Result<(), Errno>,
     ) -> Result<Name, Error> {
-        if self.answers(path) {
-            return Err(Taken::Socket { socket: path.into() }.into());
-        }
+        refuse_if!(self.answers(path), Err(Taken::Socket { socket: path.into() }.into()));
         if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
             return Err(Error::Distrusted { path: path.into(), why: "exists and is not a socket" });
         }

@@ -6,7 +6,7 @@
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant, Positive, Rate, Share, with_defaults};
+use units::{Bytes, Duration, Instant, Positive, Rate, Share, refuse_if, with_defaults};
 
 with_defaults! {
     /// Adaptive RED; missing parameters follow from bandwidth and target delay (section 5).
@@ -111,9 +111,7 @@ impl Law for Red {
         let min_th = params.min_th.map_or_else(|| half_a_target().max(5.0), Positive::<f64>::get);
         let max_th = params.max_th.map_or(3.0 * min_th, Positive::<f64>::get);
         let w_q = params.w_q.map_or_else(|| 1.0 - libm::exp(-1.0 / per_second), Positive::<Share>::get);
-        if !(max_th > min_th && max_th.is_finite()) {
-            return Err(Invalid::new("max_th", "must be above min_th"));
-        }
+        refuse_if!(!(max_th > min_th && max_th.is_finite()), Err(Invalid::new("max_th", "must be above min_th")));
         Ok(Self {
             min_th,
             max_th,

@@ -10,6 +10,13 @@ macro_rules! over {
     };
 }
 
+/// Keys of a table, each with whether the table has it.
+macro_rules! given {
+    ($table:expr; $($key:ident)+) => {
+        [$((stringify!($key), $table.$key.is_some())),+]
+    };
+}
+
 mod attachment;
 pub mod bqm;
 mod class;
@@ -27,6 +34,7 @@ mod wired;
 pub use attachment::Attachment;
 pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
+pub(crate) use given;
 pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
     Lifetime, Mac, MissedBlockAck, MostBytes, MuEdca, Ofdma, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,

@@ -7,7 +7,6 @@ mod assembly;
 mod backlogs;
 mod buffer;
 mod contention;
-mod context;
 mod conventions;
 mod downlink;
 mod exchange;

@@ -4,9 +4,9 @@ use super::mimo::{Format, Mimo};
 use super::mode::{DsssRate, Mode, OfdmRate};
 use crate::config::{
     self, BProtection, ChannelWidth, ErrorModel, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Radio,
-    Standard,
+    Standard, given,
 };
-use units::{Frequency, Rate};
+use units::{Frequency, Rate, refuse_if};
 
 /// A setting that contradicts the standard or another setting: its key without a table, and the reason with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +67,7 @@ impl Radio {
         self.check_standard()?;
         self.check_he()?;
         self.check_band()?;
-        let given = [
-            ("data_rate", self.data_rate.is_some()),
-            ("mcs", self.mcs.is_some()),
-            ("nominal_rate", self.nominal_rate.is_some()),
-        ];
+        let given = given!(self; data_rate mcs nominal_rate);
         let given: Vec<&'static str> = given.into_iter().filter(|given| given.1).map(|given| given.0).collect();
         if let [first, second, ..] = given[..] {
             return Err(Refusal::new(second, format!("`{first}` and `{second}` both set the rate; write one")));

@@ -7,6 +7,7 @@ use crate::engine::{FlowId, NodeId};
 use crate::mac::BROADCAST;
 use crate::net::Routes;
 use std::collections::BTreeMap;
+use units::refuse_if;
 
 /// The stations that roam; none in most networks.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use super::{Key, Sign, Tells, TmacRules, TmacState};
 use crate::mac::station::Station;
 use crate::mac::step::Step;
 use crate::mac::{Answer, Conventions, Frame, Kind};
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 impl TmacRules {
     /// Number of the asked stations that have to grant the request.

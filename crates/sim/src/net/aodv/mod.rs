@@ -2,7 +2,6 @@
 //! messages to send. The module contains no queue, no MAC and no radio. `docs/routing.md` lists what is implemented, by
 //! section, and the choices that the RFC leaves open.
 
-mod action;
 mod broken_links;
 mod discovery;
 mod links;
@@ -15,7 +14,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use action::{Action, Context, Ends, Output};
 pub(crate) use message::Message;
-pub(crate) use node::Aodv;
+pub(crate) use node::{Action, Aodv, Context, Ends, Output};
 pub(crate) use settings::Settings;

@@ -1,7 +1,8 @@
 //! Route searches of a node, and the packets that wait for them.
 
-use super::action::{Action, Context};
-use crate::config::{self, RepairBy};
+use super::node::{Action, Context};
+use crate::config;
+use crate::config::RepairBy;
 use crate::engine::Handle;
 use crate::net::LossCause;
 use std::collections::VecDeque;

@@ -9,7 +9,7 @@ use crate::record::{Identity, Losses, Service, TransportRecord};
 use crate::transport::tcp::{Segment, Settings};
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, refuse_if};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
 const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
@@ -150,9 +150,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     if described.bqm.is_some_and(|bqm| bqm.every == Some(0)) {
         return Err(("bqm.every", "it must be at least 1: one packet in so many has priority 0".to_owned()));
     }
-    if settings.segment.count() == 0 {
-        return Err(("segment", "segments need a payload of at least 1 B".to_owned()));
-    }
+    refuse_if!(settings.segment.count() == 0, Err(("segment", "segments need a payload of at least 1 B".to_owned())));
     if settings.segment.count() > most {
         return Err((
             "segment",

@@ -9,7 +9,7 @@ use crate::net::network_bytes;
 use crate::record::Identity;
 use crate::world::error::BuildError;
 use control::FlowGate;
-use units::{Instant, Rate};
+use units::{Instant, Rate, refuse_if};
 
 /// Checks the admission of a described flow; returns the requested rate.
 ///

@@ -7,6 +7,7 @@ use crate::net::Routes;
 use crate::radio::Medium;
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
+use units::refuse_if;
 
 /// Largest number of flows: a mistake should not take minutes to build.
 pub(crate) const MOST: usize = 10_000;

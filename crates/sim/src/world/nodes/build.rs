@@ -19,7 +19,7 @@ use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
 use queue::Shaper;
 use queue::turns::Rule;
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 /// All nodes with their ports and stations.
 pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {

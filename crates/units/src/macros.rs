@@ -1,4 +1,14 @@
-//! Structs of settings with the default beside each field.
+//! Macros of all crates: early returns of refusals, and structs of settings with the default beside each field.
+
+/// Returns the `refusal` if the condition `wrong` holds.
+#[macro_export]
+macro_rules! refuse_if {
+    ($wrong:expr, $refusal:expr) => {
+        if $wrong {
+            return $refusal;
+        }
+    };
+}
 
 /// Makes a struct and its [`Default`]: `name: Type = value`, or `name: Type => value` for a value that `Type::new` puts
 /// within bounds while the program is compiled. A field without a value has the default of its type.
