@@ -1,7 +1,8 @@
 //! Detection of broken links (6.8 to 6.10), and the errors that report them (6.11, 6.12).
 
+use super::action::{Action, Context, Ends};
 use super::message::{List, Message, Unreachable};
-use super::node::{Action, Aodv, Context, Ends};
+use super::node::Aodv;
 use super::settings::{HELLO_INTERVAL, HELLO_LIFETIME};
 use super::table::{Route, State};
 use crate::config::{ErrorsTo, RepairWithin};

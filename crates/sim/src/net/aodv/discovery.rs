@@ -1,7 +1,8 @@
 //! Route discovery: route requests (6.3), expanding ring search (6.4), and local repair (6.12).
 
+use super::action::Context;
 use super::message::{Message, Request};
-use super::node::{Aodv, Context};
+use super::node::Aodv;
 use super::search::{Search, Stage};
 use super::settings::{LOCAL_ADD_TTL, TTL_INCREMENT};
 use super::table::State;

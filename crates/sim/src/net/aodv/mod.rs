@@ -2,6 +2,7 @@
 //! messages to send. The module contains no queue, no MAC and no radio. `docs/routing.md` lists what is implemented, by
 //! section, and the choices that the RFC leaves open.
 
+mod action;
 mod broken_links;
 mod discovery;
 mod links;
@@ -14,6 +15,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use action::{Action, Context, Ends, Output};
 pub(crate) use message::Message;
-pub(crate) use node::{Action, Aodv, Context, Ends, Output};
+pub(crate) use node::Aodv;
 pub(crate) use settings::Settings;

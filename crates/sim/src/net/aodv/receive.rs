@@ -1,7 +1,8 @@
 //! Handling of received messages: route requests (6.5), replies (6.6, 6.7), errors (6.11), hellos (6.9).
 
+use super::action::{Action, Context};
 use super::message::{Message, Reply, Request};
-use super::node::{Action, Aodv, Context};
+use super::node::Aodv;
 use super::settings::HELLO_LIFETIME;
 use super::table::{Offer, newer, newest};
 use units::{Duration, Instant};

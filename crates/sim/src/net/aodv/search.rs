@@ -1,8 +1,7 @@
 //! Route searches of a node, and the packets that wait for them.
 
-use super::node::{Action, Context};
-use crate::config;
-use crate::config::RepairBy;
+use super::action::{Action, Context};
+use crate::config::{self, RepairBy};
 use crate::engine::Handle;
 use crate::net::LossCause;
 use std::collections::VecDeque;

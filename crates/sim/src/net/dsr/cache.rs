@@ -1,8 +1,8 @@
 //! The route cache (RFC 4728, section 4.1): of links, which a route may combine from several routes; or of paths in two
 //! parts, like ns-2's `MobiCache`: those that the node requested or uses, and overheard ones.
 
+use super::action::Context;
 use super::header::Broken;
-use super::node::Context;
 use super::route::{MOST_NODES, Route};
 use super::settings::{RouteCache, Settings};
 use units::Instant;

@@ -1,8 +1,9 @@
 //! Route discovery: route requests (RFC 4728, 3.1, 3.3.3, 4.3) and their back-off. Route maintenance by the MAC's
 //! acknowledgements (8.3.4) and packet salvaging (8.3.6).
 
+use super::action::{Action, Context};
 use super::header::{Broken, Content, Header, Message};
-use super::node::{Action, Context, Dsr};
+use super::node::Dsr;
 use super::route::Route;
 use super::search::{Held, Search, Stage};
 use super::settings::NearRequest;

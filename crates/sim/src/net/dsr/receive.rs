@@ -1,8 +1,9 @@
 //! Handling of received messages: route requests (RFC 4728, 8.2.2, 8.2.4), replies (8.2.6) and errors (8.3.5). What is
 //! learnt from packets that are forwarded or overheard (3.3.1), and automatic route shortening (3.4.3).
 
+use super::action::{Action, Context};
 use super::header::{Broken, Content, Header, Message};
-use super::node::{Action, Context, Dsr};
+use super::node::Dsr;
 use super::route::Route;
 use units::Duration;
 

@@ -1,6 +1,6 @@
 //! Route searches of a node, the requests that it has seen, and the packets that wait for a route.
 
-use super::node::{Action, Context};
+use super::action::{Action, Context};
 use super::settings::Settings;
 use crate::engine::Handle;
 use crate::net::LossCause;

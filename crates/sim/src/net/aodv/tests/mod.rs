@@ -6,8 +6,8 @@ mod graphs;
 mod second_flow;
 mod traces;
 
+use super::action::ALL;
 use super::message::Unreachable;
-use super::node::ALL;
 use super::table::State;
 use super::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::config;
