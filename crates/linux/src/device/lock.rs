@@ -41,10 +41,7 @@ pub(crate) struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock of the phy with this number.
-    ///
-    /// # Errors
-    /// Another agent has it.
+    /// Takes the lock of the phy with this number. Errors: another agent has it.
     pub(crate) fn take(folder: &Path, number: u32) -> Result<Self, Error> {
         Self::at(Self::path(folder, number))?.ok_or_else(|| Taken::Phy { number }.into())
     }

@@ -35,9 +35,7 @@ impl Unnamed {
     }
 
     /// Gives the socket this name once it can `listen`. The file appears with its mode, and replaces a stale one.
-    ///
-    /// # Errors
-    /// Another socket or another file has the name, or the system refuses.
+    /// Errors: another socket or another file has the name, or the system refuses.
     pub(crate) fn name(
         &mut self,
         path: &Path,

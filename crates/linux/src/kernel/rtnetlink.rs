@@ -225,10 +225,7 @@ impl Route {
         !matches!(self.delete(0, ROOT), Err(Error::NotPermitted { .. }))
     }
 
-    /// Returns the classes of interface `index`, in the kernel's order.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
+    /// Returns the classes of interface `index`, in the kernel's order. Errors: the kernel does not answer.
     pub(crate) fn classes(&mut self, index: u32) -> Result<Vec<u32>, Error> {
         self.dump(RTM_GETTCLASS, RTM_NEWTCLASS, &tc_body(index, 0, 0), |payload| u32_at(payload, 8))
     }

@@ -27,10 +27,8 @@ pub(crate) struct Answered {
     pub(crate) category: Option<Category>,
 }
 
-/// Returns the transport of a flow and its answers.
-///
-/// # Errors
-/// A kind of traffic that its transport lacks, an answer to a broadcast, or settings of TCP that cannot be used.
+/// Returns the transport of a flow and its answers. Errors: a kind of traffic that its transport lacks, an answer to a
+/// broadcast, or settings of TCP that cannot be used.
 pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answered>, BuildError> {
     let Basis { network, rules, .. } = *basis;
     check_kind(flow)?;
