@@ -101,10 +101,8 @@ impl Outlet {
         Ok(Self { to: to.into(), kind, queue: Vec::new(), dropped: 0, is_journal: false })
     }
 
-    /// Writes a line of text, whatever characters it contains.
-    ///
-    /// # Errors
-    /// The destination cannot be written to, as on a full disk. A closed pipe is no error.
+    /// Writes a line of text, whatever characters it contains. Errors: the destination cannot be written to, as on a
+    /// full disk. A closed pipe is no error.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
         self.put(&(printable::lines(&text.to_string()) + "\n"))
     }

@@ -13,43 +13,31 @@
 use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Stat};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Positive};
+use units::{Bytes, Duration, Positive, refuse_if, with_defaults};
 
-/// Parameters of ADTH.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Adth"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Target of the time in queue and MAC (`D`). Default 200 ms.
-    pub target_delay: Positive<Duration>,
-    /// Control interval (`Ts`), at least 100 us; section 5.4 advises at most a quarter of the target for real
-    /// networks. Default: half the target (section 3.2.5).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Period>,
-    /// Lower bound of the limit in packets (`minQueLimit`), of 1500 B each if it is in bytes. Default 1.
-    pub limit_min: NonZeroU32,
-    /// Lower bound of the correction factor (`minQueLenFctr`). Default 0.1.
-    pub phi_min: Positive<f64>,
-    /// Upper bound of the correction factor (`maxQueLenFctr`); from 2 on a saturated queue oscillates above its
-    /// target. Default 1.
-    pub phi_max: Positive<f64>,
-    /// Statistic of an interval's nodal delays.
-    pub statistic: Statistic,
-    /// Hard limit until the first late packet, then at most the largest estimate (section 4.2.1, A6).
-    pub latch: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            target_delay: const { Positive::<Duration>::new(Duration::from_millis(200)).expect("above zero") },
-            interval: None,
-            limit_min: NonZeroU32::MIN,
-            phi_min: const { Positive::<f64>::new(0.1).expect("above zero") },
-            phi_max: const { Positive::<f64>::new(1.0).expect("above zero") },
-            statistic: Statistic::Mean,
-            latch: false,
-        }
+with_defaults! {
+    /// Parameters of ADTH.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Adth"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Target of the time in queue and MAC (`D`). Default 200 ms.
+        pub target_delay: Positive<Duration> => Duration::from_millis(200),
+        /// Control interval (`Ts`), at least 100 us; section 5.4 advises at most a quarter of the target for real
+        /// networks. Default: half the target (section 3.2.5).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub interval: Option<Period>,
+        /// Lower bound of the limit in packets (`minQueLimit`), of 1500 B each if it is in bytes. Default 1.
+        pub limit_min: NonZeroU32 => 1,
+        /// Lower bound of the correction factor (`minQueLenFctr`). Default 0.1.
+        pub phi_min: Positive<f64> => 0.1,
+        /// Upper bound of the correction factor (`maxQueLenFctr`); from 2 on a saturated queue oscillates above its
+        /// target. Default 1.
+        pub phi_max: Positive<f64> => 1.0,
+        /// Statistic of an interval's nodal delays.
+        pub statistic: Statistic = Statistic::Mean,
+        /// Hard limit until the first late packet, then at most the largest estimate (section 4.2.1, A6).
+        pub latch: bool,
     }
 }
 
@@ -102,9 +90,7 @@ impl Scheme for Adth {
         let Some(interval) = interval else {
             return Err(Invalid::new("target_delay", "must be at least 200 us: the interval is half of it"));
         };
-        if params.phi_min > params.phi_max {
-            return Err(Invalid::new("phi_min", "must not be above phi_max"));
-        }
+        refuse_if!(params.phi_min > params.phi_max, Err(Invalid::new("phi_min", "must not be above phi_max")));
         Ok(Self {
             params: params.clone(),
             interval: interval.get(),

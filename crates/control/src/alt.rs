@@ -11,43 +11,31 @@
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive};
+use units::{Duration, Positive, refuse_if, with_defaults};
 
-/// Parameters of ALT.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Alt"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Growth of the limit in packets per idle second (`a_1`); from `10 + b1` on it may oscillate (equation (9)).
-    /// Default 10.
-    pub a1: Positive<f64>,
-    /// Decrease of the limit in packets per busy second (`b_1`); utilisation is at least `1 / (1 + b1 / a1)`. Default
-    /// 1.
-    pub b1: Positive<f64>,
-    /// Control interval (`t`), at least 100 us. Default 1 s.
-    pub interval: Period,
-    /// Smallest limit in packets (`q_min`). Default 5.
-    pub q_min: NonZeroU32,
-    /// Largest limit in packets (`q_max`), up to the queue's `limit`. Default 1600.
-    pub q_max: NonZeroU32,
-    /// Backlog in packets up to which the queue is idle (`q_thr`). Default 0.
-    pub idle_threshold: u32,
-    /// Initial limit in packets. Default: the largest; live, the packets that the link sends in 200 ms, once known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial: Option<NonZeroU32>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            a1: const { Positive::<f64>::new(10.0).expect("above zero") },
-            b1: const { Positive::<f64>::new(1.0).expect("above zero") },
-            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
-            q_min: const { NonZeroU32::new(5).expect("above zero") },
-            q_max: const { NonZeroU32::new(1_600).expect("above zero") },
-            idle_threshold: 0,
-            initial: None,
-        }
+with_defaults! {
+    /// Parameters of ALT.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Alt"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Growth of the limit in packets per idle second (`a_1`); from `10 + b1` on it may oscillate (equation (9)).
+        /// Default 10.
+        pub a1: Positive<f64> => 10.0,
+        /// Decrease of the limit in packets per busy second (`b_1`); utilisation is at least `1 / (1 + b1 / a1)`.
+        /// Default 1.
+        pub b1: Positive<f64> => 1.0,
+        /// Control interval (`t`), at least 100 us. Default 1 s.
+        pub interval: Period => Duration::from_secs(1),
+        /// Smallest limit in packets (`q_min`). Default 5.
+        pub q_min: NonZeroU32 => 5,
+        /// Largest limit in packets (`q_max`), up to the queue's `limit`. Default 1600.
+        pub q_max: NonZeroU32 => 1_600,
+        /// Backlog in packets up to which the queue is idle (`q_thr`). Default 0.
+        pub idle_threshold: u32,
+        /// Initial limit in packets. Default: the largest; live, the packets that the link sends in 200 ms, once known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub initial: Option<NonZeroU32>,
     }
 }
 
@@ -65,9 +53,7 @@ impl Scheme for Alt {
     /// # Errors
     /// A smallest limit above the largest.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        if params.q_min > params.q_max {
-            return Err(Invalid::new("q_min", "must not be above q_max"));
-        }
+        refuse_if!(params.q_min > params.q_max, Err(Invalid::new("q_min", "must not be above q_max")));
         let initial = params.initial.unwrap_or(params.q_max);
         if initial < params.q_min || initial > params.q_max {
             return Err(Invalid::new("initial", "must be from q_min to q_max"));

@@ -23,46 +23,34 @@ use crate::{
 };
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive, Rate};
+use units::{Duration, Positive, Rate, with_defaults};
 
 /// Largest buffer of a domain, in packets: bounds the work of a split.
 const MOST: f64 = 4_096.0;
 
-/// Parameters of DNB. The queue's `limit` is the upper bound.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Dnb"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Round-trip time outside the collision domain, without queues (part of `RTT`). Default 0 s: the mesh alone.
-    pub rtt: Duration,
-    /// Least share of a node in packets. Default 2: the document's authors report shares of two to three.
-    pub least: NonZeroU32,
-    /// Cost of a drop (`cost_i`).
-    pub cost: Cost,
-    /// Channel time of a frame besides its data, as `wqm.overhead`. Default 190 us, reconstructed: 802.11n at 5 GHz.
-    pub overhead: Positive<Duration>,
-    /// Control interval, also between notes to neighbours, at least 100 us. Default 1 s, reconstructed.
-    pub interval: Period,
-    /// Lifetime of a silent neighbour. Default 3 s, reconstructed: three notes lost.
-    pub forget: Positive<Duration>,
-    /// Relative change of the domain's channel time that causes a new split. Default 0.2, reconstructed.
-    pub change: Positive<f64>,
-    /// Longest time between splits. Default 5 s, reconstructed.
-    pub refresh: Positive<Duration>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            rtt: Duration::ZERO,
-            least: const { NonZeroU32::new(2).expect("above zero") },
-            cost: Cost::Hops,
-            overhead: const { Positive::<Duration>::new(Duration::from_micros(190)).expect("above zero") },
-            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
-            forget: const { Positive::<Duration>::new(Duration::from_secs(3)).expect("above zero") },
-            change: const { Positive::<f64>::new(0.2).expect("above zero") },
-            refresh: const { Positive::<Duration>::new(Duration::from_secs(5)).expect("above zero") },
-        }
+with_defaults! {
+    /// Parameters of DNB. The queue's `limit` is the upper bound.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Dnb"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Round-trip time outside the collision domain, without queues (part of `RTT`). Default 0 s: the mesh alone.
+        pub rtt: Duration,
+        /// Least share of a node in packets. Default 2: the document's authors report shares of two to three.
+        pub least: NonZeroU32 => 2,
+        /// Cost of a drop (`cost_i`).
+        pub cost: Cost = Cost::Hops,
+        /// Channel time of a frame besides its data, as `wqm.overhead`. Default 190 us, reconstructed: 802.11n at 5
+        /// GHz.
+        pub overhead: Positive<Duration> => Duration::from_micros(190),
+        /// Control interval, also between notes to neighbours, at least 100 us. Default 1 s, reconstructed.
+        pub interval: Period => Duration::from_secs(1),
+        /// Lifetime of a silent neighbour. Default 3 s, reconstructed: three notes lost.
+        pub forget: Positive<Duration> => Duration::from_secs(3),
+        /// Relative change of the domain's channel time that causes a new split. Default 0.2, reconstructed.
+        pub change: Positive<f64> => 0.2,
+        /// Longest time between splits. Default 5 s, reconstructed.
+        pub refresh: Positive<Duration> => Duration::from_secs(5),
     }
 }
 

@@ -11,32 +11,23 @@
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive, Share};
+use units::{Duration, Positive, Share, with_defaults};
 
-/// Parameters of eBDP. The queue's `limit` is the upper bound (`Q_max_eBDP`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ebdp"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Longest wait (`T_max`). Default 200 ms: about the longest round trip of most flows in the Internet.
-    pub t_max: Positive<Duration>,
-    /// Packets added for bursts and the spread of service times (`c`). Default 5, found by experiment.
-    pub c: NonZeroU32,
-    /// Weight of the newest packet in the mean service time (`W`), above 0 and at most 1. Default 0.001: about the last
-    /// 1000 packets.
-    pub weight: Positive<Share>,
-    /// Control interval, at least 100 us. Default 10 ms, in which the average of service times hardly moves.
-    pub interval: Period,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            t_max: const { Positive::<Duration>::new(Duration::from_millis(200)).expect("above zero") },
-            c: const { NonZeroU32::new(5).expect("above zero") },
-            weight: const { Positive::<Share>::new(0.001).expect("above zero and at most 1") },
-            interval: const { Period::new(Duration::from_millis(10)).expect("long enough") },
-        }
+with_defaults! {
+    /// Parameters of eBDP. The queue's `limit` is the upper bound (`Q_max_eBDP`).
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ebdp"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Longest wait (`T_max`). Default 200 ms: about the longest round trip of most flows in the Internet.
+        pub t_max: Positive<Duration> => Duration::from_millis(200),
+        /// Packets added for bursts and the spread of service times (`c`). Default 5, found by experiment.
+        pub c: NonZeroU32 => 5,
+        /// Weight of the newest packet in the mean service time (`W`), above 0 and at most 1. Default 0.001: about the
+        /// last 1000 packets.
+        pub weight: Positive<Share> => 0.001,
+        /// Control interval, at least 100 us. Default 10 ms, in which the average of service times hardly moves.
+        pub interval: Period => Duration::from_millis(10),
     }
 }
 

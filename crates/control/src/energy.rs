@@ -21,45 +21,33 @@
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Served, Sets, Site};
 use core::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive, Share, Within};
+use units::{Duration, Positive, Share, Within, with_defaults};
 
 /// Largest rate of arrivals, as a share of the low level's rate, at which the low level is used.
 const SAFE: f64 = 0.9;
 
-/// Parameters of the energy scheme (`docs/energy.md`). Needs `[consumption.low]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EnergyThreshold"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Fixed threshold (`theta`): packets at the node, the MAC's included, up to which the low level sends. Default:
-    /// found by the node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<u32>,
-    /// Cost of a watt in packets (`w`). Default 1.
-    pub weight: Positive<f64>,
-    /// Services per epoch (`E`). Default 5000, reconstructed.
-    pub services: NonZeroU64,
-    /// Longest epoch. Default 30 s, reconstructed.
-    pub epoch: Positive<Duration>,
-    /// Measurement interval, at least 100 us. Default 1 s, reconstructed.
-    pub interval: Period,
-    /// Least relative saving that moves the threshold, 0 to 1. Default 0.02, reconstructed.
-    pub gain: Share,
-    /// Largest threshold (`n_max`): 1 to 1000. Default 64, reconstructed.
-    pub most: Within<u32, 1, 1_000>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            threshold: None,
-            weight: const { Positive::<f64>::new(1.0).expect("above zero") },
-            services: const { NonZeroU64::new(5_000).expect("above zero") },
-            epoch: const { Positive::<Duration>::new(Duration::from_secs(30)).expect("above zero") },
-            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
-            gain: const { Share::new(0.02).expect("0 to 1") },
-            most: const { Within::<u32, 1, 1_000>::new(64).expect("1 to 1000") },
-        }
+with_defaults! {
+    /// Parameters of the energy scheme (`docs/energy.md`). Needs `[consumption.low]`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EnergyThreshold"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Fixed threshold (`theta`): packets at the node, the MAC's included, up to which the low level sends.
+        /// Default: found by the node.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub threshold: Option<u32>,
+        /// Cost of a watt in packets (`w`). Default 1.
+        pub weight: Positive<f64> => 1.0,
+        /// Services per epoch (`E`). Default 5000, reconstructed.
+        pub services: NonZeroU64 => 5_000,
+        /// Longest epoch. Default 30 s, reconstructed.
+        pub epoch: Positive<Duration> => Duration::from_secs(30),
+        /// Measurement interval, at least 100 us. Default 1 s, reconstructed.
+        pub interval: Period => Duration::from_secs(1),
+        /// Least relative saving that moves the threshold, 0 to 1. Default 0.02, reconstructed.
+        pub gain: Share => 0.02,
+        /// Largest threshold (`n_max`): 1 to 1000. Default 64, reconstructed.
+        pub most: Within<u32, 1, 1_000> => 64,
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::{Controller, Interval, Invalid, Limit, List, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Positive};
+use units::{Bytes, Duration, Positive, with_defaults};
 
 /// Largest number of bins on either side of a table.
 pub const MOST_BINS: usize = 8;
@@ -20,24 +20,26 @@ pub type Edges = List<f64, { MOST_BINS - 1 }>;
 /// A row for each bin of the delay, with a factor for each bin of the backlog.
 pub type Factors = List<List<f64, MOST_BINS>, MOST_BINS>;
 
-/// Parameters of a learned policy. The first bin lies below the first edge, the last from the last edge on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Learned"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Unit of the delay's edges. Default 200 ms.
-    pub target_delay: Positive<Duration>,
-    /// Time between decisions, at least 100 us: that of the training. Default 100 ms.
-    pub interval: Period,
-    /// Delay measured.
-    pub delay: Delay,
-    /// Edges of delay over target, ascending, at most 7, at most 10.
-    pub delay_edges: Edges,
-    /// Edges of backlog over limit, ascending, at most 7, at most 1.
-    pub backlog_edges: Edges,
-    /// Factors of the limit, above zero: a row per bin of the delay, a value per bin of the backlog. Default: the
-    /// table that `docs/python/learn.py` learned.
-    pub factors: Factors,
+with_defaults! {
+    /// Parameters of a learned policy. The first bin lies below the first edge, the last from the last edge on.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Learned"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Unit of the delay's edges. Default 200 ms.
+        pub target_delay: Positive<Duration> => Duration::from_millis(200),
+        /// Time between decisions, at least 100 us: that of the training. Default 100 ms.
+        pub interval: Period => Duration::from_millis(100),
+        /// Delay measured.
+        pub delay: Delay = Delay::NodalDelayMax,
+        /// Edges of delay over target, ascending, at most 7, at most 10.
+        pub delay_edges: Edges = List::new(&[0.25, 0.5, 0.8, 1.0, 1.5]).unwrap_or_default(),
+        /// Edges of backlog over limit, ascending, at most 7, at most 1.
+        pub backlog_edges: Edges = List::new(&[0.05, 0.5, 0.9]).unwrap_or_default(),
+        /// Factors of the limit, above zero: a row per bin of the delay, a value per bin of the backlog. Default: the
+        /// table that `docs/python/learn.py` learned.
+        pub factors: Factors = List::new(&FACTORS.map(|row| List::new(&row).unwrap_or_default())).unwrap_or_default(),
+    }
 }
 
 /// Delay statistic of an interval, by its name in `sluice.learn.OBSERVATION`.
@@ -64,21 +66,6 @@ impl Delay {
         match self {
             Self::NodalDelayMax => Reads::SERVICE,
             Self::SojournMean => Reads::SOJOURN,
-        }
-    }
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        let list = |edges: &[f64]| List::new(edges).unwrap_or_default();
-        let factors = List::new(&FACTORS.map(|row| List::new(&row).unwrap_or_default()));
-        Self {
-            target_delay: const { Positive::<Duration>::new(Duration::from_millis(200)).expect("above zero") },
-            interval: const { Period::new(Duration::from_millis(100)).expect("long enough") },
-            delay: Delay::NodalDelayMax,
-            delay_edges: list(&[0.25, 0.5, 0.8, 1.0, 1.5]),
-            backlog_edges: list(&[0.05, 0.5, 0.9]),
-            factors: factors.unwrap_or_default(),
         }
     }
 }

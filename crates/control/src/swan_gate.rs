@@ -12,31 +12,22 @@
 
 use crate::{Act, Gate, Random};
 use serde::{Deserialize, Serialize};
-use units::{Duration, Instant, Positive, Rate};
+use units::{Duration, Instant, Positive, Rate, with_defaults};
 
-/// Parameters of SWAN's admission.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanGate"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Wait for an answer. Default 500 ms: more than twice the one-way delay that voice may have (ITU-T G.114).
-    pub patience: Positive<Duration>,
-    /// Repetitions of an unanswered probe. Default 2.
-    pub retries: u32,
-    /// Upper bound of the random wait before a probe to regulate (SWAN-1: 7 s; SWAN-2: 0). Default 0.
-    pub stagger: Duration,
-    /// Time for which a flow is newly admitted. Default 10 s: longer than SWAN-1's waits.
-    pub new_for: Duration,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            patience: const { Positive::<Duration>::new(Duration::from_millis(500)).expect("above zero") },
-            retries: 2,
-            stagger: Duration::ZERO,
-            new_for: Duration::from_secs(10),
-        }
+with_defaults! {
+    /// Parameters of SWAN's admission.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanGate"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Wait for an answer. Default 500 ms: more than twice the one-way delay that voice may have (ITU-T G.114).
+        pub patience: Positive<Duration> => Duration::from_millis(500),
+        /// Repetitions of an unanswered probe. Default 2.
+        pub retries: u32 = 2,
+        /// Upper bound of the random wait before a probe to regulate (SWAN-1: 7 s; SWAN-2: 0). Default 0.
+        pub stagger: Duration,
+        /// Time for which a flow is newly admitted. Default 10 s: longer than SWAN-1's waits.
+        pub new_for: Duration = Duration::from_secs(10),
     }
 }
 

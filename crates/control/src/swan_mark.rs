@@ -15,45 +15,33 @@
 use crate::{Controller, Invalid, Mark, Needs, Orders, Period, Random, Reads, Scheme, Seen, Sets, Site};
 use core::num::NonZeroU8;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Positive, Rate};
+use units::{Bytes, Duration, Positive, Rate, with_defaults};
 
-/// Parameters of SWAN's regulation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanMark"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Real-time traffic in range (IP bytes) up to which flows are admitted, and below which marking ends (`B_adm`).
-    /// Default 2 Mb/s: the document's for a channel of 11 Mb/s.
-    pub admission_rate: Positive<Rate>,
-    /// Real-time traffic above which marking begins (`B_thr`), at least `admission_rate`. Default 3.5 Mb/s, likewise.
-    pub threshold_rate: Positive<Rate>,
-    /// Control interval, at least 100 us. Default 100 ms.
-    pub interval: Period,
-    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of a session of 200 kb/s with
-    /// 1500 B each.
-    pub memory: Positive<Duration>,
-    /// Flows that are marked.
-    pub regulation: Regulation,
-    /// SWAN-2: number of sets of flows. Default 8.
-    pub sets: NonZeroU8,
-    /// SWAN-2: time per set (`T_set`). Default 1 s.
-    pub set_time: Positive<Duration>,
-    /// SWAN-2: precedence in marking of newly admitted flows.
-    pub new_first: NewFirst,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            admission_rate: const { Positive::<Rate>::new(Rate::mbps(2)).expect("above zero") },
-            threshold_rate: const { Positive::<Rate>::new(Rate::kbps(3_500)).expect("above zero") },
-            interval: const { Period::new(Duration::from_millis(100)).expect("long enough") },
-            memory: const { Positive::<Duration>::new(Duration::from_millis(300)).expect("above zero") },
-            regulation: Regulation::Network,
-            sets: const { NonZeroU8::new(8).expect("above zero") },
-            set_time: const { Positive::<Duration>::new(Duration::from_secs(1)).expect("above zero") },
-            new_first: NewFirst::All,
-        }
+with_defaults! {
+    /// Parameters of SWAN's regulation.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanMark"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Real-time traffic in range (IP bytes) up to which flows are admitted, and below which marking ends
+        /// (`B_adm`). Default 2 Mb/s: the document's for a channel of 11 Mb/s.
+        pub admission_rate: Positive<Rate> => Rate::mbps(2),
+        /// Real-time traffic above which marking begins (`B_thr`), at least `admission_rate`. Default 3.5 Mb/s,
+        /// likewise.
+        pub threshold_rate: Positive<Rate> => Rate::kbps(3_500),
+        /// Control interval, at least 100 us. Default 100 ms.
+        pub interval: Period => Duration::from_millis(100),
+        /// Time constant of the exponential average of traffic. Default 300 ms: five packets of a session of 200 kb/s
+        /// with 1500 B each.
+        pub memory: Positive<Duration> => Duration::from_millis(300),
+        /// Flows that are marked.
+        pub regulation: Regulation = Regulation::Network,
+        /// SWAN-2: number of sets of flows. Default 8.
+        pub sets: NonZeroU8 => 8,
+        /// SWAN-2: time per set (`T_set`). Default 1 s.
+        pub set_time: Positive<Duration> => Duration::from_secs(1),
+        /// SWAN-2: precedence in marking of newly admitted flows.
+        pub new_first: NewFirst = NewFirst::All,
     }
 }
 

@@ -15,47 +15,35 @@
 
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive, Rate, Share};
+use units::{Duration, Positive, Rate, Share, with_defaults};
 
-/// Parameters of SWAN's rate control.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanRate"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).
-    pub interval: Period,
-    /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the document's real-time load
-    /// needs 20 ms. Default 10 ms, which the document's real-time load alone keeps with basic access. The document says
-    /// only that it follows from the needs of real-time traffic.
-    pub mac_delay: Positive<Duration>,
-    /// Rate increase after a period without late packets (`c`). Default 35 kb/s.
-    pub increase: Positive<Rate>,
-    /// Time unit of the increase (S5). Default a second.
-    pub increase_per: Per,
-    /// Share of the rate removed after a period with a late packet (`r`), above 0 and at most 1. Default 0.5.
-    pub decrease: Positive<Share>,
-    /// Largest excess of the shaping rate over the actual rate, as a share (`g`). Default 0.1: the fairness between
-    /// nodes falls on both sides of it (section V-A).
-    pub gap: Positive<f64>,
-    /// Use of `gap`; without it the rate grows however little is sent (Fig. 7). Default true.
-    pub gap_rule: bool,
-    /// Least rate (S11). Default: one increase.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub floor: Option<Positive<Rate>>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
-            mac_delay: const { Positive::<Duration>::new(Duration::from_millis(10)).expect("above zero") },
-            increase: const { Positive::<Rate>::new(Rate::kbps(35)).expect("above zero") },
-            increase_per: Per::Second,
-            decrease: const { Positive::<Share>::new(0.5).expect("above zero and at most 1") },
-            gap: const { Positive::<f64>::new(0.1).expect("above zero") },
-            gap_rule: true,
-            floor: None,
-        }
+with_defaults! {
+    /// Parameters of SWAN's rate control.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanRate"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree
+        /// (S5).
+        pub interval: Period => Duration::from_secs(1),
+        /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the document's real-time
+        /// load needs 20 ms. Default 10 ms, which the document's real-time load alone keeps with basic access. The
+        /// document says only that it follows from the needs of real-time traffic.
+        pub mac_delay: Positive<Duration> => Duration::from_millis(10),
+        /// Rate increase after a period without late packets (`c`). Default 35 kb/s.
+        pub increase: Positive<Rate> => Rate::kbps(35),
+        /// Time unit of the increase (S5). Default a second.
+        pub increase_per: Per = Per::Second,
+        /// Share of the rate removed after a period with a late packet (`r`), above 0 and at most 1. Default 0.5.
+        pub decrease: Positive<Share> => 0.5,
+        /// Largest excess of the shaping rate over the actual rate, as a share (`g`). Default 0.1: the fairness between
+        /// nodes falls on both sides of it (section V-A).
+        pub gap: Positive<f64> => 0.1,
+        /// Use of `gap`; without it the rate grows however little is sent (Fig. 7). Default true.
+        pub gap_rule: bool = true,
+        /// Least rate (S11). Default: one increase.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub floor: Option<Positive<Rate>>,
     }
 }
 

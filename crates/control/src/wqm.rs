@@ -17,7 +17,7 @@
 
 use crate::{Controller, Invalid, Limit, Needs, Orders, Period, Radio, Reads, Scheme, Seen, Sets, Site, frames};
 use serde::{Deserialize, Serialize};
-use units::{Duration, Positive, Share};
+use units::{Duration, Positive, Share, refuse_if, with_defaults};
 
 /// Smallest size in packets: one packet may arrive while another leaves.
 const LEAST: f64 = 2.0;
@@ -26,45 +26,32 @@ const PERIODS: u8 = 2;
 /// Packet length in bytes that is assumed until a packet has left.
 const FULL: f64 = 1_500.0;
 
-/// Parameters of WQM. The queue's `limit` is the upper bound.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Wqm"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Drain time of a full queue below which it grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
-    pub t_min: Positive<Duration>,
-    /// Drain time above which the queue shrinks (`T_max`). Default 10 ms, reconstructed.
-    pub t_max: Positive<Duration>,
-    /// Control period, at least 100 us. Default 100 ms, reconstructed: the interval of Linux's rate control.
-    pub interval: Period,
-    /// Channel time of an aggregate besides its data: interframe space, mean backoff, preamble, acknowledgement.
-    /// Default 190 us, reconstructed: 802.11n at 5 GHz.
-    pub overhead: Positive<Duration>,
-    /// Weight of the newest period in the mean link rate, above 0 and at most 1. Default 0.25, reconstructed.
-    pub rate_weight: Positive<Share>,
-    /// Least size in aggregates (`B_min`). Default 1, reconstructed: a sender whose queue is shorter cannot fill one.
-    pub least_aggregates: Positive<f64>,
-    /// Estimate of the node's share of the channel (`F(N)`).
-    pub share: Shares,
-    /// Change of the size.
-    pub step: Step,
-    /// Time without packets after which the size is reset. Default 1 s, reconstructed.
-    pub idle_after: Positive<Duration>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            t_min: const { Positive::<Duration>::new(Duration::from_millis(5)).expect("above zero") },
-            t_max: const { Positive::<Duration>::new(Duration::from_millis(10)).expect("above zero") },
-            interval: const { Period::new(Duration::from_millis(100)).expect("long enough") },
-            overhead: const { Positive::<Duration>::new(Duration::from_micros(190)).expect("above zero") },
-            rate_weight: const { Positive::<Share>::new(0.25).expect("above zero and at most 1") },
-            least_aggregates: const { Positive::<f64>::new(1.0).expect("above zero") },
-            share: Shares::Measured,
-            step: Step::Gap,
-            idle_after: const { Positive::<Duration>::new(Duration::from_secs(1)).expect("above zero") },
-        }
+with_defaults! {
+    /// Parameters of WQM. The queue's `limit` is the upper bound.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Wqm"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Drain time of a full queue below which it grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
+        pub t_min: Positive<Duration> => Duration::from_millis(5),
+        /// Drain time above which the queue shrinks (`T_max`). Default 10 ms, reconstructed.
+        pub t_max: Positive<Duration> => Duration::from_millis(10),
+        /// Control period, at least 100 us. Default 100 ms, reconstructed: the interval of Linux's rate control.
+        pub interval: Period => Duration::from_millis(100),
+        /// Channel time of an aggregate besides its data: interframe space, mean backoff, preamble, acknowledgement.
+        /// Default 190 us, reconstructed: 802.11n at 5 GHz.
+        pub overhead: Positive<Duration> => Duration::from_micros(190),
+        /// Weight of the newest period in the mean link rate, above 0 and at most 1. Default 0.25, reconstructed.
+        pub rate_weight: Positive<Share> => 0.25,
+        /// Least size in aggregates (`B_min`). Default 1, reconstructed: a sender whose queue is shorter cannot fill
+        /// one.
+        pub least_aggregates: Positive<f64> => 1.0,
+        /// Estimate of the node's share of the channel (`F(N)`).
+        pub share: Shares = Shares::Measured,
+        /// Change of the size.
+        pub step: Step = Step::Gap,
+        /// Time without packets after which the size is reset. Default 1 s, reconstructed.
+        pub idle_after: Positive<Duration> => Duration::from_secs(1),
     }
 }
 
@@ -126,9 +113,7 @@ impl Scheme for Wqm {
     /// # Errors
     /// A least drain time above the largest one.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        if params.t_min > params.t_max {
-            return Err(Invalid::new("t_min", "must not be above t_max"));
-        }
+        refuse_if!(params.t_min > params.t_max, Err(Invalid::new("t_min", "must not be above t_max")));
         let (hard_limit, idle) = (site.hard_limit, Duration::ZERO);
         Ok(Self { params: params.clone(), hard_limit, link: None, size: 0.0, slow: 0, fast: 0, idle })
     }

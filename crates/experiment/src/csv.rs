@@ -8,6 +8,7 @@ use serde_json::Value;
 use sim::results::Series;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use units::refuse_if;
 
 /// The flows or the nodes of a run, to be formatted.
 pub type Entries = fn(&Run) -> serde_json::Result<Value>;
@@ -206,9 +207,7 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
 /// # Errors
 /// A last line without an end.
 pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
-    if !text.is_empty() && !text.ends_with('\n') {
-        return Err("the last line has no end".to_owned());
-    }
+    refuse_if!(!text.is_empty() && !text.ends_with('\n'), Err("the last line has no end".to_owned()));
     let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
     reader.deserialize().collect::<Result<_, _>>().map_err(|error| error.to_string())
 }

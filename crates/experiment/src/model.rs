@@ -15,10 +15,8 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// Computes the models of a scenario for a run; `None` if the scenario asks for none.
-///
-/// # Errors
-/// Nodes or settings that a model does not cover, independent of measurements.
+/// Computes the models of a scenario for a run; `None` if the scenario asks for none. Errors: nodes or settings that a
+/// model does not cover, independent of measurements.
 pub(crate) fn of(models: &Models, network: &Network, outcome: &Outcome) -> Result<Option<Modelled>, Fault> {
     if *models == Models::default() {
         return Ok(None);

@@ -33,10 +33,8 @@ pub(crate) fn unit(measure: &str, against: &BTreeMap<String, Labels>, compare: C
     Expression::parse(measure).map_or(Unit::Number, |expression| expression.unit())
 }
 
-/// Returns the factor from SI values to the unit in the title; 1 if it names no unit.
-///
-/// # Errors
-/// A unit that the values do not have, in words.
+/// Returns the factor from SI values to the unit in the title; 1 if it names no unit. Errors: a unit that the values do
+/// not have, in words.
 pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, String> {
     let Some(given) = in_parentheses(title) else { return Ok(1.0) };
     // The unit of computed or counted values is not always known.

@@ -132,10 +132,8 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
     Ok(cell(interface, about)? + SERVER + TRAFFIC)
 }
 
-/// Like [`scenario`], but returns only the cell: access point and stations.
-///
-/// # Errors
-/// The interface lacks required values.
+/// Like [`scenario`], but returns only the cell: access point and stations. Errors: the interface lacks required
+/// values.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
         return Err("it belongs to no access point, but only a network with one can be copied");

@@ -8,7 +8,7 @@
 use control::{AnyController, Controller as _, Heard, Limit, Name, Parameters, Reads, Stat};
 use std::fmt;
 use toml::Value;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, refuse_if};
 
 /// An interval of a recording.
 pub type Decision = control::Decision<Vec<Heard>>;
@@ -73,9 +73,7 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
         packets += u128::from(arrived.packets);
         bytes += u128::from(arrived.bytes.count());
     }
-    if packets == 0 {
-        return Err("no packet arrived in it");
-    }
+    refuse_if!(packets == 0, Err("no packet arrived in it"));
     let mean = u64::try_from((bytes + packets / 2) / packets).unwrap_or(u64::MAX);
     let fits = (HEADERS + 1..=HEADERS + MOST_PAYLOAD).contains(&mean);
     Ok(if fits { (Bytes::new(mean - HEADERS), false) } else { (Bytes::new(USUAL_PAYLOAD), true) })
@@ -97,9 +95,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
             parts.push(Part { from, rate });
         }
     }
-    if parts.is_empty() {
-        return Err("the recording does not show the link's speed: no packet waited behind another");
-    }
+    refuse_if!(parts.is_empty(), Err("the recording does not show the link's speed: no packet waited behind another"));
     Ok(parts)
 }
 

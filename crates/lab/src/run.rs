@@ -51,10 +51,8 @@ fn to_end<E>(
     Ok(world.finished().then(|| timed(world.finish())))
 }
 
-/// Runs `world` to its end as [`run`] does, and passes all events at the watched nodes to `observer`.
-///
-/// # Errors
-/// The observer's error.
+/// Runs `world` to its end as [`run`] does, and passes all events at the watched nodes to `observer`. Errors: the
+/// observer's error.
 pub(crate) fn observed(world: sim::World, watch: &dyn Watch, observer: &mut dyn Observer) -> io::Result<Option<Timed>> {
     let see = |world: &mut sim::World| {
         sim::sound(world).map_err(io::Error::other)?;

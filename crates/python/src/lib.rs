@@ -26,29 +26,20 @@ mod theory;
 #[pyo3::pymodule]
 mod _sluice {
     #[pymodule_export]
-    use crate::discipline::register;
-    #[pymodule_export]
-    use crate::fleet::Fleet;
-    #[pymodule_export]
-    use crate::medium::{Medium, carried};
-    #[pymodule_export]
-    use crate::plan::{Chunk, Plan};
-    #[pymodule_export]
-    use crate::replay::Recording;
-    #[pymodule_export]
-    use crate::reproduce::{Study, reproduce};
-    #[pymodule_export]
-    use crate::run::{Run, chart_page, interval};
-    #[pymodule_export]
-    use crate::scenario::{Scenario, scenario_file, toml_from_json, toml_value_from_json};
-    #[pymodule_export]
-    use crate::steer::run_steered;
-    #[pymodule_export]
-    use crate::stop::Stop;
-    #[pymodule_export]
-    use crate::table::Table;
-    #[pymodule_export]
-    use crate::theory::theory;
+    use crate::{
+        discipline::register,
+        fleet::Fleet,
+        medium::{Medium, carried},
+        plan::{Chunk, Plan},
+        replay::Recording,
+        reproduce::{Study, reproduce},
+        run::{Run, chart_page, interval},
+        scenario::{Scenario, scenario_file, toml_from_json, toml_value_from_json},
+        steer::run_steered,
+        stop::Stop,
+        table::Table,
+        theory::theory,
+    };
 
     #[pymodule_export]
     const VERSION: &str = experiment::jobs::VERSION;

@@ -71,10 +71,8 @@ impl<P: Packet> Queue<P> {
         self.account.watch(now);
     }
 
-    /// An empty queue with these settings.
-    ///
-    /// # Errors
-    /// The first setting of the discipline that cannot be used, by its key within the table.
+    /// An empty queue with these settings. Errors: the first setting of the discipline that cannot be used, by its key
+    /// within the table.
     pub(crate) fn new(settings: &Settings, seed: u64) -> Result<Self, Invalid> {
         let account = Account::new(settings.limit);
         let setup = Setup { purge: settings.purge, seed };

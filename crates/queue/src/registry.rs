@@ -66,10 +66,8 @@ macro_rules! disciplines {
         }
 
         impl<P: Packet> AnyDiscipline<P> {
-            /// Builds the discipline called `name` with its parameters among the `tables` (defaults if absent).
-            ///
-            /// # Errors
-            /// The first setting that cannot be used, by its key within the queue's table.
+            /// Builds the discipline called `name` with its parameters among the `tables` (defaults if absent). Errors:
+            /// the first setting that cannot be used, by its key within the queue's table.
             pub(crate) fn new(name: DisciplineName, tables: &Tables, setup: &Setup) -> Result<Self, Invalid> {
                 Ok(match name {
                     DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(fifo::End::Tail, setup.purge)),

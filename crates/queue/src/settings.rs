@@ -25,47 +25,34 @@ macro_rules! with_tables {
         { $($(#[$doc:meta])* $name:ident: $Params:ty,)* }
         $($(#[$discipline_doc:meta])* $discipline:ident: $DisciplineParams:ty,)*
     ) => {
-        /// A queue: discipline, hard limit, and the controller that sets a limit below it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Queue"))]
-        #[serde(default, deny_unknown_fields)]
-        pub struct Settings {
-            /// Order of service and drops. Default `drop-tail`.
-            #[serde(serialize_with = "write", deserialize_with = "read")]
-            pub discipline: DisciplineName,
-            /// Hard limit: 1 to 1000000 packets, or a size such as "64 kB". Default 1000.
-            #[serde(deserialize_with = "limit")]
-            pub limit: Limit,
-            /// Packets to drop when the limit falls below the backlog. Default: from the end at which the discipline
-            /// drops.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub purge: Option<Purge>,
-            /// Bytes that may leave at once where the controller orders a rate; "0 B" spaces all packets. Default
-            /// 2304 B, the longest packet of Wi-Fi, so that the MAC's delays do not lower the rate over time.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub shaper_burst: Option<Bytes>,
-            $($(#[$discipline_doc])* #[serde(skip_serializing_if = "Option::is_none")]
-            pub $discipline: Option<$DisciplineParams>,)*
-            /// Parameters of disciplines that the program registered, a table for each.
-            #[serde(skip_serializing_if = "Map::is_empty")]
-            pub own: Map<String, Value>,
-            /// Controller of the limit. Default `none`.
-            pub controller: Name,
-            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
-        }
-
-        impl Default for Settings {
-            fn default() -> Self {
-                Self {
-                    discipline: DisciplineName::default(),
-                    limit: Limit::Packets(1_000),
-                    purge: None,
-                    shaper_burst: None,
-                    $($discipline: None,)*
-                    own: Map::new(),
-                    controller: Name::default(),
-                    $($name: None,)*
-                }
+        units::with_defaults! {
+            /// A queue: discipline, hard limit, and the controller that sets a limit below it.
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Queue"))]
+            #[serde(default, deny_unknown_fields)]
+            pub struct Settings {
+                /// Order of service and drops. Default `drop-tail`.
+                #[serde(serialize_with = "write", deserialize_with = "read")]
+                pub discipline: DisciplineName,
+                /// Hard limit: 1 to 1000000 packets, or a size such as "64 kB". Default 1000.
+                #[serde(deserialize_with = "limit")]
+                pub limit: Limit = Limit::Packets(1_000),
+                /// Packets to drop when the limit falls below the backlog. Default: from the end at which the
+                /// discipline drops.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub purge: Option<Purge>,
+                /// Bytes that may leave at once where the controller orders a rate; "0 B" spaces all packets. Default
+                /// 2304 B, the longest packet of Wi-Fi, so that the MAC's delays do not lower the rate over time.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub shaper_burst: Option<Bytes>,
+                $($(#[$discipline_doc])* #[serde(skip_serializing_if = "Option::is_none")]
+                pub $discipline: Option<$DisciplineParams>,)*
+                /// Parameters of disciplines that the program registered, a table for each.
+                #[serde(skip_serializing_if = "Map::is_empty")]
+                pub own: Map<String, Value>,
+                /// Controller of the limit. Default `none`.
+                pub controller: Name,
+                $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
             }
         }
 

@@ -10,7 +10,6 @@
 
 pub mod config;
 mod egress;
-#[macro_use]
 pub mod engine;
 mod mac;
 pub mod motion;

@@ -1,11 +1,11 @@
 //! Results of a run: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
 //! This module is the reference of the format: it documents every number, in one file, although it is long.
 
-mod distributions;
 mod series;
 
-pub use distributions::{Distributions, FlowDistribution, NodeDistribution, shares};
-pub use series::{EmulationSeries, FlowSeries, NodeSeries, Series};
+pub use series::{
+    Distributions, EmulationSeries, FlowDistribution, FlowSeries, NodeDistribution, NodeSeries, Series, shares,
+};
 
 use crate::config::Class;
 use schemars::JsonSchema;

@@ -6,22 +6,19 @@
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod bounds;
-mod energy;
+mod macros;
 mod parse;
-mod radio;
+mod quantities;
 mod saturating;
 #[cfg(feature = "schema")]
 mod schema;
 mod text;
 mod time;
-mod volume;
 
 pub use bounds::{AboveZero, Positive, Share, Within, positive};
-pub use energy::Energy;
 pub use parse::ParseError;
-pub use radio::{Decibels, Frequency, Length, Power, Speed};
+pub use quantities::{Bytes, Decibels, Energy, Frequency, Length, Power, Rate, Speed};
 pub use time::{Duration, Instant, date};
-pub use volume::{Bytes, Rate};
 
 /// True if a value is the default of its type: for `#[serde(skip_serializing_if = "units::is_default")]`.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -1,5 +1,6 @@
 //! Parses numbers from text: reads decimals exactly, and errors say what to write instead.
 
+use crate::refuse_if;
 use core::fmt;
 
 /// Description of a kind of quantity: its name in sentences, its units, its largest value.
@@ -133,13 +134,8 @@ impl<'a> Written<'a> {
         let is_unit = |c: char| !c.is_ascii_digit() && c != '.';
         let (decimal, unit) = unsigned.split_at(unsigned.find(is_unit).ok_or_else(refuse)?);
         let unit = unit.trim_start_matches(' ');
-        let (whole, fraction) = match decimal.split_once('.') {
-            None => (decimal, "0"),
-            Some(parts) => parts,
-        };
-        if whole.is_empty() || fraction.is_empty() || fraction.contains('.') || unit.is_empty() {
-            return Err(refuse());
-        }
+        let (whole, fraction) = decimal.split_once('.').unwrap_or((decimal, "0"));
+        refuse_if!(whole.is_empty() || fraction.is_empty() || fraction.contains('.') || unit.is_empty(), Err(refuse()));
         let negative = text.starts_with('-');
         Ok(Self { kind, text, negative, decimal, whole, fraction: fraction.trim_end_matches('0'), unit })
     }
@@ -158,9 +154,7 @@ impl<'a> Written<'a> {
     pub(crate) fn whole_times(&self, scale: u64) -> Result<u64, ParseError> {
         // No unit is 2^21 or 5^21 of the smallest or a multiple of it, so that more digits never give a whole number.
         const DIGITS: usize = 20;
-        if self.fraction.len() > DIGITS {
-            return Err(self.refuse(Fault::TooFine));
-        }
+        refuse_if!(self.fraction.len() > DIGITS, Err(self.refuse(Fault::TooFine)));
         let too_large = || self.refuse(Fault::TooLarge);
         let whole =
             self.whole.bytes().try_fold(0_u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
@@ -173,23 +167,17 @@ impl<'a> Written<'a> {
         }
         // At most 10^20 times 3.6 * 10^12 (the nanoseconds of an hour): far below 2^128.
         let parts = parts * u128::from(scale);
-        if !parts.is_multiple_of(one) {
-            return Err(self.refuse(Fault::TooFine));
-        }
+        refuse_if!(!parts.is_multiple_of(one), Err(self.refuse(Fault::TooFine)));
         let parts = u64::try_from(parts / one).map_err(|_| too_large())?;
         let value = whole.checked_add(parts).ok_or_else(too_large)?;
-        if self.negative && value > 0 {
-            return Err(self.refuse(Fault::Negative));
-        }
+        refuse_if!(self.negative && value > 0, Err(self.refuse(Fault::Negative)));
         Ok(value)
     }
 
     /// The nearest double to the number.
     pub(crate) fn float(&self) -> Result<f64, ParseError> {
         let value: f64 = self.decimal.parse().map_err(|_| self.refuse(Fault::NotWritten))?;
-        if value.is_infinite() {
-            return Err(self.refuse(Fault::TooLarge));
-        }
+        refuse_if!(value.is_infinite(), Err(self.refuse(Fault::TooLarge)));
         Ok(if self.negative { -value } else { value })
     }
 }

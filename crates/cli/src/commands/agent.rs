@@ -21,6 +21,7 @@ use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use units::refuse_if;
 
 pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     let (config, wishes, wrong) = read(&args.config, &args.state).map_err(Failure::wrong)?;
@@ -77,9 +78,7 @@ fn plain(path: &Path) -> io::Result<Vec<u8>> {
     const LARGEST: u64 = 1 << 24;
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a plain file"));
-    }
+    refuse_if!(!file.metadata()?.is_file(), Err(io::Error::other("it is not a plain file")));
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes)?;
     Ok(bytes)

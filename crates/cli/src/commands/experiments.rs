@@ -1,13 +1,11 @@
 //! The commands that simulate.
 
-mod arena;
 mod check;
 #[cfg(feature = "evidence")]
 mod claims;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod forecast;
-mod list;
 mod new;
 mod replay;
 mod report;
@@ -31,12 +29,12 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
         #[cfg(target_os = "linux")]
         Experiment::Enter(args) => emulate::enter(&args),
         Experiment::Reproduce(args) => reproduce::reproduce(args),
-        Experiment::Arena(args) => arena::arena(args),
+        Experiment::Arena(args) => reproduce::arena(args),
         Experiment::New(args) => new::new(&args.file, &args.standard).map(|()| HOLDS),
         Experiment::Check(args) => check::check(&args).map(|()| HOLDS),
         #[cfg(feature = "evidence")]
         Experiment::Claims(args) => claims::claims(&args),
-        Experiment::List(args) => list::list(&args.targets).map(|()| HOLDS),
+        Experiment::List(args) => check::list(&args.targets).map(|()| HOLDS),
         Experiment::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
         Experiment::Replay(args) => replay::replay(&args).map(|()| HOLDS),
         Experiment::Forecast(args) => forecast::run(&args).map(|()| HOLDS),

@@ -31,10 +31,7 @@ impl Drop for Recording {
 
 impl Recordings {
     /// Opens the files that `config` newly names. The files keep their content until the recordings
-    /// [begin](Self::begin).
-    ///
-    /// # Errors
-    /// A file cannot be written, or two interfaces name it.
+    /// [begin](Self::begin). Errors: a file cannot be written, or two interfaces name it.
     pub(super) fn opened(&self, config: &Config) -> Result<Self, String> {
         let mut new = Self::default();
         for (device, path) in named(config) {

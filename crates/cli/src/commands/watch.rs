@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
+use units::refuse_if;
 use view::View;
 
 /// Keys that end the command: q and Escape.
@@ -27,9 +28,7 @@ pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
     let folder = &args.agents.state;
     let mut agents = Vec::new();
     find(folder, &mut agents)?;
-    if agents.is_empty() {
-        return Err(none(folder));
-    }
+    refuse_if!(agents.is_empty(), Err(none(folder)));
     if let Some(device) = &args.agents.device {
         is_governed(device, &ask(folder)?.unwrap_or_default())?;
     }

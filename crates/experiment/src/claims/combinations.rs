@@ -12,103 +12,82 @@ pub(crate) struct Rule {
     is_broken: fn(&Claim) -> bool,
 }
 
-/// All rules, in the order in which a claim's value is computed.
-const RULES: &[Rule] = &[
-    rule("series.take", "set `when` (a condition) exactly where `take` is `reaches`, `stays` or `share`", |claim| {
-        let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Share);
-        claim.series.as_ref().is_some_and(|window| waits(window) != window.when.is_some())
-    }),
-    rule("series.take", "set `covered` exactly where `take` is `settling`", |claim| {
-        claim.series.as_ref().is_some_and(|window| (window.take == Take::Settling) != window.covered.is_some())
-    }),
-    rule("series.over", "`over` belongs to `fall`", |claim| {
-        claim.series.as_ref().is_some_and(|window| window.over.is_some() && window.take != Take::Fall)
-    }),
-    rule(
-        "series.counting",
-        "`counting` needs `take = \"reaches\"`, `\"stays\"` or `\"settling\"`: it replaces seconds",
-        |claim| {
-            let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Settling);
-            claim.series.as_ref().is_some_and(|window| window.counting.is_some() && !waits(window))
-        },
-    ),
-    rule(
-        "series.relative_to",
-        "`relative_to` cannot take `settling`, `reaches`, `stays` or `share`, which need further keys",
-        |claim| {
-            let base = claim.series.as_ref().and_then(|window| window.relative_to.as_ref());
-            base.is_some_and(|base| matches!(base.take, Take::Settling | Take::Reaches | Take::Stays | Take::Share))
-        },
-    ),
-    rule("compare", "a correlation needs two series to compare: set `series`, and `against` or `than`", |claim| {
-        claim.compare == Compare::Correlation && (claim.series.is_none() || !has_other(claim))
-    }),
-    rule(
-        "compare",
-        "a correlation compares whole series, step by step: `take`, `relative_to`, `together` and `first` do not apply",
-        |claim| {
-            let takes = |window: &Window| window.take != Take::Mean || window.relative_to.is_some();
-            let reduced = claim.together.is_some() || claim.first.is_some();
-            claim.compare == Compare::Correlation && (reduced || claim.series.as_ref().is_some_and(takes))
-        },
-    ),
-    rule(
-        "compare",
-        "a rank correlation compares two results over all cases: set `than`, and leave out `against`, `series`, `first` and `steps`",
-        |claim| {
-            let other =
-                !claim.against.is_empty() || claim.series.is_some() || claim.first.is_some() || claim.steps.is_some();
-            claim.compare == Compare::RankCorrelation && (claim.than.is_none() || other)
-        },
-    ),
-    rule("compare", "a claim with `compare` also needs `against`, `than` or `steps`", |claim| {
-        claim.compare != Compare::Difference && claim.steps.is_none() && !has_other(claim)
-    }),
-    rule("choose", "`choose` picks one of the cases of `against`: set `against` too", |claim| {
-        claim.choose != Choose::Largest && claim.against.is_empty()
-    }),
-    rule("reaching", "`reaching` picks one of the cases of `against`: set `against` too", |claim| {
-        claim.reaching.is_some() && claim.against.is_empty()
-    }),
-    rule(
-        "choose",
-        "`choose` and `reaching` both pick one of the cases of `against`: leave out `choose` or `reaching`",
-        |claim| claim.choose != Choose::Largest && claim.reaching.is_some(),
-    ),
-    rule("first", "`first` needs either `share` or `when`", |claim| {
-        claim.first.as_ref().is_some_and(|first| first.share.is_some() == first.when.is_some())
-    }),
-    rule(
-        "against",
-        "`first` reduces the cases along its axis to one value: in `against`, name other axes only",
-        |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis)),
-    ),
-    rule("formula", "set `groups` and `formula` together", |claim| claim.groups.is_empty() == claim.formula.is_some()),
-    rule("formula", "a claim with `formula` cannot also have `against`, `than`, `compare` or `first`", |claim| {
-        let compares = has_other(claim) || claim.first.is_some() || claim.compare != Compare::Difference;
-        claim.formula.is_some() && compares
-    }),
-    rule("statistic", "with `holds = \"zero\"` each value must be zero: leave `statistic` out", |claim| {
-        is_zero(claim) && claim.statistic != Statistic::default()
-    }),
-    rule(
-        "seeds",
-        "`holds = \"zero\"` compares the median seed and the mean: leave out `seeds` and `share_of_runs`",
-        |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some()),
-    ),
-    rule("better", "`better` names a side on which the range of `holds` is bounded", |claim| {
-        let outside = claim.better.map(|side| match side {
-            Side::Below => f64::MIN,
-            Side::Above => f64::MAX,
-        });
-        let condition = claim.holds.parse::<Condition>().ok();
-        outside.zip(condition).is_some_and(|(value, condition)| condition.beyond(value) != claim.better)
-    }),
-    rule("cause", "a claim with `cause` also needs `why`", |claim| claim.cause.is_some() && claim.why.is_none()),
-];
+/// Makes the list of rules: the key, the rule in words, and whether a claim breaks the rule.
+macro_rules! rules {
+    ($($key:literal, $sentence:literal, |$claim:ident| $is_broken:expr;)*) => {
+        /// All rules, in the order in which a claim's value is computed.
+        const RULES: &[Rule] = &[$(Rule { key: $key, sentence: $sentence, is_broken: |$claim| $is_broken }),*];
+    };
+}
 
-const fn rule(key: &'static str, sentence: &'static str, is_broken: fn(&Claim) -> bool) -> Rule {
-    Rule { key, sentence, is_broken }
+rules! {
+    "series.take", "set `when` (a condition) exactly where `take` is `reaches`, `stays` or `share`",
+    |claim| series(claim, |window| {
+        matches!(window.take, Take::Reaches | Take::Stays | Take::Share) != window.when.is_some()
+    });
+    "series.take", "set `covered` exactly where `take` is `settling`",
+    |claim| series(claim, |window| (window.take == Take::Settling) != window.covered.is_some());
+    "series.over", "`over` belongs to `fall`",
+    |claim| series(claim, |window| window.over.is_some() && window.take != Take::Fall);
+    "series.counting", "`counting` needs `take = \"reaches\"`, `\"stays\"` or `\"settling\"`: it replaces seconds",
+    |claim| series(claim, |window| {
+        window.counting.is_some() && !matches!(window.take, Take::Reaches | Take::Stays | Take::Settling)
+    });
+    "series.relative_to",
+    "`relative_to` cannot take `settling`, `reaches`, `stays` or `share`, which need further keys",
+    |claim| series(claim, |window| window.relative_to.as_ref().is_some_and(|base| {
+        matches!(base.take, Take::Settling | Take::Reaches | Take::Stays | Take::Share)
+    }));
+    "compare", "a correlation needs two series to compare: set `series`, and `against` or `than`",
+    |claim| claim.compare == Compare::Correlation && (claim.series.is_none() || !has_other(claim));
+    "compare",
+    "a correlation compares whole series, step by step: `take`, `relative_to`, `together` and `first` do not apply",
+    |claim| claim.compare == Compare::Correlation && (claim.together.is_some() || claim.first.is_some()
+        || series(claim, |window| window.take != Take::Mean || window.relative_to.is_some()));
+    "compare",
+    "a rank correlation compares two results over all cases: set `than`, and leave out `against`, `series`, `first` and `steps`",
+    |claim| claim.compare == Compare::RankCorrelation && (claim.than.is_none() || !claim.against.is_empty()
+        || claim.series.is_some() || claim.first.is_some() || claim.steps.is_some());
+    "compare", "a claim with `compare` also needs `against`, `than` or `steps`",
+    |claim| claim.compare != Compare::Difference && claim.steps.is_none() && !has_other(claim);
+    "choose", "`choose` picks one of the cases of `against`: set `against` too",
+    |claim| claim.choose != Choose::Largest && claim.against.is_empty();
+    "reaching", "`reaching` picks one of the cases of `against`: set `against` too",
+    |claim| claim.reaching.is_some() && claim.against.is_empty();
+    "choose", "`choose` and `reaching` both pick one of the cases of `against`: leave out `choose` or `reaching`",
+    |claim| claim.choose != Choose::Largest && claim.reaching.is_some();
+    "first", "`first` needs either `share` or `when`",
+    |claim| claim.first.as_ref().is_some_and(|first| first.share.is_some() == first.when.is_some());
+    "against", "`first` reduces the cases along its axis to one value: in `against`, name other axes only",
+    |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis));
+    "formula", "set `groups` and `formula` together",
+    |claim| claim.groups.is_empty() == claim.formula.is_some();
+    "formula", "a claim with `formula` cannot also have `against`, `than`, `compare` or `first`",
+    |claim| claim.formula.is_some()
+        && (has_other(claim) || claim.first.is_some() || claim.compare != Compare::Difference);
+    "statistic", "with `holds = \"zero\"` each value must be zero: leave `statistic` out",
+    |claim| is_zero(claim) && claim.statistic != Statistic::default();
+    "seeds", "`holds = \"zero\"` compares the median seed and the mean: leave out `seeds` and `share_of_runs`",
+    |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some());
+    "better", "`better` names a side on which the range of `holds` is bounded",
+    |claim| is_unbounded(claim);
+    "cause", "a claim with `cause` also needs `why`",
+    |claim| claim.cause.is_some() && claim.why.is_none();
+}
+
+/// True for a claim on a series whose window is so.
+fn series(claim: &Claim, is_so: impl Fn(&Window) -> bool) -> bool {
+    claim.series.as_ref().is_some_and(is_so)
+}
+
+/// True for a claim whose better side is not bounded by its range.
+fn is_unbounded(claim: &Claim) -> bool {
+    let outside = claim.better.map(|side| match side {
+        Side::Below => f64::MIN,
+        Side::Above => f64::MAX,
+    });
+    let condition = claim.holds.parse::<Condition>().ok();
+    outside.zip(condition).is_some_and(|(value, condition)| condition.beyond(value) != claim.better)
 }
 
 fn has_other(claim: &Claim) -> bool {

@@ -3,6 +3,7 @@
 use super::quantity::quantity;
 use crate::study::{Ruling, Side, Unit};
 use std::str::FromStr;
+use units::refuse_if;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
@@ -51,12 +52,8 @@ impl Condition {
                 (_, Unit::Number) if unit != Unit::Number => read(&format!("{} {}", from.trim(), shared.trim()))?,
                 other => other,
             };
-            if of_low != unit {
-                return Err(format!("the bounds of `{text}` have different units"));
-            }
-            if low > high {
-                return Err(format!("`{text}` never holds: {low} lies above {high}"));
-            }
+            refuse_if!(of_low != unit, Err(format!("the bounds of `{text}` have different units")));
+            refuse_if!(low > high, Err(format!("`{text}` never holds: {low} lies above {high}")));
             return Ok((Self::Between { low, high, open: false }, unit));
         }
         let signed = |(sign, make): &(&str, Make)| Some((text.strip_prefix(sign)?, *make));

@@ -49,9 +49,7 @@ const FUNCTIONS: [(&str, Function); 7] = [
 
 impl Expression {
     /// Reads an expression. A text without functions, parentheses and operators between spaces is taken as a path.
-    ///
-    /// # Errors
-    /// The part that cannot be understood.
+    /// Errors: the part that cannot be understood.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let spaced = |sign: &str| text.contains(sign);
         if !text.contains(['(', ')', '\'']) && ![" + ", " - ", " * ", " / "].into_iter().any(spaced) {

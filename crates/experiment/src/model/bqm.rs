@@ -6,10 +6,7 @@ use sim::config::Network;
 use sim::results::Outcome;
 
 /// Computes (4.1) for a run of `network`, weighted by the hops of the packets received: section 4.3.2, not the time of
-/// the shortest path as in 4.3.1 (E15).
-///
-/// # Errors
-/// A table without throughputs, or runs without the hops of their packets.
+/// the shortest path as in 4.3.1 (E15). Errors: a table without throughputs, or runs without the hops of their packets.
 pub(super) fn of(settings: &Bqm, network: &Network, outcome: &Outcome) -> Result<Expectation, Fault> {
     let refuse = |key, message: &str| Err(Fault { key, message: message.to_owned() });
     let Some(last) = settings.throughput.last() else {

@@ -18,11 +18,9 @@ const TCP_HEADER: Bytes = Bytes::new(20);
 /// Bytes that timestamps add to every segment.
 const TIMESTAMPS: Bytes = Bytes::new(12);
 
-/// Computes the models for a run of `network`.
-///
-/// # Errors
-/// Classes without nodes or with common nodes, and networks that the models do not cover: other access than the DCF,
-/// variable rates, packets of different lengths from one node to another.
+/// Computes the models for a run of `network`. Errors: classes without nodes or with common nodes, and networks that
+/// the models do not cover: other access than the DCF, variable rates, packets of different lengths from one node to
+/// another.
 pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Result<Equilibrium, Fault> {
     let [first, second] = classes(settings, outcome)?;
     let nodes: Vec<&Node> = first.iter().chain(&second).copied().collect();

@@ -11,10 +11,8 @@ use units::Duration;
 /// Length of speech in a packet, for flows that do not set it.
 const PACKETISATION: Duration = Duration::from_millis(20);
 
-/// Returns the ratings of the calls of a run of `network`.
-///
-/// # Errors
-/// A name that no call has, or runs without distributions of delays.
+/// Returns the ratings of the calls of a run of `network`. Errors: a name that no call has, or runs without
+/// distributions of delays.
 pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Result<Vec<Call>, Fault> {
     let Some(distributions) = &outcome.distributions else {
         let message = "ratings need the distribution of delays: write `distributions = true` in `[record]`".to_owned();

@@ -12,6 +12,7 @@ use crate::measure;
 use crate::statistics::{Interval, entry_of, interval};
 use crate::study::{Chart, Run, Spacing, Study};
 use serde_json::Value;
+use units::refuse_if;
 
 /// Number of colours of the page's palette (`--line-0` and so on in `page.css`).
 pub(super) const COLOURS: usize = 7;
@@ -52,9 +53,7 @@ pub(super) fn picture(
     tracks: &mut Tracks,
 ) -> Result<Picture, String> {
     let cases = cases(study, chart);
-    if cases.is_empty() {
-        return Err("No run has the labels that this chart needs.".to_owned());
-    }
+    refuse_if!(cases.is_empty(), Err("No run has the labels that this chart needs.".to_owned()));
     let mut maker = Maker { study, chart, scale: scale(study, chart), values: None };
     if let Some(x_title) = &chart.x_title {
         return maker.scatter(x_title, &cases, id);
@@ -62,9 +61,7 @@ pub(super) fn picture(
     if chart.x == Chart::CDF {
         let curves: Vec<Vec<f64>> = cases.iter().flat_map(|case| maker.curves(case)).map(|(.., curve)| curve).collect();
         maker.values = Values::new(chart, &curves);
-        if maker.values.is_none() {
-            return Err(maker.nothing(&cases));
-        }
+        refuse_if!(maker.values.is_none(), Err(maker.nothing(&cases)));
     } else if chart.x != "time" && maker.scale.is_none() {
         return Err(format!("The scenario does not vary “{}”, the axis of this chart.", chart.x));
     }
@@ -286,9 +283,7 @@ impl Maker<'_> {
                 panels.push(Panel { title, lines, rules, scatter: None });
             }
         }
-        if identities.is_empty() {
-            return Err(self.nothing(cases));
-        }
+        refuse_if!(identities.is_empty(), Err(self.nothing(cases)));
         let mut notes = self.notes(cases, data, &panels);
         if !empty.is_empty() {
             notes.push(format!("Nothing was measured for {}.", names(&empty).join("; ")));

@@ -68,10 +68,7 @@ pub(super) fn number(value: f64, digits: usize) -> String {
 
 /// Returns the nearest double with `digits` significant digits.
 pub(super) fn round(value: f64, digits: usize) -> f64 {
-    if !value.is_finite() {
-        return value;
-    }
-    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+    if value.is_finite() { format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value) } else { value }
 }
 
 /// Formats a number as `5.9 × 10⁻⁵`.

@@ -6,6 +6,7 @@ use super::page;
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Y};
 use super::text::{Escaped, readable_unit, seconds};
 use std::fmt::Write as _;
+use units::refuse_if;
 
 /// A page of charts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -123,9 +124,7 @@ fn picture(chart: &Chart, number: usize, grid: Grid, data: &mut Data) -> Result<
         legend.push(Style { name: name.clone(), colour: key % COLOURS, dash: key / COLOURS });
         lines.push(Line { key, series: Some(series), points: Vec::new() });
     }
-    if lines.is_empty() {
-        return Err("Nothing of this was measured.".to_owned());
-    }
+    refuse_if!(lines.is_empty(), Err("Nothing of this was measured.".to_owned()));
     let rules = chart.targets.iter().map(|(name, at)| {
         most = most.max(*at);
         Rule { name: name.clone(), kind: "target", at: Some(*at), along: Vec::new() }

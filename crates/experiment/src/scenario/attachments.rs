@@ -13,10 +13,8 @@ use std::sync::Arc;
 /// Largest size of an attached file, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Reads every file that one of the networks names.
-///
-/// # Errors
-/// The first file that cannot be read, at the key that names it.
+/// Reads every file that one of the networks names. Errors: the first file that cannot be read, at the key that names
+/// it.
 pub(super) fn attach<'n>(
     draft: &Draft,
     files: &dyn Files,

@@ -23,10 +23,8 @@ pub(super) struct Base {
     text: String,
 }
 
-/// Reads a file, the base that it may name, and the `--set` arguments, which override both.
-///
-/// # Errors
-/// When the base cannot be read.
+/// Reads a file, the base that it may name, and the `--set` arguments, which override both. Errors: when the base
+/// cannot be read.
 pub(super) fn source(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Source, Refusal> {
     let base = read(&Source::alone(name, text, sets), files)?;
     Ok(Source::new(name, base.as_ref().map(|base| (base.name.as_str(), base.text.as_str())), text, sets))

@@ -4,7 +4,7 @@ use super::refusal::Refusal;
 use super::source::Source;
 use sim::config::{Flow, Lengths, Load, Network, Traffic, TrafficKind, Transport};
 use toml::de::DeTable;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, refuse_if};
 
 /// Largest number of nodes. A network is built and checked before it runs.
 const MOST_NODES: u32 = 10_000;
@@ -39,17 +39,11 @@ pub(super) fn few_tables(source: &Source, root: &DeTable) -> Result<(), Refusal>
 pub(super) fn check(network: &Network) -> Result<(), Fault> {
     let refuse = |key: &str, message: String| Err((key.to_owned(), message));
     let placed = network.nodes.as_ref().map_or(0, |nodes| nodes.count);
-    if placed > MOST_NODES {
-        return refuse("nodes.count", format!("more than {MOST_NODES} nodes"));
-    }
+    refuse_if!(placed > MOST_NODES, refuse("nodes.count", format!("more than {MOST_NODES} nodes")));
     let described: u64 = network.node.iter().map(|node| u64::from(node.count.unwrap_or(1))).sum();
-    if described > u64::from(MOST_NODES) {
-        return refuse("node", format!("more than {MOST_NODES} nodes"));
-    }
+    refuse_if!(described > u64::from(MOST_NODES), refuse("node", format!("more than {MOST_NODES} nodes")));
     if let Some(step) = network.record.series {
-        if step.is_zero() {
-            return refuse("record.series", "the spacing of a series must be above zero".to_owned());
-        }
+        refuse_if!(step.is_zero(), refuse("record.series", "the spacing of a series must be above zero".to_owned()));
         let steps = network.duration.div_floor(step);
         if steps > MOST_STEPS {
             return refuse("record.series", format!("the series would have more than {MOST_STEPS} steps"));
@@ -71,15 +65,9 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
 /// Checks a flow. The path of a fault is within the flow's table.
 fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     let refuse = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
-    if flow.start >= duration {
-        return refuse("start", "the flow must start before the end of the run");
-    }
-    if flow.stop.is_some_and(|stop| stop <= flow.start) {
-        return refuse("stop", "the flow stops before it starts");
-    }
-    if flow.deadline.is_some_and(Duration::is_zero) {
-        return refuse("deadline", "a deadline of zero is always missed");
-    }
+    refuse_if!(flow.start >= duration, refuse("start", "the flow must start before the end of the run"));
+    refuse_if!(flow.stop.is_some_and(|stop| stop <= flow.start), refuse("stop", "the flow stops before it starts"));
+    refuse_if!(flow.deadline.is_some_and(Duration::is_zero), refuse("deadline", "a deadline of zero is always missed"));
     // Transfers do not wait for each other: if the network is too slow for them, all are open at once.
     let lasts = flow.stop.unwrap_or(duration).min(duration) - flow.start;
     let transfers = flow.traffic.every.map_or(0, |every| lasts.div_floor(every));

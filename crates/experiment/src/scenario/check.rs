@@ -23,10 +23,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Checks a scenario that was read without fault. Returns the places of the base's settings without effect.
-///
-/// # Errors
-/// The first fault.
+/// Checks a scenario that was read without fault. Returns the places of the base's settings without effect. Errors: the
+/// first fault.
 pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Result<BTreeSet<usize>, Refusal> {
     names(draft)?;
     let mut base = Some(blank(draft, &[], &scenario.base)?);

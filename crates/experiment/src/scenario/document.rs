@@ -35,11 +35,8 @@ pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     fill_queues(root, &shared);
 }
 
-/// Replaces `controller = "turns"` of the network's queue or of a node's by `queues = "turns"` of the access points that
-/// have this queue.
-///
-/// # Errors
-/// The place of the value, if no access point has the queue.
+/// Replaces `controller = "turns"` of the network's queue or of a node's by `queues = "turns"` of the access points
+/// that have this queue. Errors: the place of the value, if no access point has the queue.
 pub(super) fn name_turns<'s>(root: &mut DeTable<'s>) -> Result<(), Range<usize>> {
     let taken = |table: &mut DeTable<'s>| {
         let queue = table_mut(table, "queue")?;

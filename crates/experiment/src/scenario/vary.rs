@@ -9,6 +9,7 @@ use super::refusal::Refusal;
 use super::source::Source;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
+use units::refuse_if;
 
 /// Largest number of seeds, so that a typing error does not start a million runs.
 const MOST_SEEDS: u64 = 10_000;
@@ -230,9 +231,7 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
         let refusal = source.refuse(value.span(), format!("`{name}` is varied over a list of values: write `[...]`"));
         return Err(refusal.note(hints::did_you_mean(&name, ["seeds"])));
     };
-    if values.is_empty() {
-        return Err(source.refuse(value.span(), format!("`{name}` has an empty list of values")));
-    }
+    refuse_if!(values.is_empty(), Err(source.refuse(value.span(), format!("`{name}` has an empty list of values"))));
     let top = name.split('.').next().unwrap_or_default();
     let mut choices: Vec<Choice> = Vec::with_capacity(values.len());
     for value in values {

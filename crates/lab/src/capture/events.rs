@@ -142,19 +142,13 @@ impl<W: Write> Events<W> {
         Self { to, names: Names { nodes, flows } }
     }
 
-    /// Writes an event, if the filter accepts it.
-    ///
-    /// # Errors
-    /// When the event cannot be written.
+    /// Writes an event, if the filter accepts it. Errors: when the event cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, &self.names.line(event))?;
         self.to.write_all(b"\n")
     }
 
-    /// Writes out the buffer.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes out the buffer. Errors: when it cannot be written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

@@ -4,6 +4,7 @@ use super::events::{EVENTS, name_of};
 use crate::Error;
 use experiment::measure::means;
 use sim::trace::{Owner, Packet, Roster, TraceEvent, TraceEventKind};
+use units::refuse_if;
 
 /// The choice of flows and events; an empty list chooses all.
 #[derive(Clone, Debug, Default)]
@@ -29,9 +30,7 @@ impl Sieve {
     pub(super) fn new(filter: &Filter, roster: &Roster) -> Result<Self, Error> {
         const ROUTING: &str = "routing";
         for event in &filter.events {
-            if !EVENTS.contains(&event.as_str()) {
-                return Err(Error::unknown("event", event, EVENTS));
-            }
+            refuse_if!(!EVENTS.contains(&event.as_str()), Err(Error::unknown("event", event, EVENTS)));
         }
         let names = || roster.flows.iter().map(|flow| flow.name.as_str());
         for flow in &filter.flows {

@@ -23,10 +23,7 @@ pub(super) struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Creates a capture of `node`.
-    ///
-    /// # Errors
-    /// When the file header cannot be written.
+    /// Creates a capture of `node`. Errors: when the file header cannot be written.
     pub(super) fn new(mut to: W, node: u32, addresses: Addresses) -> io::Result<Self> {
         let mut header = Vec::with_capacity(24);
         header.extend(MAGIC.to_le_bytes());
@@ -39,10 +36,7 @@ impl<W: Write> Capture<W> {
         Ok(Self { to, node, addresses, aggregates: 0 })
     }
 
-    /// Adds an event, if it is a frame that this node sent or heard.
-    ///
-    /// # Errors
-    /// When the event cannot be written.
+    /// Adds an event, if it is a frame that this node sent or heard. Errors: when the event cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         if event.node != self.node {
             return Ok(());
@@ -84,10 +78,7 @@ impl<W: Write> Capture<W> {
         self.to.write_all(&record.bytes)
     }
 
-    /// Writes out the buffer.
-    ///
-    /// # Errors
-    /// When the buffer cannot be written.
+    /// Writes out the buffer. Errors: when the buffer cannot be written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

@@ -19,10 +19,8 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the keeper for the requests of a filter. Call it in a thread that is not under the filter.
-    ///
-    /// # Errors
-    /// The kernel gives no process or no descriptors.
+    /// Starts the keeper for the requests of a filter. Call it in a thread that is not under the filter. Errors: the
+    /// kernel gives no process or no descriptors.
     pub(super) fn start(listener: &OwnedFd) -> Result<Self, Error> {
         let failed = Error::kernel("start a process");
         let (ended, alive) = std::io::pipe().map_err(failed)?;

@@ -39,10 +39,7 @@ pub(crate) struct Marks {
 descriptor_of!(Marks, socket);
 
 impl Marks {
-    /// Opens the socket, for all interfaces.
-    ///
-    /// # Errors
-    /// The privilege is missing, or the kernel has no packet sockets.
+    /// Opens the socket, for all interfaces. Errors: the privilege is missing, or the kernel has no packet sockets.
     pub(crate) fn open() -> Result<Self, Error> {
         let open = || {
             // `ETH_P_IP`, in network byte order.

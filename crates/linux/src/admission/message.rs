@@ -19,7 +19,7 @@
 //! Numbers are big-endian. An address takes 16 bytes; one of IPv4 is mapped into IPv6 (RFC 4291, section 2.5.5.2).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use units::Rate;
+use units::{Rate, refuse_if};
 
 /// Length of every message, in bytes.
 pub const LENGTH: usize = 76;
@@ -95,17 +95,11 @@ impl Message {
     /// The bytes are not a message. Any bytes are read without a panic.
     pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| Malformed::Length(bytes.len()))?;
-        if part::<4>(bytes, 0) != MAGIC {
-            return Err(Malformed::Foreign);
-        }
-        if bytes[4] != VERSION {
-            return Err(Malformed::Version(bytes[4]));
-        }
+        refuse_if!(part::<4>(bytes, 0) != MAGIC, Err(Malformed::Foreign));
+        refuse_if!(bytes[4] != VERSION, Err(Malformed::Version(bytes[4])));
         let kind = Kind::ALL.into_iter().find(|kind| kind.code() == bytes[5]).ok_or(Malformed::Kind(bytes[5]))?;
         let hops = bytes[6];
-        if hops > MOST_HOPS {
-            return Err(Malformed::Hops(hops));
-        }
+        refuse_if!(hops > MOST_HOPS, Err(Malformed::Hops(hops)));
         if bytes[7] != 0 || part::<2>(bytes, 58) != [0; 2] {
             return Err(Malformed::Reserved);
         }

@@ -62,10 +62,7 @@ descriptor_of!(Port, epoll);
 
 impl Port {
     /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why
-    /// marked packets cannot be noticed, if they cannot.
-    ///
-    /// # Errors
-    /// The kernel refuses.
+    /// marked packets cannot be noticed, if they cannot. Errors: the kernel refuses.
     pub(crate) fn open(settings: &Settings, folder: &Path) -> Result<(Self, Option<Error>), Error> {
         let failed = Error::kernel("make sockets for admission");
         let programs = Unnamed::open(SocketType::DGRAM).map_err(failed)?;

@@ -322,10 +322,7 @@ impl Relay {
 
 /// Forwards a message, unless it would return to the node that sent it.
 fn forward(from: Neighbour, next: Neighbour, message: Message) -> Option<Posted> {
-    if next == from {
-        return None;
-    }
-    Some(Posted { to: Peer::Neighbour(next), message: message.passed()? })
+    if next == from { None } else { Some(Posted { to: Peer::Neighbour(next), message: message.passed()? }) }
 }
 
 /// True if the route to an address begins with this neighbour, who is on the link.

@@ -20,10 +20,7 @@ pub(crate) enum Opens {
 }
 
 /// Permanently gives up all other privileges. Returns why system calls are not filtered, if so: the architecture or the
-/// kernel has no filter.
-///
-/// # Errors
-/// The kernel does not drop the privileges.
+/// kernel has no filter. Errors: the kernel does not drop the privileges.
 pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Error> {
     let failed = Error::kernel("give up privileges");
     set_no_new_privs(true).map_err(failed)?;

@@ -21,7 +21,7 @@ use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Listener, Server, Serves};
 use crate::telemetry::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 /// Longest time between two checks of the clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
@@ -162,9 +162,7 @@ impl Agent {
                 }
                 continue;
             };
-            if self.ends_by(&error) {
-                return Err(error);
-            }
+            refuse_if!(self.ends_by(&error), Err(error));
             self.lost(at, &error, host);
             refused += 1;
             first.get_or_insert(error);

@@ -19,10 +19,8 @@ pub(super) fn interval(controller: &AnyController) -> Duration {
     if interval == Duration::MAX { WITHOUT_CONTROLLER } else { interval }
 }
 
-/// Builds the controller of an interface's queue. `seed` sets its random draws.
-///
-/// # Errors
-/// The controller's parameters are invalid, it is called too rarely, or it needs notes, which are off.
+/// Builds the controller of an interface's queue. `seed` sets its random draws. Errors: the controller's parameters are
+/// invalid, it is called too rarely, or it needs notes, which are off.
 pub(super) fn controller(device: &str, settings: &Settings, seed: u64, notes: bool) -> Result<AnyController, Error> {
     let invalid = |invalid| Unfit::Parameters { device: device.into(), invalid };
     let controller = settings.build_controller(seed).map_err(invalid)?;
@@ -53,10 +51,8 @@ pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
         || needs.sets.any_of(Sets::RATE.and(Sets::MARK).and(Sets::NOTE))
 }
 
-/// Opens the radio of the interface with this number, if the controller reads it.
-///
-/// # Errors
-/// The interface does not exist, or the kernel does not answer.
+/// Opens the radio of the interface with this number, if the controller reads it. Errors: the interface does not exist,
+/// or the kernel does not answer.
 pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box<Radiometer>>, Error> {
     if !controller.needs().reads.any_of(Radiometer::READS) {
         return Ok(None);
@@ -78,10 +74,8 @@ fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
     if needs_notes && !notes { Err(Unfit::Notes { controller: controller.name() }.into()) } else { Ok(()) }
 }
 
-/// Checks that a controller can work with a device and with the radio of its interface. Notes are the agent's.
-///
-/// # Errors
-/// The controller needs a quantity that the device does not measure, or orders something impossible.
+/// Checks that a controller can work with a device and with the radio of its interface. Notes are the agent's. Errors:
+/// the controller needs a quantity that the device does not measure, or orders something impossible.
 pub(super) fn suits(controller: &AnyController, device: &dyn Device, radio: Option<&Radiometer>) -> Result<(), Error> {
     let able = device.capabilities();
     let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads)).and(Reads::NOTES);

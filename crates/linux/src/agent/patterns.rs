@@ -30,10 +30,8 @@ pub(crate) struct Known {
     pub(crate) is_wired: bool,
 }
 
-/// Returns the queues that are wanted on the present interfaces: those with a name, and those of patterns.
-///
-/// # Errors
-/// The kernel does not answer.
+/// Returns the queues that are wanted on the present interfaces: those with a name, and those of patterns. Errors: the
+/// kernel does not answer.
 pub(super) fn spread(wishes: &[Wish], links: &Links, looks: &Looks) -> Result<Vec<Wish>, Error> {
     let has_patterns = wishes.iter().any(|wish| is_pattern(&wish.place.device));
     let known = if has_patterns { known(links, looks)? } else { Vec::new() };

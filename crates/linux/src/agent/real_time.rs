@@ -14,11 +14,9 @@ pub(super) struct RealTime {
 }
 
 impl RealTime {
-    /// Builds the wanted real-time controller, if any. `first` is the controller of the queue itself.
-    ///
-    /// # Errors
-    /// The controller's parameters are invalid, it is called too rarely or needs notes, it orders anything but marks,
-    /// or both controllers order marks.
+    /// Builds the wanted real-time controller, if any. `first` is the controller of the queue itself. Errors: the
+    /// controller's parameters are invalid, it is called too rarely or needs notes, it orders anything but marks, or
+    /// both controllers order marks.
     pub(super) fn new(wish: &Wish, first: &AnyController, now: Instant) -> Result<Option<Self>, Error> {
         let Some(settings) = &wish.real_time else { return Ok(None) };
         let controller = needs::controller(&wish.place.device, settings, 0, false)?;
@@ -33,10 +31,8 @@ impl RealTime {
         Ok(Some(Self { next: now + interval(&controller), controller }))
     }
 
-    /// Checks that this controller can work with a device.
-    ///
-    /// # Errors
-    /// The controller needs a measurement or gives an order that the device does not support.
+    /// Checks that this controller can work with a device. Errors: the controller needs a measurement or gives an order
+    /// that the device does not support.
     pub(super) fn suits(&self, device: &dyn Device) -> Result<(), Error> {
         suits(&self.controller, device, None)
     }
@@ -56,9 +52,7 @@ impl RealTime {
     }
 
     /// Decides if it is due, and returns what is to be marked then. An interval that ends later than `late` is skipped.
-    ///
-    /// # Errors
-    /// As for [`Device::take_interval`].
+    /// Errors: as for [`Device::take_interval`].
     pub(super) fn work(
         &mut self,
         device: &mut dyn Device,

@@ -54,10 +54,7 @@ impl Signals {
         Ok(Self { read, taken })
     }
 
-    /// True if a signal waits to be read.
-    ///
-    /// # Errors
-    /// The kernel refuses.
+    /// True if a signal waits to be read. Errors: the kernel refuses.
     pub(crate) fn has_come(&self) -> Result<bool, Error> {
         let mut ready = [PollFd::new(&self.read, PollFlags::IN)];
         let polled = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));

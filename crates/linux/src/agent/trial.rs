@@ -32,7 +32,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::net::Ipv4Addr;
 use std::ops::ControlFlow;
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 /// Disciplines of the kernel that can be an arm, with the kernel's own defaults.
 pub const DISCIPLINES: [&str; 4] = ["fq_codel", "cake", "fq", "pfifo"];
@@ -105,9 +105,7 @@ impl<'s> Live<'s> {
         }
         restore_left(&place.state_folder, &place.device, place.parent)?;
         let to = if pings.is_empty() { neighbours(link.index)? } else { pings };
-        if to.is_empty() {
-            return Err(Unfit::Silent { device: place.device }.into());
-        }
+        refuse_if!(to.is_empty(), Err(Unfit::Silent { device: place.device }.into()));
         let echo = Echo::open(&place.device, to)?;
         let (links, looks, routes) = (Links::open()?, Looks::open()?, Routes::open()?);
         let (wireless, present, heard, counters) = (Wireless::open().ok(), None, Heard::default(), (0, [0; 2]));

@@ -10,6 +10,7 @@ use crate::device::txq::{self, Txq, is_mesh};
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit, Unforced};
 use crate::kernel::rtnetlink::{ROOT, Route};
+use units::refuse_if;
 
 /// A queue that was taken up.
 pub struct Attached {
@@ -148,9 +149,7 @@ fn of_mac80211(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Er
 
 /// Returns mac80211's scheduler, and why it was chosen.
 fn knobs(wish: &Wish, start: &Start) -> Result<Attached, Error> {
-    if !wish.is_unspecific() {
-        return Err(Unfit::Knobs.into());
-    }
+    refuse_if!(!wish.is_unspecific(), Err(Unfit::Knobs.into()));
     let (device, lost) = Knobs::attach(&wish.place, (wish.target_delay, wish.bulk_delay), start)?;
     let why = "grade 1, the knobs of a stock kernel: mac80211 holds this interface's packets and has a queue for each station; \
                --backend bpf with a controller puts one queue of Sluice's in front of them";

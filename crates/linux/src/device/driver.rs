@@ -105,10 +105,8 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     false
 }
 
-/// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`.
-///
-/// # Errors
-/// The interface has no such class; the error lists those that it has.
+/// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`. Errors: the interface has no
+/// such class; the error lists those that it has.
 pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut Route) -> Result<(), Error> {
     if parent == ROOT || qdiscs.iter().any(|qdisc| qdisc.parent == parent) {
         return Ok(());
@@ -133,10 +131,8 @@ pub(crate) struct Idle {
     pub(crate) why: String,
 }
 
-/// Returns the reason why no packet ever waits in the queue at a place, if so.
-///
-/// # Errors
-/// There is no such interface or class.
+/// Returns the reason why no packet ever waits in the queue at a place, if so. Errors: there is no such interface or
+/// class.
 pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;

@@ -87,10 +87,7 @@ impl Knobs {
 }
 
 /// Returns the settings of the scheduler of an interface's phy that cannot be changed; `None` if mac80211 holds none of
-/// its packets.
-///
-/// # Errors
-/// There is no such interface.
+/// its packets. Errors: there is no such interface.
 pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     let link = Route::open()?.link(device)?;
     // Without nl80211 there is no Wi-Fi.

@@ -8,6 +8,7 @@ use rustix::process::geteuid;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use units::refuse_if;
 
 /// Most attempts to lock a file that others write and remove meanwhile.
 const ATTEMPTS: usize = 100;
@@ -40,10 +41,7 @@ pub(crate) struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock of the phy with this number.
-    ///
-    /// # Errors
-    /// Another agent has it.
+    /// Takes the lock of the phy with this number. Errors: another agent has it.
     pub(crate) fn take(folder: &Path, number: u32) -> Result<Self, Error> {
         Self::at(Self::path(folder, number))?.ok_or_else(|| Taken::Phy { number }.into())
     }
@@ -90,12 +88,8 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return refuse("is not a plain file, so it cannot be Sluice's state");
     }
-    if stat.st_uid != geteuid().as_raw() {
-        return refuse("belongs to another user, so it cannot be Sluice's state");
-    }
-    if stat.st_nlink > 1 {
-        return refuse("has another name, so it cannot be Sluice's state");
-    }
+    refuse_if!(stat.st_uid != geteuid().as_raw(), refuse("belongs to another user, so it cannot be Sluice's state"));
+    refuse_if!(stat.st_nlink > 1, refuse("has another name, so it cannot be Sluice's state"));
     // Whoever may read a file may lock it, and could prevent the restoring.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;
     Ok(File::from(file))

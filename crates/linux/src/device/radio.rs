@@ -62,10 +62,8 @@ impl Radiometer {
         ),
     ];
 
-    /// Opens the radio of the interface with this number; `None` if it is not Wi-Fi.
-    ///
-    /// # Errors
-    /// The interface does not exist, or the kernel does not answer.
+    /// Opens the radio of the interface with this number; `None` if it is not Wi-Fi. Errors: the interface does not
+    /// exist, or the kernel does not answer.
     pub(crate) fn open(index: u32) -> Result<Option<Self>, Error> {
         // Without nl80211 there is no Wi-Fi.
         let Ok(mut wireless) = Wireless::open() else { return Ok(None) };

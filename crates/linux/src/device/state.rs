@@ -24,6 +24,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use units::refuse_if;
 
 /// Default folder in which agents record the state to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
@@ -359,9 +360,7 @@ fn new_path(path: &Path) -> PathBuf {
 
 /// Interfaces of different network namespaces may have the same name.
 fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
-    if !is_name(device) {
-        return Err(Error::NoName { name: device.into() });
-    }
+    refuse_if!(!is_name(device), Err(Error::NoName { name: device.into() }));
     let place = if parent == ROOT { "root".into() } else { format!("{parent:x}") };
     Ok(folder.join(format!("{device}.{}.{place}.json", namespace()?)))
 }

@@ -147,28 +147,19 @@ impl Holder {
     }
 }
 
-/// Returns the holder of the packets of the interface with this number.
-///
-/// # Errors
-/// The kernel does not answer.
+/// Returns the holder of the packets of the interface with this number. Errors: the kernel does not answer.
 pub(crate) fn holder(index: u32) -> Result<Holder, Error> {
     // Without nl80211 there is no Wi-Fi.
     let Ok(mut wireless) = Wireless::open() else { return Ok(Holder::NotWifi) };
     Ok(Holder::of(wireless.phy_of(index)?.as_ref()))
 }
 
-/// True if mac80211 holds the packets of an interface, and has a limit for them.
-///
-/// # Errors
-/// There is no such interface.
+/// True if mac80211 holds the packets of an interface, and has a limit for them. Errors: there is no such interface.
 pub(crate) fn holds(device: &str) -> Result<bool, Error> {
     Ok(holder(Route::open()?.link(device)?.index)? == Holder::Mac80211)
 }
 
-/// True if an interface is a mesh point (802.11s).
-///
-/// # Errors
-/// There is no such interface.
+/// True if an interface is a mesh point (802.11s). Errors: there is no such interface.
 pub(crate) fn is_mesh(device: &str) -> Result<bool, Error> {
     let link = Route::open()?.link(device)?;
     Ok(Wireless::open()?.interface(link.index)?.is_some_and(|it| it.role == Role::MeshPoint))

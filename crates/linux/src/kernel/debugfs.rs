@@ -56,10 +56,7 @@ impl Aql {
         Ok(AqlSettings { limits, threshold })
     }
 
-    /// Writes those settings that differ from `now`.
-    ///
-    /// # Errors
-    /// The kernel refuses, or this user may not write there.
+    /// Writes those settings that differ from `now`. Errors: the kernel refuses, or this user may not write there.
     pub(crate) fn change(&self, now: &AqlSettings, to: &AqlSettings) -> Result<(), Error> {
         for (category, (now, to)) in now.limits.iter().zip(&to.limits).enumerate() {
             if now != to {

@@ -6,6 +6,7 @@ use crate::kernel::netlink::{Connection, F_DUMP, F_REQUEST, failed};
 use crate::kernel::now;
 use crate::kernel::socket::bind_to_interface;
 use crate::kernel::wire::{Request, attributes, u16_at, u32_at};
+use nix::libc::{NDA_DST, RTM_GETNEIGH, RTM_NEWNEIGH};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrV4, SocketFlags, SocketType, ipproto, socket_with};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -22,9 +23,6 @@ const REQUEST: u8 = 8;
 /// Payload behind the header of 8 bytes, as of `ping`.
 const PAYLOAD: usize = 56;
 
-const RTM_NEWNEIGH: u16 = 28;
-const RTM_GETNEIGH: u16 = 30;
-const NDA_DST: u16 = 1;
 /// Length of `struct ndmsg`.
 const NEIGHBOUR_BODY: usize = 12;
 /// `NUD_INCOMPLETE`, `NUD_FAILED`, `NUD_NOARP`: no neighbour is there.

@@ -9,6 +9,7 @@ use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketT
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use units::refuse_if;
 
 /// A socket without a name.
 #[derive(Debug)]
@@ -34,18 +35,14 @@ impl Unnamed {
     }
 
     /// Gives the socket this name once it can `listen`. The file appears with its mode, and replaces a stale one.
-    ///
-    /// # Errors
-    /// Another socket or another file has the name, or the system refuses.
+    /// Errors: another socket or another file has the name, or the system refuses.
     pub(crate) fn name(
         &mut self,
         path: &Path,
         mode: Mode,
         listen: impl FnOnce(&OwnedFd) -> Result<(), Errno>,
     ) -> Result<Name, Error> {
-        if self.answers(path) {
-            return Err(Taken::Socket { socket: path.into() }.into());
-        }
+        refuse_if!(self.answers(path), Err(Taken::Socket { socket: path.into() }.into()));
         if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
             return Err(Error::Distrusted { path: path.into(), why: "exists and is not a socket" });
         }

@@ -19,10 +19,8 @@ pub(crate) struct News(OwnedFd);
 descriptor_of!(News, 0);
 
 impl News {
-    /// Opens the socket for `groups` of changes in the network namespace of this thread. Needs no privilege.
-    ///
-    /// # Errors
-    /// The kernel gives no such socket.
+    /// Opens the socket for `groups` of changes in the network namespace of this thread. Needs no privilege. Errors:
+    /// the kernel gives no such socket.
     pub(crate) fn open(groups: u32) -> Result<Self, Error> {
         let failed = Error::kernel("follow changes of interfaces");
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

@@ -115,10 +115,7 @@ impl Wireless {
         }
     }
 
-    /// Returns the name of the phy with this number; `None` if there is none.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
+    /// Returns the name of the phy with this number; `None` if there is none. Errors: the kernel does not answer.
     pub(crate) fn phy_name(&mut self, number: u32) -> Result<Option<String>, Error> {
         let request = self.request(GET_WIPHY, F_ACK, ATTR_WIPHY, number);
         match self.connection.one(request, |message| phy_name(message.payload)) {
@@ -128,10 +125,7 @@ impl Wireless {
         }
     }
 
-    /// Returns the numbers of a phy's interfaces.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
+    /// Returns the numbers of a phy's interfaces. Errors: the kernel does not answer.
     pub(crate) fn interfaces(&mut self, phy: u32) -> Result<Vec<u32>, Error> {
         let request = self.request(GET_INTERFACE, F_DUMP, ATTR_WIPHY, phy);
         let read = |payload: &[u8]| if phy_number(payload) == Some(phy) { interface_number(payload) } else { None };

@@ -3,29 +3,19 @@
 use crate::error::Error;
 use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_REQUEST, failed};
 use crate::kernel::wire::{Message, Request, attributes, u32_at};
+use nix::libc::{
+    RT_SCOPE_LINK, RT_TABLE_MAIN, RTA_DST, RTA_GATEWAY, RTA_OIF, RTA_PREFSRC, RTM_GETROUTE, RTM_NEWROUTE, RTN_LOCAL,
+    RTN_UNICAST, RTPROT_STATIC,
+};
 use rustix::io::Errno;
 use std::net::{IpAddr, Ipv4Addr};
-
-const RTM_NEWROUTE: u16 = 24;
-const RTM_GETROUTE: u16 = 26;
 
 /// Length of `struct rtmsg`.
 const BODY: usize = 12;
 /// `AF_INET`, `AF_INET6`
 const INET: u8 = 2;
 const INET6: u8 = 10;
-/// `RT_TABLE_MAIN`, `RTPROT_STATIC`, `RT_SCOPE_LINK`
-const MAIN: u8 = 254;
-const STATIC: u8 = 4;
-const LINK: u8 = 253;
 
-const RTN_UNICAST: u8 = 1;
-const RTN_LOCAL: u8 = 2;
-
-const RTA_DST: u16 = 1;
-const RTA_OIF: u16 = 4;
-const RTA_GATEWAY: u16 = 5;
-const RTA_PREFSRC: u16 = 7;
 const RTA_VIA: u16 = 18;
 
 /// Adds a route to this thread's network namespace: packets to addresses that begin with the first `prefix` bits of
@@ -38,7 +28,7 @@ pub fn add(to: IpAddr, prefix: u8, interface: u32) -> Result<(), Error> {
         IpAddr::V4(to) => (INET, to.octets().to_vec()),
         IpAddr::V6(to) => (INET6, to.octets().to_vec()),
     };
-    let body = [family, prefix, 0, 0, MAIN, STATIC, LINK, RTN_UNICAST, 0, 0, 0, 0];
+    let body = [family, prefix, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0];
     let request = Request::new(RTM_NEWROUTE, F_REQUEST | F_ACK | F_CREATE, &body);
     let request = request.with(RTA_DST, &address).with(RTA_OIF, &interface.to_ne_bytes());
     Connection::open(None)?.ask(request, |_| {}).map_err(|errno| failed("add a route", errno))

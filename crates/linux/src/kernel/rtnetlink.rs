@@ -5,24 +5,15 @@ use crate::error::Error;
 use crate::kernel::Counters;
 use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_DUMP, F_ECHO, F_REQUEST, failed};
 use crate::kernel::wire::{Message, Request, attributes, messages, text, u16_at, u32_at, u64_at};
+use nix::libc::{
+    RTM_DELLINK, RTM_DELQDISC, RTM_DELTCLASS, RTM_GETLINK, RTM_GETQDISC, RTM_GETTCLASS, RTM_GETTFILTER, RTM_NEWLINK,
+    RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER, RTM_SETLINK, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
+};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 
 /// `TC_H_ROOT` (`linux/pkt_sched.h`): the parent of an interface's outermost discipline.
 pub const ROOT: u32 = 0xffff_ffff;
-
-const RTM_NEWLINK: u16 = 16;
-const RTM_DELLINK: u16 = 17;
-const RTM_GETLINK: u16 = 18;
-const RTM_SETLINK: u16 = 19;
-const RTM_NEWQDISC: u16 = 36;
-const RTM_DELQDISC: u16 = 37;
-const RTM_GETQDISC: u16 = 38;
-const RTM_NEWTCLASS: u16 = 40;
-const RTM_DELTCLASS: u16 = 41;
-const RTM_GETTCLASS: u16 = 42;
-const RTM_NEWTFILTER: u16 = 44;
-const RTM_GETTFILTER: u16 = 46;
 
 const F_REPLACE: u16 = 0x100;
 
@@ -39,9 +30,6 @@ const IFLA_NUM_TX_QUEUES: u16 = 31;
 const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFLA_INFO_KIND: u16 = 1;
 
-const TCA_KIND: u16 = 1;
-const TCA_OPTIONS: u16 = 2;
-const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_PKT64: u16 = 8;
@@ -237,10 +225,7 @@ impl Route {
         !matches!(self.delete(0, ROOT), Err(Error::NotPermitted { .. }))
     }
 
-    /// Returns the classes of interface `index`, in the kernel's order.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
+    /// Returns the classes of interface `index`, in the kernel's order. Errors: the kernel does not answer.
     pub(crate) fn classes(&mut self, index: u32) -> Result<Vec<u32>, Error> {
         self.dump(RTM_GETTCLASS, RTM_NEWTCLASS, &tc_body(index, 0, 0), |payload| u32_at(payload, 8))
     }

@@ -21,7 +21,7 @@
 //! Numbers are big-endian. A value that is too large for its field is sent as the largest possible one.
 
 use control::{Count, Link, Links, Note};
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, refuse_if};
 
 /// Length of a note without links, in bytes.
 pub const FIELDS: usize = 28;
@@ -53,19 +53,13 @@ pub fn read(bytes: &[u8]) -> Result<Note, Malformed> {
     let length = bytes.len();
     let (fields, more) = bytes.split_first_chunk::<FIELDS>().ok_or(Malformed::Length(length))?;
     let (told, []) = more.as_chunks::<LINK>() else { return Err(Malformed::Length(length)) };
-    if told.len() > Links::MOST {
-        return Err(Malformed::Length(length));
-    }
+    refuse_if!(told.len() > Links::MOST, Err(Malformed::Length(length)));
     let [version, hops, d0, d1, numbers @ ..] = *fields;
-    if version != VERSION {
-        return Err(Malformed::Version(version));
-    }
+    refuse_if!(version != VERSION, Err(Malformed::Version(version)));
     let ([rate, packets, waiting], []) = numbers.as_chunks() else { return Err(Malformed::Length(length)) };
     let mut links = Links::default();
     for link in told.iter().map(read_link) {
-        if links.iter().any(|other| other.node == link.node) {
-            return Err(Malformed::Twice(link.node));
-        }
+        refuse_if!(links.iter().any(|other| other.node == link.node), Err(Malformed::Twice(link.node)));
         links.push(link);
     }
     let [rate, packets, waiting] = [rate, packets, waiting].map(|number| u64::from_be_bytes(*number));

@@ -48,10 +48,7 @@ struct Interface {
 descriptor_of!(Port, epoll);
 
 impl Port {
-    /// Starts without interfaces. `seed` sets the send jitter.
-    ///
-    /// # Errors
-    /// The kernel refuses.
+    /// Starts without interfaces. `seed` sets the send jitter. Errors: the kernel refuses.
     pub(crate) fn open(seed: u64) -> Result<Self, Error> {
         let failed = Error::kernel("wait for notes");
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;

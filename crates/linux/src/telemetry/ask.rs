@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use units::refuse_if;
 
 /// Longest answer that is read: some thousand queues.
 const LONGEST: usize = 16 << 20;
@@ -148,9 +149,7 @@ impl Watching {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Err(gone()),
             }
-            if self.pending.len() > LONGEST {
-                return Err(Error::EndlessStatus { socket: self.socket.clone() });
-            }
+            refuse_if!(self.pending.len() > LONGEST, Err(Error::EndlessStatus { socket: self.socket.clone() }));
         }
         let Some(end) = self.pending.iter().rposition(|&byte| byte == b'\n') else { return Ok(None) };
         let begin = self.pending[..end].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);

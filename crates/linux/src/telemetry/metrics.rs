@@ -1,10 +1,9 @@
 //! Metrics in Prometheus's text exposition format, version 0.0.4: names begin with `sluice_` and end with their unit, in
 //! base units (seconds, bytes); counters end with `_total`.
 
-use crate::telemetry::status::{Quantity, RealTime, State, Status};
-use control::{Count, Interval, Limit, Stat};
+use crate::telemetry::status::{Counts, Quantity, RealTime, State, Status};
+use control::{Interval, Limit, Stat};
 use std::fmt::Write as _;
-use units::Duration;
 
 /// The media type of [`text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -22,93 +21,74 @@ pub struct Metric {
     value: fn(&Status) -> Option<f64>,
 }
 
-/// All metrics of a queue, in the order of writing.
-pub const ALL: &[Metric] = &[
-    gauge("sluice_queue_governed", "Whether a controller sees the queue now: 1, or 0 while it waits.", governed),
-    gauge("sluice_queue_limit_packets", "The present limit, if it is a number of packets.", |status| {
-        match status.limit {
-            Limit::Packets(packets) if live(status) => Some(f64::from(packets)),
-            _ => None,
-        }
-    }),
-    gauge("sluice_queue_limit_bytes", "The present limit, if it is a size.", |status| match status.limit {
-        Limit::Bytes(bytes) if live(status) => Some(bytes.count() as f64),
-        _ => None,
-    }),
-    gauge("sluice_queue_rate_bits_per_second", "How fast best effort may leave, if it is shaped.", |status| {
-        status.rate.filter(|_| live(status)).map(|rate| rate.as_bps() as f64)
-    }),
-    gauge("sluice_queue_backlog_packets", "Packets waiting at the end of the newest interval.", |status| {
-        seen(status, Quantity::Counts).map(|seen| seen.backlog.packets as f64)
-    }),
-    gauge("sluice_queue_backlog_bytes", "Bytes waiting at the end of the newest interval.", |status| {
-        seen(status, Quantity::Counts).map(|seen| seen.backlog.bytes.count() as f64)
-    }),
-    gauge("sluice_queue_backlog_max_packets", "Most packets that waited at once in the newest interval.", |status| {
-        seen(status, Quantity::Counts).map(|seen| seen.backlog_max as f64)
-    }),
-    gauge("sluice_queue_delay_seconds", "Mean time in the queue of packets in the newest interval.", |status| {
-        mean(seen(status, Quantity::Sojourn)?.sojourn)
-    }),
-    gauge("sluice_queue_delay_target_seconds", "The queueing delay that the controller aims at.", |status| {
-        status.target_delay.map(Duration::as_secs_f64)
-    }),
-    gauge("sluice_queue_departure_gap_seconds", "Mean time between two departures while packets waited.", |status| {
-        mean(seen(status, Quantity::DepartureGap)?.departure_gap)
-    }),
-    gauge("sluice_queue_service_time_seconds", "Mean service time of packets in the newest interval.", |status| {
-        mean(seen(status, Quantity::Service)?.service)
-    }),
-    gauge("sluice_queue_service_time_average_seconds", "Exponential average of service times.", |status| {
-        seen(status, Quantity::ServiceEwma)?.service_ewma.map(Duration::as_secs_f64)
-    }),
-    gauge("sluice_queue_busy_ratio", "Part of the newest interval in which packets waited.", busy),
-    gauge("sluice_queue_interval_seconds", "Length of the newest interval.", |status| {
-        status.last.filter(|_| live(status)).map(|seen| seen.length.as_secs_f64())
-    }),
-    counter("sluice_queue_arrived_packets_total", "Packets that arrived, whether kept or not.", |status| {
-        packets(status, status.totals.counts.arrived)
-    }),
-    counter("sluice_queue_arrived_bytes_total", "Bytes of the packets that arrived.", |status| {
-        bytes(status, status.totals.counts.arrived)
-    }),
-    counter("sluice_queue_sent_packets_total", "Packets that left for the driver.", |status| {
-        packets(status, status.totals.counts.sent)
-    }),
-    counter("sluice_queue_sent_bytes_total", "Bytes of the packets that left for the driver.", |status| {
-        bytes(status, status.totals.counts.sent)
-    }),
-    counter("sluice_queue_dropped_packets_total", "Packets that the queue discarded.", |status| {
-        packets(status, status.totals.counts.dropped)
-    }),
-    counter("sluice_queue_dropped_bytes_total", "Bytes of the packets that the queue discarded.", |status| {
-        bytes(status, status.totals.counts.dropped)
-    }),
-    gauge("sluice_queue_real_time_backlog_packets", "Packets of real time waiting, if they have a queue.", |status| {
-        real_time(status).map(|class| class.last.backlog.packets as f64)
-    }),
-    gauge("sluice_queue_real_time_delay_seconds", "Mean time of packets of real time in their queue.", |status| {
-        mean(real_time(status)?.last.sojourn)
-    }),
-    counter("sluice_queue_real_time_arrived_packets_total", "Packets of real time that arrived.", |status| {
-        status.real_time.map(|class| class.totals.arrived.packets as f64)
-    }),
-    counter("sluice_queue_real_time_sent_packets_total", "Packets of real time that left.", |status| {
-        status.real_time.map(|class| class.totals.sent.packets as f64)
-    }),
-    counter("sluice_queue_real_time_sent_bytes_total", "Bytes of the packets of real time that left.", |status| {
-        status.real_time.map(|class| class.totals.sent.bytes.count() as f64)
-    }),
-    counter("sluice_queue_real_time_dropped_packets_total", "Packets of real time that were discarded.", |status| {
-        status.real_time.map(|class| class.totals.dropped.packets as f64)
-    }),
-    counter("sluice_queue_limit_changes_total", "How often the limit changed.", |status| {
-        Some(status.totals.limit_changes as f64)
-    }),
-    counter("sluice_queue_restarts_total", "How often the queue was taken up again after it was lost.", |status| {
-        Some(status.totals.restarts as f64)
-    }),
-];
+/// Makes the list of metrics: each with its type, its name, its help and its value; `None` may be returned for it.
+macro_rules! metrics {
+    ($($kind:ident $name:literal, $help:literal, |$status:ident| $value:expr;)*) => {
+        /// All metrics of a queue, in the order of writing.
+        pub const ALL: &[Metric] = &[$(
+            Metric { name: $name, kind: stringify!($kind), help: $help, value: |$status| Some($value) },
+        )*];
+    };
+}
+
+metrics! {
+    gauge "sluice_queue_governed", "Whether a controller sees the queue now: 1, or 0 while it waits.",
+        |status| f64::from(u8::from(live(status)));
+    gauge "sluice_queue_limit_packets", "The present limit, if it is a number of packets.",
+        |status| match status.limit { Limit::Packets(packets) if live(status) => packets.into(), _ => return None };
+    gauge "sluice_queue_limit_bytes", "The present limit, if it is a size.",
+        |status| match status.limit { Limit::Bytes(bytes) if live(status) => bytes.count() as f64, _ => return None };
+    gauge "sluice_queue_rate_bits_per_second", "How fast best effort may leave, if it is shaped.",
+        |status| status.rate.filter(|_| live(status))?.as_bps() as f64;
+    gauge "sluice_queue_backlog_packets", "Packets waiting at the end of the newest interval.",
+        |status| seen(status, Quantity::Counts)?.backlog.packets as f64;
+    gauge "sluice_queue_backlog_bytes", "Bytes waiting at the end of the newest interval.",
+        |status| seen(status, Quantity::Counts)?.backlog.bytes.count() as f64;
+    gauge "sluice_queue_backlog_max_packets", "Most packets that waited at once in the newest interval.",
+        |status| seen(status, Quantity::Counts)?.backlog_max as f64;
+    gauge "sluice_queue_delay_seconds", "Mean time in the queue of packets in the newest interval.",
+        |status| mean(seen(status, Quantity::Sojourn)?.sojourn)?;
+    gauge "sluice_queue_delay_target_seconds", "The queueing delay that the controller aims at.",
+        |status| status.target_delay?.as_secs_f64();
+    gauge "sluice_queue_departure_gap_seconds", "Mean time between two departures while packets waited.",
+        |status| mean(seen(status, Quantity::DepartureGap)?.departure_gap)?;
+    gauge "sluice_queue_service_time_seconds", "Mean service time of packets in the newest interval.",
+        |status| mean(seen(status, Quantity::Service)?.service)?;
+    gauge "sluice_queue_service_time_average_seconds", "Exponential average of service times.",
+        |status| seen(status, Quantity::ServiceEwma)?.service_ewma?.as_secs_f64();
+    gauge "sluice_queue_busy_ratio", "Part of the newest interval in which packets waited.",
+        |status| busy(seen(status, Quantity::Occupancy)?)?;
+    gauge "sluice_queue_interval_seconds", "Length of the newest interval.",
+        |status| status.last.filter(|_| live(status))?.length.as_secs_f64();
+    counter "sluice_queue_arrived_packets_total", "Packets that arrived, whether kept or not.",
+        |status| counts(status)?.arrived.packets as f64;
+    counter "sluice_queue_arrived_bytes_total", "Bytes of the packets that arrived.",
+        |status| counts(status)?.arrived.bytes.count() as f64;
+    counter "sluice_queue_sent_packets_total", "Packets that left for the driver.",
+        |status| counts(status)?.sent.packets as f64;
+    counter "sluice_queue_sent_bytes_total", "Bytes of the packets that left for the driver.",
+        |status| counts(status)?.sent.bytes.count() as f64;
+    counter "sluice_queue_dropped_packets_total", "Packets that the queue discarded.",
+        |status| counts(status)?.dropped.packets as f64;
+    counter "sluice_queue_dropped_bytes_total", "Bytes of the packets that the queue discarded.",
+        |status| counts(status)?.dropped.bytes.count() as f64;
+    gauge "sluice_queue_real_time_backlog_packets", "Packets of real time waiting, if they have a queue.",
+        |status| real_time(status)?.last.backlog.packets as f64;
+    gauge "sluice_queue_real_time_delay_seconds", "Mean time of packets of real time in their queue.",
+        |status| mean(real_time(status)?.last.sojourn)?;
+    counter "sluice_queue_real_time_arrived_packets_total", "Packets of real time that arrived.",
+        |status| status.real_time?.totals.arrived.packets as f64;
+    counter "sluice_queue_real_time_sent_packets_total", "Packets of real time that left.",
+        |status| status.real_time?.totals.sent.packets as f64;
+    counter "sluice_queue_real_time_sent_bytes_total", "Bytes of the packets of real time that left.",
+        |status| status.real_time?.totals.sent.bytes.count() as f64;
+    counter "sluice_queue_real_time_dropped_packets_total", "Packets of real time that were discarded.",
+        |status| status.real_time?.totals.dropped.packets as f64;
+    counter "sluice_queue_limit_changes_total", "How often the limit changed.",
+        |status| status.totals.limit_changes as f64;
+    counter "sluice_queue_restarts_total", "How often the queue was taken up again after it was lost.",
+        |status| status.totals.restarts as f64;
+}
 
 /// Writes the metrics of all queues. Each series has the labels `device`, `place` (`root`, or a class) and
 /// `controller`.
@@ -140,19 +120,6 @@ fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-const fn gauge(name: &'static str, help: &'static str, value: fn(&Status) -> Option<f64>) -> Metric {
-    Metric { name, kind: "gauge", help, value }
-}
-
-const fn counter(name: &'static str, help: &'static str, value: fn(&Status) -> Option<f64>) -> Metric {
-    Metric { name, kind: "counter", help, value }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "one of many that may have no value")]
-fn governed(status: &Status) -> Option<f64> {
-    Some(if live(status) { 1.0 } else { 0.0 })
-}
-
 /// True if there is a queue now.
 fn live(status: &Status) -> bool {
     matches!(status.state, State::Governing | State::DryRun)
@@ -172,18 +139,14 @@ fn mean(stat: Stat) -> Option<f64> {
     (stat.n > 0).then(|| stat.mean.as_secs_f64())
 }
 
-fn busy(status: &Status) -> Option<f64> {
-    let seen = seen(status, Quantity::Occupancy)?;
+fn busy(seen: &Interval) -> Option<f64> {
     let whole = seen.busy + seen.idle;
     (!whole.is_zero()).then(|| seen.busy.as_secs_f64() / whole.as_secs_f64())
 }
 
-fn packets(status: &Status, count: Count) -> Option<f64> {
-    status.measures(Quantity::Counts).then_some(count.packets as f64)
-}
-
-fn bytes(status: &Status, count: Count) -> Option<f64> {
-    status.measures(Quantity::Counts).then_some(count.bytes.count() as f64)
+/// Returns the sums over all intervals, if the device measures them.
+fn counts(status: &Status) -> Option<Counts> {
+    status.measures(Quantity::Counts).then_some(status.totals.counts)
 }
 
 #[cfg(test)]
@@ -193,6 +156,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
     use units::Bytes;
+    use units::Duration;
 
     /// Checks a text against the format: each family's HELP and TYPE come once and before its samples, which stand
     /// together; no series twice; a line feed at the end. Returns the series.

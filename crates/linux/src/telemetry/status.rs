@@ -143,13 +143,15 @@ impl Quantity {
 
 /// Packets of intervals. The sums only grow, and saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "json::CountFields", from = "json::CountFields")]
 pub struct Counts {
     /// Packets that arrived, even if not kept.
+    #[serde(flatten, with = "json::Arrived")]
     pub arrived: Count,
     /// Packets that left for the driver.
+    #[serde(flatten, with = "json::Sent")]
     pub sent: Count,
     /// Packets discarded by the queue.
+    #[serde(flatten, with = "json::Dropped")]
     pub dropped: Count,
 }
 

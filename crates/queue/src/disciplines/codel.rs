@@ -7,31 +7,22 @@
 use crate::account::Waiting;
 use crate::packet::{Ecn, Packet};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant, Positive};
+use units::{Bytes, Duration, Instant, Positive, with_defaults};
 
-/// CoDel (RFC 8289), under its names.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Codel"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Acceptable standing wait (TARGET). Default 5 ms.
-    pub target: Positive<Duration>,
-    /// Time above TARGET before the first drop, about the largest round-trip time (INTERVAL). Default 100 ms.
-    pub interval: Positive<Duration>,
-    /// Backlog up to which nothing is dropped (MTU). Default 1514 B.
-    pub mtu: Bytes,
-    /// ECN marks instead of drops. Default false.
-    pub ecn: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            target: const { Positive::<Duration>::new(Duration::from_millis(5)).expect("above zero") },
-            interval: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") },
-            mtu: Bytes::new(1514),
-            ecn: false,
-        }
+with_defaults! {
+    /// CoDel (RFC 8289), under its names.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Codel"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Acceptable standing wait (TARGET). Default 5 ms.
+        pub target: Positive<Duration> => Duration::from_millis(5),
+        /// Time above TARGET before the first drop, about the largest round-trip time (INTERVAL). Default 100 ms.
+        pub interval: Positive<Duration> => Duration::from_millis(100),
+        /// Backlog up to which nothing is dropped (MTU). Default 1514 B.
+        pub mtu: Bytes = Bytes::new(1514),
+        /// ECN marks instead of drops. Default false.
+        pub ecn: bool,
     }
 }
 

@@ -14,43 +14,30 @@ use crate::pool::{Chain, Pool};
 use control::{Invalid, Random};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Duration, Instant, Positive, Share, Within};
+use units::{Duration, Instant, Positive, Share, Within, with_defaults};
 
-/// `DualPI2` (RFC 9332), under the names of `tc`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DualPi2"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Reference wait. Default 15 ms.
-    pub target: Positive<Duration>,
-    /// Time between updates, at least 1 ms. Default 16 ms.
-    pub tupdate: Within<Duration, 1_000_000>,
-    /// Weight of the deviation, in 1/s. Default 0.16.
-    pub alpha: Positive<f64>,
-    /// Weight of the change, in 1/s. Default 3.2.
-    pub beta: Positive<f64>,
-    /// Marking probability of L4S over p': 1 to 255. Default 2.
-    pub coupling_factor: Within<u32, 1, 255>,
-    /// Wait above which L4S is marked. Default 1 ms.
-    pub step_thresh: Duration,
-    /// Classic share of bytes while both queues hold packets, from 0 to 1. Default 0.1.
-    pub classic_protection: Share,
-    /// Drops in both queues once all L4S is marked. Default true.
-    pub drop_on_overload: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            target: const { Positive::<Duration>::new(Duration::from_millis(15)).expect("above zero") },
-            tupdate: const { Within::<Duration, 1_000_000>::new(Duration::from_millis(16)).expect("long enough") },
-            alpha: const { Positive::<f64>::new(0.16).expect("above zero") },
-            beta: const { Positive::<f64>::new(3.2).expect("above zero") },
-            coupling_factor: const { Within::<u32, 1, 255>::new(2).expect("from 1 to 255") },
-            step_thresh: Duration::from_millis(1),
-            classic_protection: const { Share::new(0.1).expect("from 0 to 1") },
-            drop_on_overload: true,
-        }
+with_defaults! {
+    /// `DualPI2` (RFC 9332), under the names of `tc`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DualPi2"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Reference wait. Default 15 ms.
+        pub target: Positive<Duration> => Duration::from_millis(15),
+        /// Time between updates, at least 1 ms. Default 16 ms.
+        pub tupdate: Within<Duration, 1_000_000> => Duration::from_millis(16),
+        /// Weight of the deviation, in 1/s. Default 0.16.
+        pub alpha: Positive<f64> => 0.16,
+        /// Weight of the change, in 1/s. Default 3.2.
+        pub beta: Positive<f64> => 3.2,
+        /// Marking probability of L4S over p': 1 to 255. Default 2.
+        pub coupling_factor: Within<u32, 1, 255> => 2,
+        /// Wait above which L4S is marked. Default 1 ms.
+        pub step_thresh: Duration = Duration::from_millis(1),
+        /// Classic share of bytes while both queues hold packets, from 0 to 1. Default 0.1.
+        pub classic_protection: Share => 0.1,
+        /// Drops in both queues once all L4S is marked. Default true.
+        pub drop_on_overload: bool = true,
     }
 }
 

@@ -12,20 +12,16 @@ use crate::account::Waiting;
 use crate::packet::{Ecn, Packet};
 use control::Random;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Instant, Positive};
+use units::{Duration, Instant, Positive, with_defaults};
 
-/// FQ-COBALT.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCobalt"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// CoDel's interval, and twenty times its target. Default 100 ms.
-    pub rtt: Positive<Duration>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { rtt: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") } }
+with_defaults! {
+    /// FQ-COBALT.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCobalt"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// CoDel's interval, and twenty times its target. Default 100 ms.
+        pub rtt: Positive<Duration> => Duration::from_millis(100),
     }
 }
 

@@ -6,41 +6,28 @@ use crate::account::Waiting;
 use crate::packet::Packet;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
-use units::{Bytes, Duration, Instant, Positive, Within};
+use units::{Bytes, Duration, Instant, Positive, Within, with_defaults};
 
-/// FQ-CoDel (RFC 8290), under its names. The packet limit is `limit`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCodel"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Acceptable standing wait per flow (TARGET). Default 5 ms.
-    pub target: Positive<Duration>,
-    /// Time above TARGET before the first drop (INTERVAL). Default 100 ms.
-    pub interval: Positive<Duration>,
-    /// Backlog of a flow up to which CoDel drops nothing. Default 1514 B.
-    pub mtu: Bytes,
-    /// Bytes per flow and round, at least 256 B. Default 1514 B.
-    pub quantum: Within<Bytes, 256>,
-    /// Hash buckets: 1 to 65536. Default 1024.
-    pub flows: Within<u32, 1, 65_536>,
-    /// Most packets dropped at once from the longest queue, up to half of it. Default 64.
-    pub drop_batch: NonZeroU32,
-    /// ECN marks instead of drops. Default true.
-    pub ecn: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        let codel::Params { target, interval, mtu, .. } = codel::Params::default();
-        Self {
-            target,
-            interval,
-            mtu,
-            quantum: const { Within::<Bytes, 256>::new(Bytes::new(1514)).expect("large enough") },
-            flows: const { Within::<u32, 1, 65_536>::new(1024).expect("from 1 to 65536") },
-            drop_batch: const { NonZeroU32::new(64).expect("above zero") },
-            ecn: true,
-        }
+with_defaults! {
+    /// FQ-CoDel (RFC 8290), under its names. The packet limit is `limit`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCodel"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Acceptable standing wait per flow (TARGET). Default 5 ms.
+        pub target: Positive<Duration> = codel::Params::default().target,
+        /// Time above TARGET before the first drop (INTERVAL). Default 100 ms.
+        pub interval: Positive<Duration> = codel::Params::default().interval,
+        /// Backlog of a flow up to which CoDel drops nothing. Default 1514 B.
+        pub mtu: Bytes = codel::Params::default().mtu,
+        /// Bytes per flow and round, at least 256 B. Default 1514 B.
+        pub quantum: Within<Bytes, 256> => Bytes::new(1514),
+        /// Hash buckets: 1 to 65536. Default 1024.
+        pub flows: Within<u32, 1, 65_536> => 1024,
+        /// Most packets dropped at once from the longest queue, up to half of it. Default 64.
+        pub drop_batch: NonZeroU32 => 64,
+        /// ECN marks instead of drops. Default true.
+        pub ecn: bool = true,
     }
 }
 

@@ -8,49 +8,34 @@
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant, Positive, Share, Within};
+use units::{Bytes, Duration, Instant, Positive, Share, Within, with_defaults};
 
-/// PIE (RFC 8033), under its names.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Pie"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Reference wait (`QDELAY_REF`). Default 15 ms.
-    pub qdelay_ref: Positive<Duration>,
-    /// Time between updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
-    pub t_update: Within<Duration, 1_000_000>,
-    /// Initial time without drops (`MAX_BURST`). Default 150 ms.
-    pub max_burst: Duration,
-    /// Weight of the deviation from the reference, in 1/s. Default 0.125.
-    pub alpha: Positive<f64>,
-    /// Weight of the change since the last update, in 1/s. Default 1.25.
-    pub beta: Positive<f64>,
-    /// Packet size; nothing is dropped while at most two wait (`MEAN_PKTSIZE`). Default 1500 B.
-    pub mean_pktsize: Bytes,
-    /// Evenly spaced drops (section 5.4). Default true.
-    pub derandomization: bool,
-    /// Growth above 0.1 of at most 0.02 per update (section 5.5). Default true.
-    pub cap_drop_adjustment: bool,
-    /// ECN marks instead of drops. Default false.
-    pub ecn: bool,
-    /// Probability above which ECN packets are dropped too. Default 0.1.
-    pub mark_ecnth: Share,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            qdelay_ref: const { Positive::<Duration>::new(Duration::from_millis(15)).expect("above zero") },
-            t_update: const { Within::<Duration, 1_000_000>::new(Duration::from_millis(15)).expect("long enough") },
-            max_burst: Duration::from_millis(150),
-            alpha: const { Positive::<f64>::new(0.125).expect("above zero") },
-            beta: const { Positive::<f64>::new(1.25).expect("above zero") },
-            mean_pktsize: Bytes::new(1500),
-            derandomization: true,
-            cap_drop_adjustment: true,
-            ecn: false,
-            mark_ecnth: const { Share::new(0.1).expect("from 0 to 1") },
-        }
+with_defaults! {
+    /// PIE (RFC 8033), under its names.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Pie"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Reference wait (`QDELAY_REF`). Default 15 ms.
+        pub qdelay_ref: Positive<Duration> => Duration::from_millis(15),
+        /// Time between updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
+        pub t_update: Within<Duration, 1_000_000> => Duration::from_millis(15),
+        /// Initial time without drops (`MAX_BURST`). Default 150 ms.
+        pub max_burst: Duration = Duration::from_millis(150),
+        /// Weight of the deviation from the reference, in 1/s. Default 0.125.
+        pub alpha: Positive<f64> => 0.125,
+        /// Weight of the change since the last update, in 1/s. Default 1.25.
+        pub beta: Positive<f64> => 1.25,
+        /// Packet size; nothing is dropped while at most two wait (`MEAN_PKTSIZE`). Default 1500 B.
+        pub mean_pktsize: Bytes = Bytes::new(1500),
+        /// Evenly spaced drops (section 5.4). Default true.
+        pub derandomization: bool = true,
+        /// Growth above 0.1 of at most 0.02 per update (section 5.5). Default true.
+        pub cap_drop_adjustment: bool = true,
+        /// ECN marks instead of drops. Default false.
+        pub ecn: bool,
+        /// Probability above which ECN packets are dropped too. Default 0.1.
+        pub mark_ecnth: Share => 0.1,
     }
 }
 

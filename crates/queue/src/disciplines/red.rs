@@ -6,53 +6,39 @@
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant, Positive, Rate, Share};
+use units::{Bytes, Duration, Instant, Positive, Rate, Share, refuse_if, with_defaults};
 
-/// Adaptive RED; missing parameters follow from bandwidth and target delay (section 5).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Red"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Link rate, for derived parameters and the idle average. Default 10 Mb/s.
-    pub bandwidth: Positive<Rate>,
-    /// Typical packet size, likewise. Default 1000 B.
-    pub mean_pktsize: Positive<Bytes>,
-    /// Target wait. Default 5 ms.
-    pub target_delay: Positive<Duration>,
-    /// Average queue in packets above which drops begin. Default: half of the packets sent in the target delay, at
-    /// least 5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_th: Option<Positive<f64>>,
-    /// Average queue with probability `max_p`; the probability rises to 1 at twice this. Default: three times `min_th`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_th: Option<Positive<f64>>,
-    /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub w_q: Option<Positive<Share>>,
-    /// Initial drop probability at `max_th`. Default 0.02.
-    pub max_p: Positive<Share>,
-    /// Adaptation of `max_p` to keep the average midway between the thresholds. Default true.
-    pub adaptive: bool,
-    /// Time between changes of `max_p`. Default 0.5 s.
-    pub interval: Positive<Duration>,
-    /// ECN marks instead of drops, below an average of twice `max_th`. Default false.
-    pub ecn: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            bandwidth: const { Positive::<Rate>::new(Rate::mbps(10)).expect("above zero") },
-            mean_pktsize: const { Positive::<Bytes>::new(Bytes::new(1000)).expect("above zero") },
-            target_delay: const { Positive::<Duration>::new(Duration::from_millis(5)).expect("above zero") },
-            min_th: None,
-            max_th: None,
-            w_q: None,
-            max_p: const { Positive::<Share>::new(0.02).expect("above zero and at most 1") },
-            adaptive: true,
-            interval: const { Positive::<Duration>::new(Duration::from_millis(500)).expect("above zero") },
-            ecn: false,
-        }
+with_defaults! {
+    /// Adaptive RED; missing parameters follow from bandwidth and target delay (section 5).
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Red"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Link rate, for derived parameters and the idle average. Default 10 Mb/s.
+        pub bandwidth: Positive<Rate> => Rate::mbps(10),
+        /// Typical packet size, likewise. Default 1000 B.
+        pub mean_pktsize: Positive<Bytes> => Bytes::new(1000),
+        /// Target wait. Default 5 ms.
+        pub target_delay: Positive<Duration> => Duration::from_millis(5),
+        /// Average queue in packets above which drops begin. Default: half of the packets sent in the target delay, at
+        /// least 5.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub min_th: Option<Positive<f64>>,
+        /// Average queue with probability `max_p`; the probability rises to 1 at twice this. Default: three times
+        /// `min_th`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub max_th: Option<Positive<f64>>,
+        /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub w_q: Option<Positive<Share>>,
+        /// Initial drop probability at `max_th`. Default 0.02.
+        pub max_p: Positive<Share> => 0.02,
+        /// Adaptation of `max_p` to keep the average midway between the thresholds. Default true.
+        pub adaptive: bool = true,
+        /// Time between changes of `max_p`. Default 0.5 s.
+        pub interval: Positive<Duration> => Duration::from_millis(500),
+        /// ECN marks instead of drops, below an average of twice `max_th`. Default false.
+        pub ecn: bool,
     }
 }
 
@@ -125,9 +111,7 @@ impl Law for Red {
         let min_th = params.min_th.map_or_else(|| half_a_target().max(5.0), Positive::<f64>::get);
         let max_th = params.max_th.map_or(3.0 * min_th, Positive::<f64>::get);
         let w_q = params.w_q.map_or_else(|| 1.0 - libm::exp(-1.0 / per_second), Positive::<Share>::get);
-        if !(max_th > min_th && max_th.is_finite()) {
-            return Err(Invalid::new("max_th", "must be above min_th"));
-        }
+        refuse_if!(!(max_th > min_th && max_th.is_finite()), Err(Invalid::new("max_th", "must be above min_th")));
         Ok(Self {
             min_th,
             max_th,

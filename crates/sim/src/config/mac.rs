@@ -1,10 +1,10 @@
-//! The `[mac]` table: access to the medium and its conventions.
+//! The `[mac]` table: access to the medium and its conventions, and turns in the order of the packets' age.
 
-use super::{Marks, Turns};
+use super::Marks;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use units::{Bytes, Duration, Power};
+use units::{Bytes, Duration, Power, with_defaults};
 
 /// Medium access of every node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -138,36 +138,25 @@ pub struct Contention {
     pub txop_limit: Option<Duration>,
 }
 
-/// Aggregation (EDCA only): packets of one category for one receiver in a frame.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Aggregation {
-    /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these standards.
-    /// Default: with EDCA the most, in 802.11ax 4194303 B; else "off".
-    pub ampdu: Option<MostBytes>,
-    /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
-    pub ampdu_frames: Option<u16>,
-    /// Longest duration of an aggregate, up to 5484 us.
-    pub ampdu_duration: Duration,
-    /// Longest A-MSDU; "off" for none. 802.11n up to 7935 B, in an A-MPDU 4095 B; ac and ax up to 11424 B.
-    pub amsdu: MostBytes,
-    /// Reaction to a missing BlockAck.
-    pub missed_block_ack: MissedBlockAck,
-    /// Time after its first failed attempt at which a frame of A-MPDUs is given up; "off": after as many attempts as
-    /// other frames.
-    pub lifetime: Lifetime,
-}
-
-impl Default for Aggregation {
-    fn default() -> Self {
-        Self {
-            ampdu: None,
-            ampdu_frames: None,
-            ampdu_duration: Duration::from_millis(4),
-            amsdu: MostBytes::Off,
-            missed_block_ack: MissedBlockAck::default(),
-            lifetime: Lifetime::default(),
-        }
+with_defaults! {
+    /// Aggregation (EDCA only): packets of one category for one receiver in a frame.
+    #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Aggregation {
+        /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these
+        /// standards. Default: with EDCA the most, in 802.11ax 4194303 B; else "off".
+        pub ampdu: Option<MostBytes>,
+        /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
+        pub ampdu_frames: Option<u16>,
+        /// Longest duration of an aggregate, up to 5484 us.
+        pub ampdu_duration: Duration = Duration::from_millis(4),
+        /// Longest A-MSDU; "off" for none. 802.11n up to 7935 B, in an A-MPDU 4095 B; ac and ax up to 11424 B.
+        pub amsdu: MostBytes = MostBytes::Off,
+        /// Reaction to a missing BlockAck.
+        pub missed_block_ack: MissedBlockAck,
+        /// Time after its first failed attempt at which a frame of A-MPDUs is given up; "off": after as many attempts
+        /// as other frames.
+        pub lifetime: Lifetime,
     }
 }
 
@@ -411,4 +400,41 @@ pub enum RateAlgorithm {
     Aarf,
     /// Highest throughput by measured success ratios; Minstrel in 802.11a, b and g.
     MinstrelHt,
+}
+
+with_defaults! {
+    /// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of a 1500 B packet, or of the longest
+    /// aggregate.
+    #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Turns {
+        /// Source of a station's knowledge of turns.
+        pub variant: TurnsVariant,
+        /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1, which is
+        /// strict order.
+        pub quorum: f64 = 0.5,
+        /// Failed requests before plain contention (`K`): 1 to 255.
+        pub attempts: u8 = 4,
+        /// Longest wait after a refusal (`T_req`); less if a younger packet is announced. Default: two exchanges.
+        pub request_wait: Option<Duration>,
+        /// Deferral per older packet known (`T_frame`); "0 s" for none. Default: one exchange.
+        pub deferral: Option<Duration>,
+        /// Lifetime of a neighbour's key (`T_exp`). Default: ten exchanges.
+        pub expiry: Option<Duration>,
+        /// Time since a neighbour's last data or request for which it is still asked (`T_act`).
+        pub activity: Duration = Duration::from_millis(100),
+        /// Most stations asked, the receiver and the strongest neighbours: 1 to 8.
+        pub neighbours: u8 = 8,
+    }
+}
+
+/// Source of a station's knowledge of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnsVariant {
+    /// A request precedes data; stations without an older packet grant it.
+    #[default]
+    Requests,
+    /// Keys in data frames and ACKs; no further frames.
+    Table,
 }

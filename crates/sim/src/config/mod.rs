@@ -10,12 +10,16 @@ macro_rules! over {
     };
 }
 
+/// Keys of a table, each with whether the table has it.
+macro_rules! given {
+    ($table:expr; $($key:ident)+) => {
+        [$((stringify!($key), $table.$key.is_some())),+]
+    };
+}
+
 mod attachment;
 pub mod bqm;
 mod class;
-mod consumption;
-mod draws;
-mod errors;
 mod mac;
 mod marks;
 mod mobility;
@@ -24,36 +28,35 @@ mod nodes;
 mod radio;
 mod routing;
 mod tcp;
-mod tmac;
 mod traffic;
 mod wired;
 
 pub use attachment::Attachment;
 pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
-pub use consumption::{Consumption, LowLevel};
-pub use draws::{LengthRange, Lengths, Load, LoadRange};
-pub use errors::{ErrorModel, Errors, Fading, FadingModel};
+pub(crate) use given;
 pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
     Lifetime, Mac, MissedBlockAck, MostBytes, MuEdca, Ofdma, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
-    WindowReset,
+    Turns, TurnsVariant, WindowReset,
 };
 pub use marks::Marks;
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Network, Record};
 pub use nodes::{
-    CategoryQueues, ClassQueues, Mac80211, Move, Node, Placement, PowerSave, PullLoop, Queues, Roaming, Role, Shape,
-    TurnsScheduler,
+    CategoryQueues, ClassQueues, Consumption, LowLevel, Mac80211, Move, Node, Placement, PowerSave, PullLoop, Queues,
+    Roaming, Role, Shape, TurnsScheduler,
 };
 pub use radio::{
-    BProtection, Capture, ChannelWidth, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
-    Rooms, Standard,
+    BProtection, Capture, ChannelWidth, ErrorModel, Errors, ExtendedRange, Fading, FadingModel, Fec, GuardInterval,
+    PacketPadding, Preamble, Propagation, Radio, Rooms, Standard,
 };
 pub use routing::{
     Aodv, Dsr, DsrProfile, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority,
 };
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
-pub use tmac::{Turns, TurnsVariant};
-pub use traffic::{Admission, Flow, HopRange, Refused, Spread, Step, Traffic, TrafficKind, Transport};
+pub use traffic::{
+    Admission, Flow, HopRange, LengthRange, Lengths, Load, LoadRange, Refused, Spread, Step, Traffic, TrafficKind,
+    Transport,
+};
 pub use wired::{RateStep, Wired};

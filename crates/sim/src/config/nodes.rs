@@ -1,12 +1,12 @@
-//! The `[nodes]` and `[[node]]` tables: the nodes and their positions.
+//! The `[nodes]`, `[[node]]` and `[consumption]` tables: the nodes, their positions and their power draw.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, ChannelWidth, Class, Consumption, Edca, ExtendedRange, Fec, Marks, Standard};
+use super::{Category, ChannelWidth, Class, Edca, ExtendedRange, Fec, Marks, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Decibels, Duration, Length, Positive, Power, Rate, Within};
+use units::{Decibels, Duration, Length, Positive, Power, Rate, Within, with_defaults};
 
 /// Nodes placed by rule.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -208,71 +208,52 @@ pub enum Queues {
     Driver,
 }
 
-/// Settings of `queues = "turns"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct TurnsScheduler {
-    /// Longest wait of packets (D) in the node's own airtime; in wall time longer while others send. Default 100 ms.
-    pub target_delay: Positive<Duration>,
-    /// Longest round of turns, at least `target_delay`. Default: none.
-    pub bulk_delay: Option<Positive<Duration>>,
-    /// Marks packets while more than one turn waits. Default false.
-    pub ecn: bool,
-    /// Rule to leave out.
-    pub without: Option<Rule>,
-}
-
-impl Default for TurnsScheduler {
-    fn default() -> Self {
-        Self { target_delay: queue::turns::Params::TARGET_DELAY, bulk_delay: None, ecn: false, without: None }
+with_defaults! {
+    /// Settings of `queues = "turns"`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct TurnsScheduler {
+        /// Longest wait of packets (D) in the node's own airtime; in wall time longer while others send. Default
+        /// 100 ms.
+        pub target_delay: Positive<Duration> = queue::turns::Params::TARGET_DELAY,
+        /// Longest round of turns, at least `target_delay`. Default: none.
+        pub bulk_delay: Option<Positive<Duration>>,
+        /// Marks packets while more than one turn waits. Default false.
+        pub ecn: bool,
+        /// Rule to leave out.
+        pub without: Option<Rule>,
     }
 }
 
-/// Sleep of a station, as under Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PowerSave {
-    /// Time without packets before the station sleeps. Default 100 ms.
-    pub idle_timeout: Positive<Duration>,
-    /// Time between the beacons for which the station wakes. Default 102.4 ms.
-    pub listen_interval: Positive<Duration>,
-}
-
-impl Default for PowerSave {
-    fn default() -> Self {
-        Self {
-            idle_timeout: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") },
-            listen_interval: const { Positive::<Duration>::new(Duration::from_micros(102_400)).expect("above zero") },
-        }
+with_defaults! {
+    /// Sleep of a station, as under Linux.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct PowerSave {
+        /// Time without packets before the station sleeps. Default 100 ms.
+        pub idle_timeout: Positive<Duration> => Duration::from_millis(100),
+        /// Time between the beacons for which the station wakes. Default 102.4 ms.
+        pub listen_interval: Positive<Duration> => Duration::from_micros(102_400),
     }
 }
 
-/// Roaming of a station, as `wpa_supplicant` decides by the signals of access points, without fading.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Roaming {
-    /// Signal of its access point below which the station searches for a better one. Default -65 dBm.
-    pub threshold: Power,
-    /// Least difference by which the signal of another access point has to be better. Default 5 dB.
-    pub hysteresis: Decibels,
-    /// Time between two searches while the signal is below the threshold; above it, ten times as long. Default 30 s.
-    pub scan_interval: Positive<Duration>,
-    /// Time without data during a move: 30 to 50 ms with 802.11r, up to a second with 802.1X and without 802.11r.
-    /// Default 100 ms.
-    pub outage: Positive<Duration>,
-    /// Moves in order of time, decided outside the scenario; they replace all decisions by signal.
-    pub moves: Vec<Move>,
-}
-
-impl Default for Roaming {
-    fn default() -> Self {
-        Self {
-            threshold: Power::dbm(-65.0),
-            hysteresis: Decibels::new(5.0),
-            scan_interval: const { Positive::<Duration>::new(Duration::from_secs(30)).expect("above zero") },
-            outage: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") },
-            moves: Vec::new(),
-        }
+with_defaults! {
+    /// Roaming of a station, as `wpa_supplicant` decides by the signals of access points, without fading.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Roaming {
+        /// Signal of its access point below which the station searches for a better one. Default -65 dBm.
+        pub threshold: Power = Power::dbm(-65.0),
+        /// Least difference by which the signal of another access point has to be better. Default 5 dB.
+        pub hysteresis: Decibels = Decibels::new(5.0),
+        /// Time between two searches while the signal is below the threshold; above it, ten times as long. Default
+        /// 30 s.
+        pub scan_interval: Positive<Duration> => Duration::from_secs(30),
+        /// Time without data during a move: 30 to 50 ms with 802.11r, up to a second with 802.1X and without 802.11r.
+        /// Default 100 ms.
+        pub outage: Positive<Duration> => Duration::from_millis(100),
+        /// Moves in order of time, decided outside the scenario; they replace all decisions by signal.
+        pub moves: Vec<Move>,
     }
 }
 
@@ -286,37 +267,25 @@ pub struct Move {
     pub access_point: String,
 }
 
-/// Driver and knobs with `queues = "mac80211"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Mac80211 {
-    /// Rule by which the driver pulls packets.
-    pub pull_loop: PullLoop,
-    /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none.
-    pub broadcast_limit: Option<Duration>,
-    /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
-    pub aql_low: Duration,
-    /// Pending airtime from which on a station may not pull (second of `aql_txq_limit`). Default 12 ms.
-    pub aql_high: Duration,
-    /// Pending airtime of all stations from which on each has `aql_low` only. Default 24 ms.
-    pub aql_threshold: Duration,
-    /// Airtime that a station in debt gains per turn. Default 256 us.
-    pub airtime_weight: Positive<Duration>,
-    /// Packets in all queues together (`TXQ_LIMIT`): 1 to 1000000. Default 8192.
-    pub txq_limit: Within<u32, 1, 1_000_000>,
-}
-
-impl Default for Mac80211 {
-    fn default() -> Self {
-        Self {
-            pull_loop: PullLoop::default(),
-            broadcast_limit: None,
-            aql_low: Duration::from_millis(5),
-            aql_high: Duration::from_millis(12),
-            aql_threshold: Duration::from_millis(24),
-            airtime_weight: const { Positive::<Duration>::new(Duration::from_micros(256)).expect("above zero") },
-            txq_limit: const { Within::<u32, 1, 1_000_000>::new(8_192).expect("from 1 to 1000000") },
-        }
+with_defaults! {
+    /// Driver and knobs with `queues = "mac80211"`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Mac80211 {
+        /// Rule by which the driver pulls packets.
+        pub pull_loop: PullLoop,
+        /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none.
+        pub broadcast_limit: Option<Duration>,
+        /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
+        pub aql_low: Duration = Duration::from_millis(5),
+        /// Pending airtime from which on a station may not pull (second of `aql_txq_limit`). Default 12 ms.
+        pub aql_high: Duration = Duration::from_millis(12),
+        /// Pending airtime of all stations from which on each has `aql_low` only. Default 24 ms.
+        pub aql_threshold: Duration = Duration::from_millis(24),
+        /// Airtime that a station in debt gains per turn. Default 256 us.
+        pub airtime_weight: Positive<Duration> => Duration::from_micros(256),
+        /// Packets in all queues together (`TXQ_LIMIT`): 1 to 1000000. Default 8192.
+        pub txq_limit: Within<u32, 1, 1_000_000> => 8_192,
     }
 }
 
@@ -329,4 +298,41 @@ pub enum PullLoop {
     /// Rounds until one yields no packet (mt76).
     #[default]
     Mt76,
+}
+
+/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key, or counts that node
+/// alone (`docs/energy.md`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Consumption {
+    /// Power while sending at the high level. Default 792 mW (DSSS and CCK), 627 mW (OFDM) or 594 mW (HT).
+    pub transmit: Option<Power>,
+    /// Power while others keep the medium busy. Default 330 mW.
+    pub receive: Option<Power>,
+    /// Power while the medium is idle. Default 313.5 mW.
+    pub listen: Option<Power>,
+    /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
+    /// 2.64 mW. Default: never.
+    pub doze: Option<Power>,
+    /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
+    pub low: Option<LowLevel>,
+}
+
+/// The low transmission level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LowLevel {
+    /// Rate of data frames.
+    pub data_rate: Option<Rate>,
+    /// 802.11n: MCS of data frames, instead of `data_rate`.
+    pub mcs: Option<u8>,
+    /// Power while sending a data frame at this level.
+    pub transmit: Power,
+}
+
+impl Consumption {
+    /// These keys, and those of `shared` where they are absent.
+    pub(crate) fn over(&self, shared: &Self) -> Self {
+        over! { self, shared; transmit receive listen doze low }
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Category, Marks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Duration;
+use units::{Duration, with_defaults};
 
 /// Routing of packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -127,98 +127,66 @@ pub enum ErrorsTo {
     All,
 }
 
-/// AODV: first, under their names in RFC 3561, section 10, the parameters in which documents or simulators differ, then
-/// those of the implementation. All other parameters have the RFC's values.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a convention that others differ in")]
-pub struct Aodv {
-    /// Lifetime of a route after its last use.
-    pub active_route_timeout: Duration,
-    /// Time for which requests of a neighbour that got no reply are ignored; zero for never. Default: `rreq_retries` x
-    /// 2 x `node_traversal_time` x `net_diameter`.
-    pub blacklist_timeout: Option<Duration>,
-    /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.
-    pub my_route_timeout: Option<Duration>,
-    /// Most hops between two nodes: TTL of a network-wide request.
-    pub net_diameter: u8,
-    /// Conservative time per hop.
-    #[serde(deserialize_with = "units::positive")]
-    pub node_traversal_time: Duration,
-    /// Time to remember a request. Default: 4 x `node_traversal_time` x `net_diameter`.
-    pub path_discovery_time: Option<Duration>,
-    /// Most route errors per node and second.
-    pub rerr_ratelimit: u8,
-    /// Most route requests per source and second.
-    pub rreq_ratelimit: u8,
-    /// Network-wide requests before a destination is unreachable.
-    pub rreq_retries: u8,
-    /// Hops added to the wait for a reply to a request of limited TTL.
-    pub timeout_buffer: u8,
-    /// TTL of the first request.
-    pub ttl_start: u8,
-    /// Hello messages, whose absence breaks a link.
-    pub hello: bool,
-    /// Local repair of a broken route (section 6.12).
-    pub local_repair: bool,
-    /// Distance from the destination at which a node repairs a route.
-    pub repair_within: RepairWithin,
-    /// Search of a node that repairs a route.
-    pub repair_by: RepairBy,
-    /// Wait for a reply before the next request.
-    pub reply_wait: ReplyWait,
-    /// Pause after a failed search for a destination, while its packets wait.
-    pub search_hold: Duration,
-    /// Receivers of a route error.
-    pub errors_to: ErrorsTo,
-    /// AODV messages that the MAC gives up break a link too.
-    pub message_failures: bool,
-    /// Data packets that the MAC gives up break a link; otherwise only missing `hello` messages do.
-    pub packet_failures: bool,
-    /// Replies only from the destination (D flag).
-    pub destination_only: bool,
-    /// Gratuitous RREP from intermediate nodes to the destination (G flag).
-    pub gratuitous_rrep: bool,
-    /// RREP-ACK after each reply (A flag).
-    pub rrep_ack: bool,
-    /// Packets queued for a broken link are dropped, instead of failing one by one (ns-3).
-    pub purge_on_failure: bool,
-    /// Position of routing packets in queues.
-    pub routing_priority: RoutingPriority,
-    /// Access category of AODV packets, for `mac.access` "edca".
-    pub category: Category,
-}
-
-impl Default for Aodv {
-    fn default() -> Self {
-        Self {
-            active_route_timeout: Duration::from_millis(3000),
-            blacklist_timeout: None,
-            my_route_timeout: None,
-            net_diameter: 35,
-            node_traversal_time: Duration::from_millis(40),
-            path_discovery_time: None,
-            rerr_ratelimit: 10,
-            rreq_ratelimit: 10,
-            rreq_retries: 2,
-            timeout_buffer: 2,
-            ttl_start: 1,
-            hello: false,
-            local_repair: false,
-            repair_within: RepairWithin::default(),
-            repair_by: RepairBy::default(),
-            reply_wait: ReplyWait::default(),
-            search_hold: Duration::ZERO,
-            errors_to: ErrorsTo::default(),
-            message_failures: true,
-            packet_failures: true,
-            destination_only: false,
-            gratuitous_rrep: false,
-            rrep_ack: false,
-            purge_on_failure: true,
-            routing_priority: RoutingPriority::None,
-            category: Category::BestEffort,
-        }
+with_defaults! {
+    /// AODV: first, under their names in RFC 3561, section 10, the parameters in which documents or simulators differ,
+    /// then those of the implementation. All other parameters have the RFC's values.
+    #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Aodv {
+        /// Lifetime of a route after its last use.
+        pub active_route_timeout: Duration = Duration::from_millis(3000),
+        /// Time for which requests of a neighbour that got no reply are ignored; zero for never. Default:
+        /// `rreq_retries` x 2 x `node_traversal_time` x `net_diameter`.
+        pub blacklist_timeout: Option<Duration>,
+        /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.
+        pub my_route_timeout: Option<Duration>,
+        /// Most hops between two nodes: TTL of a network-wide request.
+        pub net_diameter: u8 = 35,
+        /// Conservative time per hop.
+        #[serde(deserialize_with = "units::positive")]
+        pub node_traversal_time: Duration = Duration::from_millis(40),
+        /// Time to remember a request. Default: 4 x `node_traversal_time` x `net_diameter`.
+        pub path_discovery_time: Option<Duration>,
+        /// Most route errors per node and second.
+        pub rerr_ratelimit: u8 = 10,
+        /// Most route requests per source and second.
+        pub rreq_ratelimit: u8 = 10,
+        /// Network-wide requests before a destination is unreachable.
+        pub rreq_retries: u8 = 2,
+        /// Hops added to the wait for a reply to a request of limited TTL.
+        pub timeout_buffer: u8 = 2,
+        /// TTL of the first request.
+        pub ttl_start: u8 = 1,
+        /// Hello messages, whose absence breaks a link.
+        pub hello: bool,
+        /// Local repair of a broken route (section 6.12).
+        pub local_repair: bool,
+        /// Distance from the destination at which a node repairs a route.
+        pub repair_within: RepairWithin,
+        /// Search of a node that repairs a route.
+        pub repair_by: RepairBy,
+        /// Wait for a reply before the next request.
+        pub reply_wait: ReplyWait,
+        /// Pause after a failed search for a destination, while its packets wait.
+        pub search_hold: Duration,
+        /// Receivers of a route error.
+        pub errors_to: ErrorsTo,
+        /// AODV messages that the MAC gives up break a link too.
+        pub message_failures: bool = true,
+        /// Data packets that the MAC gives up break a link; otherwise only missing `hello` messages do.
+        pub packet_failures: bool = true,
+        /// Replies only from the destination (D flag).
+        pub destination_only: bool,
+        /// Gratuitous RREP from intermediate nodes to the destination (G flag).
+        pub gratuitous_rrep: bool,
+        /// RREP-ACK after each reply (A flag).
+        pub rrep_ack: bool,
+        /// Packets queued for a broken link are dropped, instead of failing one by one (ns-3).
+        pub purge_on_failure: bool = true,
+        /// Position of routing packets in queues.
+        pub routing_priority: RoutingPriority = RoutingPriority::None,
+        /// Access category of AODV packets, for `mac.access` "edca".
+        pub category: Category = Category::BestEffort,
     }
 }
 
@@ -234,20 +202,16 @@ pub enum DsrProfile {
     Ns2,
 }
 
-/// DSR (RFC 4728).
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Dsr {
-    /// Parameters and rules.
-    pub profile: DsrProfile,
-    /// Packets queued for a broken link are salvaged at once.
-    pub purge_on_failure: bool,
-    /// Access category of DSR packets without data, for `mac.access` "edca".
-    pub category: Category,
-}
-
-impl Default for Dsr {
-    fn default() -> Self {
-        Self { profile: DsrProfile::default(), purge_on_failure: true, category: Category::default() }
+with_defaults! {
+    /// DSR (RFC 4728).
+    #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Dsr {
+        /// Parameters and rules.
+        pub profile: DsrProfile,
+        /// Packets queued for a broken link are salvaged at once.
+        pub purge_on_failure: bool = true,
+        /// Access category of DSR packets without data, for `mac.access` "edca".
+        pub category: Category,
     }
 }

@@ -383,10 +383,7 @@ impl Egress {
 
     /// The port of a category with the earliest departure, and its time; none if no packet is queued.
     pub(crate) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
-        if self.hardware.is_some() {
-            return None;
-        }
-        self.layout.filled(category, &self.ports).min_by_key(|&(_, at)| at)
+        if self.hardware.is_some() { None } else { self.layout.filled(category, &self.ports).min_by_key(|&(_, at)| at) }
     }
 
     /// Marks the category of a port as possibly having packets again.

@@ -96,10 +96,7 @@ impl Port {
     /// The packet behind `index` others, if the packet may leave now.
     #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
-        if now < self.shaper.ready_at() {
-            return None;
-        }
-        self.queue.peek(now, index, dropped).copied()
+        if now < self.shaper.ready_at() { None } else { self.queue.peek(now, index, dropped).copied() }
     }
 
     /// Takes the packet behind `index` others, if the packet may leave now.

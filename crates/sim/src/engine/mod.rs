@@ -1,14 +1,5 @@
 //! Clock, events, random streams and the arena of packets. No radio, no MAC and no meaning of a packet is known here.
 
-/// Returns the `refusal` if the condition `wrong` holds.
-macro_rules! refuse_if {
-    ($wrong:expr, $refusal:expr) => {
-        if $wrong {
-            return $refusal;
-        }
-    };
-}
-
 mod arena;
 mod bitmap;
 mod events;

@@ -10,9 +10,8 @@
 
 use super::airtime::UsedAirtime;
 use super::buffer::{Assembly, Size};
-use super::context::Context;
 use super::held::{Attempt, Held, User};
-use super::step::{Act, Cleared, Step};
+use super::step::{Act, Cleared, Context, Step};
 use super::{
     Answer, Asks, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Rates, Report, Scoreboard, Unanswered,
 };

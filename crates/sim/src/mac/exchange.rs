@@ -1,17 +1,16 @@
 //! Frame exchanges of a station, from their start to their end.
 
 use super::buffer::{Assembly, Request, Size};
-use super::context::Context;
 use super::downlink::Downlink;
 use super::held::Attempt;
 use super::station::Station;
-use super::step::{Act, Cleared, Step};
+use super::step::{Act, Cleared, Context, Step};
 use super::tmac::slots;
 use super::uplink::Uplink;
 use super::{Announced, Answer, BROADCAST, Conventions, Due, Frame, Kind, Scoreboard, Unanswered};
 use crate::config::MissedBlockAck;
 use crate::radio::Timing;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, refuse_if};
 
 impl Station {
     /// The frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the aggregate

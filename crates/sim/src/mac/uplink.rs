@@ -14,16 +14,15 @@ use super::airtime::UsedAirtime;
 use super::backlogs::{Backlog, Backlogs, Known};
 use super::buffer::{Assembly, Size};
 use super::contention::Contention;
-use super::context::Context;
 use super::frame::multi_block_ack_length;
 use super::held::Held;
-use super::step::{Act, Cleared, Step};
+use super::step::{Act, Cleared, Context, Step};
 use super::{
     Access, Answer, Asks, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Rates, Report, Scoreboard, Unanswered,
 };
 use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{Mimo, Mode, Ru};
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, refuse_if};
 
 /// Unit of the queue size field, and the size from which the field overflows.
 const QUEUE_UNIT: u64 = 256;

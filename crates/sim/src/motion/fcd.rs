@@ -11,7 +11,7 @@ use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 /// An error in the element that was read last.
 struct Wrong(String);

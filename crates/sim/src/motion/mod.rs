@@ -8,15 +8,13 @@ mod fcd;
 mod form;
 mod leg;
 mod movements;
-mod presence;
 mod random_waypoint;
 mod setdest;
 
 pub use form::{Form, read};
 pub(crate) use leg::{Command, Order, Position, Script};
-pub(crate) use movements::Movement;
 pub use movements::{Fault, Movements};
-pub(crate) use presence::Presence;
+pub(crate) use movements::{Movement, Presence};
 pub(crate) use random_waypoint::RandomWaypoint;
 
 use crate::config::WalkStart;

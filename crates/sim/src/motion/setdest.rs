@@ -13,7 +13,7 @@
 use super::movements::{TOO_FAR, is_near};
 use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
 use std::collections::BTreeMap;
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 /// Commands of ns-2's nodes that do not move them.
 const OF_NODES: [&str; 9] =

@@ -25,10 +25,7 @@ impl Band {
     }
 
     /// The channel of this width around the primary 20 MHz channel with this number. `high`: the channel is at 6 GHz
-    /// instead of 5 GHz.
-    ///
-    /// # Errors
-    /// A channel that does not exist, with the nearest existing channel.
+    /// instead of 5 GHz. Errors: a channel that does not exist, with the nearest existing channel.
     pub(crate) fn new(number: u8, width: ChannelWidth, high: bool) -> Result<Self, String> {
         let exists = |&number: &u8| Self::place(number, width, high).is_some();
         if let Some(primary) = Self::place(number, width, high) {

@@ -4,6 +4,7 @@
 use super::settings::Refusal;
 use crate::config::{FadingModel, Radio};
 use crate::engine::{Purpose, Stream};
+use units::refuse_if;
 
 /// Fast fading: the power of a frame over its mean has a gamma distribution with this shape and mean 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,6 @@ mod ends;
 mod errors;
 mod exchange;
 mod fading;
-mod index;
 mod links;
 mod medium;
 mod mimo;

@@ -4,9 +4,9 @@ use super::mimo::{Format, Mimo};
 use super::mode::{DsssRate, Mode, OfdmRate};
 use crate::config::{
     self, BProtection, ChannelWidth, ErrorModel, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Radio,
-    Standard,
+    Standard, given,
 };
-use units::{Frequency, Rate};
+use units::{Frequency, Rate, refuse_if};
 
 /// A setting that contradicts the standard or another setting: its key without a table, and the reason with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +67,7 @@ impl Radio {
         self.check_standard()?;
         self.check_he()?;
         self.check_band()?;
-        let given = [
-            ("data_rate", self.data_rate.is_some()),
-            ("mcs", self.mcs.is_some()),
-            ("nominal_rate", self.nominal_rate.is_some()),
-        ];
+        let given = given!(self; data_rate mcs nominal_rate);
         let given: Vec<&'static str> = given.into_iter().filter(|given| given.1).map(|given| given.0).collect();
         if let [first, second, ..] = given[..] {
             return Err(Refusal::new(second, format!("`{first}` and `{second}` both set the rate; write one")));
@@ -445,10 +441,8 @@ impl Radio {
                 ("streams", self.streams.is_some()),
                 ("coding", self.coding.is_some()),
             ];
-            return match keys.into_iter().find(|&(_, given)| given) {
-                Some((key, _)) => Err(Refusal::of_802_11n(key)),
-                None => Ok(()),
-            };
+            let given = keys.into_iter().find(|&(_, given)| given);
+            return given.map_or(Ok(()), |(key, _)| Err(Refusal::of_802_11n(key)));
         };
         let name = self.standard;
         if !format.widths().contains(&self.channel_width) {

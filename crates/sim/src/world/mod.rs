@@ -9,7 +9,6 @@
 mod accounts;
 mod basis;
 mod build;
-mod control;
 mod delivery;
 mod energy;
 mod error;

@@ -4,7 +4,7 @@ use super::error::BuildError;
 use super::nodes::sites::Site;
 use crate::config;
 use crate::radio::{Channel, Ends, Mode, Refusal, Timing, USUAL_POWER};
-use units::{Decibels, Power};
+use units::{Decibels, Power, refuse_if};
 
 /// Bounds of powers in dBm, with a margin on both sides: licence-free stations may radiate at most 36 dBm, and noise at
 /// room temperature has -101 dBm in 20 MHz.
@@ -25,9 +25,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         ),
     ];
     for (given, one, other) in both {
-        if given {
-            return Err(BuildError::new(format!("radio.{other}"), format!("write either `{one}` or `{other}`")));
-        }
+        refuse_if!(given, Err(BuildError::new(format!("radio.{other}"), format!("write either `{one}` or `{other}`"))));
     }
     let powers = [
         ("tx_power", radio.tx_power),

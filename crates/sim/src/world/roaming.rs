@@ -7,6 +7,7 @@ use crate::engine::{FlowId, NodeId};
 use crate::mac::BROADCAST;
 use crate::net::Routes;
 use std::collections::BTreeMap;
+use units::refuse_if;
 
 /// The stations that roam; none in most networks.
 #[derive(Debug, Default)]
@@ -94,10 +95,7 @@ impl Roaming {
             .map_or(&[], |station| &station.turns[1..=station.ended])
     }
 
-    /// Adds the paths of the flows of stations that roam.
-    ///
-    /// # Errors
-    /// A flow that roaming stations cannot have.
+    /// Adds the paths of the flows of stations that roam. Errors: a flow that roaming stations cannot have.
     pub(crate) fn add_ways(
         &mut self,
         flows: &[Flow],

@@ -4,7 +4,7 @@ use super::error::BuildError;
 use crate::config::{Network, TurnsVariant};
 use crate::mac::{Conventions, KEY, TmacRules};
 use crate::net::{msdu_bytes, network_bytes};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, refuse_if};
 
 /// Sets T-MAC's rules if the network uses it; frames then have a key field.
 pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<(), BuildError> {

@@ -5,7 +5,7 @@ use crate::config::{self, Network, Node as Site, Wired};
 use crate::engine::{EventKey, Handle, NodeId, PortId, Stream};
 use crate::net::Waiting;
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate, refuse_if};
 
 /// The fastest link of IEEE 802.3.
 const FASTEST_WIRE: Rate = Rate::mbps(800_000);

@@ -3,7 +3,7 @@
 use super::stages::{Failure, Stages};
 use super::{MAX_STATES, Pair};
 use crate::Error;
-use units::Duration;
+use units::{Duration, refuse_if};
 
 /// Mean counts and times of a step.
 #[derive(Default)]
@@ -116,9 +116,7 @@ impl Chain {
             stages,
         };
         let rows = chain.stages.count() * chain.stages.count() * chain.kinds().len();
-        if span.saturating_mul(rows as u64) > MAX_STATES {
-            return Err(Error::States);
-        }
+        refuse_if!(span.saturating_mul(rows as u64) > MAX_STATES, Err(Error::States));
         Ok((chain, Duration::from_nanos(tick)))
     }
 

@@ -16,7 +16,7 @@
 
 use super::{Channel, Contention, MAX_DEVICES};
 use crate::Error;
-use units::Duration;
+use units::{Duration, refuse_if};
 
 /// Traffic of class 1, and its target delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,9 +122,7 @@ pub fn equilibrium(channel: &Channel, target: &Target) -> Result<Equilibrium, Er
 pub fn busy_of_each(channel: &Channel, target: &Target, devices: u32) -> Result<f64, Error> {
     channel.check()?;
     let busy = target.busy()?;
-    if devices == 0 || devices > MAX_DEVICES - target.devices {
-        return Err(Error::Stations);
-    }
+    refuse_if!(devices == 0 || devices > MAX_DEVICES - target.devices, Err(Error::Stations));
     let contention = |best_effort| channel.settle([target.devices, devices].map(f64::from), [busy, best_effort]);
     if target.surplus(channel, &contention(1.0)) > 0.0 {
         return Ok(1.0);

@@ -12,8 +12,7 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     if args.expand {
         return expand(&args.targets);
     }
-    let mut fine = String::new();
-    let mut wrong = Vec::new();
+    let (mut fine, mut wrong) = (String::new(), Vec::new());
     for file in targets::files(&args.targets)? {
         // The settings of `--quick` must be valid too.
         let quick = Wishes { quick: true, ..Wishes::default() };
@@ -29,6 +28,23 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
         }
     }
     print(&fine)?;
+    refused(&wrong)
+}
+
+/// Lists scenarios: id, runs, claims and title.
+pub(super) fn list(targets: &[PathBuf]) -> Result<(), Failure> {
+    let (mut found, mut wrong) = (Vec::new(), Vec::new());
+    for file in targets::files(targets)? {
+        match files::skim(&file, &Wishes::default()) {
+            Ok(scenario) => found.push(scenario),
+            Err(refusal) => wrong.push(refusal.to_string()),
+        }
+    }
+    print(&table(&found))?;
+    refused(&wrong)
+}
+
+fn refused(wrong: &[String]) -> Result<(), Failure> {
     if wrong.is_empty() { Ok(()) } else { Err(Failure::wrong(wrong.join("\nerror: "))) }
 }
 
@@ -49,4 +65,15 @@ fn summary(scenario: &Scenario) -> String {
 
 fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn table(scenarios: &[Scenario]) -> String {
+    let width = scenarios.iter().map(|scenario| scenario.id.len()).fold("id".len(), usize::max);
+    let mut text = format!("{:<width$}  {:>5}  {:>6}  {}\n", "id", "runs", "claims", "title");
+    for scenario in scenarios {
+        let runs = scenario.cases.len() * scenario.seeds.len();
+        let (id, claims, title) = (&scenario.id, scenario.claims.len(), &scenario.title);
+        let _ = writeln!(text, "{id:<width$}  {runs:>5}  {claims:>6}  {title}");
+    }
+    text
 }

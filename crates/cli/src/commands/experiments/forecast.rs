@@ -4,6 +4,7 @@ use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
 use lab::forecast::{ARMS, Air, DRAWS, forecast};
 use std::io::Read as _;
+use units::refuse_if;
 
 /// Largest file that is read: an hour of a dozen stations.
 const MOST: u64 = 1 << 28;
@@ -16,9 +17,7 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
         Ok(file) => {
             let read = file.take(MOST).read_to_string(&mut text);
             let read = read.map_err(|error| unusable(&format!("cannot be read: {error}")))?;
-            if read as u64 == MOST {
-                return Err(unusable("is longer than 256 MiB: shorten it"));
-            }
+            refuse_if!(read as u64 == MOST, Err(unusable("is longer than 256 MiB: shorten it")));
         }
         Err(error) => {
             let why = || unusable(&format!("cannot be read as a file ({error}), and no Wi-Fi interface has this name"));

@@ -3,7 +3,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
-use experiment::homes;
+use experiment::homes::{self, Home};
 use experiment::jobs;
 use experiment::report::Simulator;
 use experiment::scenario::{self, Scenario, Wishes};
@@ -12,7 +12,7 @@ use experiment::study::Study;
 use experiment::tables;
 use lab::files;
 use lab::home;
-use lab::store::{self, Store};
+use lab::store::{self, Store, make_folder, write_whole};
 use lab::sweep::{self, Settings, SweepError, Traces};
 use serde_json::json;
 use std::fs;
@@ -74,6 +74,18 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
     }
     let mut verdicts = studies.iter().flat_map(|study| &study.claims);
     Ok(if verdicts.any(|verdict| verdict.verdict.fails()) { DIFFERS } else { HOLDS })
+}
+
+/// Runs all hazards or random homes, or writes the homes as scenarios.
+pub(super) fn arena(args: args::Arena) -> Result<u8, Failure> {
+    let Some(folder) = args.write.clone() else { return reproduce(args.into()) };
+    make_folder(&folder)?;
+    for Home { number, text, .. } in args.drawn().unwrap_or_default() {
+        let file = folder.join(format!("home-{number}.toml"));
+        write_whole(&file, text.as_bytes())?;
+        print(&format!("{}\n", file.display()))?;
+    }
+    Ok(HOLDS)
 }
 
 /// Reads all scenarios, before any is run.

@@ -7,7 +7,7 @@ use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use std::os::fd::OwnedFd;
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 /// Least time between two lines for a watching client.
 pub const WATCH_EVERY: Duration = Duration::from_millis(50);
@@ -126,9 +126,7 @@ impl Client {
 
     /// Gives a watching client its next line, if that is due. A client that has not read the last line misses this one.
     pub(super) fn tell(&mut self, now: Instant, statuses: &[Status]) -> Result<(), Done> {
-        if now >= self.deadline {
-            return Err(Done);
-        }
+        refuse_if!(now >= self.deadline, Err(Done));
         if self.phase != Phase::Watching || now < self.due || self.sent < self.output.len() {
             return Ok(());
         }

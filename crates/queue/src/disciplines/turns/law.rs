@@ -530,10 +530,7 @@ impl Share {
             (self.debt, self.deficit) = (Duration::ZERO, self.deficit.max(nanos(self.pending)));
             return now;
         }
-        if owes.is_zero() {
-            return now;
-        }
-        (now + medium.time_for(owes, self.wants)).min(latest.max(now))
+        if owes.is_zero() { now } else { (now + medium.time_for(owes, self.wants)).min(latest.max(now)) }
     }
 
     /// Counts the airtime of the station's share of the time since it was last counted.

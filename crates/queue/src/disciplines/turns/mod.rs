@@ -18,31 +18,26 @@ use law::{KEPT, SPARSE};
 use medium::OVERHEAD;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Instant, Positive, Within};
+use units::{Bytes, Duration, Instant, Positive, Within, with_defaults};
 
-/// `turns` with one station: for a driver that pushes back, or under a shaper.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TurnsQueue"))]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// Longest time that packets are to wait, above zero. Default 100 ms.
-    pub target_delay: Positive<Duration>,
-    /// Hash buckets of flows: 1 to 65536. Default 1024.
-    pub flows: Within<u32, 1, 65_536>,
+with_defaults! {
+    /// `turns` with one station: for a driver that pushes back, or under a shaper.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[cfg_attr(feature = "schema", schemars(rename = "TurnsQueue"))]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Params {
+        /// Longest time that packets are to wait, above zero. Default 100 ms.
+        pub target_delay: Positive<Duration> = Self::TARGET_DELAY,
+        /// Hash buckets of flows: 1 to 65536. Default 1024.
+        pub flows: Within<u32, 1, 65_536> => 1024,
+    }
 }
 
 impl Params {
     /// The default of `target_delay`.
     pub const TARGET_DELAY: Positive<Duration> =
         Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero");
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        let flows = const { Within::<u32, 1, 65_536>::new(1024).expect("from 1 to 65536") };
-        Self { target_delay: Self::TARGET_DELAY, flows }
-    }
 }
 
 /// Factor by which flows of short packets may wait longer than others.

@@ -8,7 +8,7 @@
 //! | R1 | a packet's key is when its first node made it; a node sends its oldest | `keys`, discipline `oldest-first` |
 //! | R2 | before data a request with the key, for a list of neighbours | `request` |
 //! | R3 | who has nothing older grants, in the order of the list; who has stays silent | `request` |
-//! | R4 | data follow the receiver's grant and a quorum; else a wait for a younger key, or for a time | `request`, `defer` |
+//! | R4 | data follow the receiver's grant and a quorum; else a wait for a younger key, or for a time | `request` |
 //! | R5 | data and acknowledgements tell the sender's next key | `keys` |
 //! | R6 | what was heard expires | `keys` |
 //! | R7 | after some refused requests plain DCF | `request` |
@@ -19,7 +19,6 @@
 //! The host gives a station the key of the oldest packet of its node, and the keys in other stations' frames. All nodes
 //! have the same clock here, so that Lamport's correction of clocks has no effect.
 
-mod defer;
 mod keys;
 mod request;
 mod state;

@@ -3,7 +3,7 @@
 use super::snr::{Formula, Snr};
 use crate::config::{ErrorModel, Radio};
 use crate::radio::settings::Refusal;
-use units::Decibels;
+use units::{Decibels, refuse_if};
 
 /// Boltzmann's constant in J/K, and the temperature of the noise in K.
 const BOLTZMANN: f64 = 1.380_649e-23;

@@ -104,10 +104,7 @@ impl Receivers {
     /// Passes the front of a frame to a listener. True if the medium turned from idle to busy at the listener.
     #[inline]
     pub(crate) fn front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
-        match self.fast_front(frame, link, now) {
-            Some(turned_busy) => turned_busy,
-            None => self.plain_front(frame, link, now),
-        }
+        self.fast_front(frame, link, now).unwrap_or_else(|| self.plain_front(frame, link, now))
     }
 
     /// Fast path of a front: the frame being decoded is judged at its end, or the listener has no frame that is or
@@ -210,10 +207,7 @@ impl Receivers {
     /// Passes the tail of a frame to a listener; `mpdus` are the MPDUs of an aggregate.
     #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
-        match self.fast_tail(frame, link, now) {
-            Some(heard) => heard,
-            None => self.plain_tail(frame, link, now, mpdus),
-        }
+        self.fast_tail(frame, link, now).unwrap_or_else(|| self.plain_tail(frame, link, now, mpdus))
     }
 
     /// Fast path of a tail: the listener decodes nothing, or another frame that is judged at its end, or this frame,

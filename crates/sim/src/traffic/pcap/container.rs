@@ -1,6 +1,7 @@
 //! The files around recorded packets: pcap and pcapng.
 
 use super::error::PcapError;
+use units::refuse_if;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'f> {

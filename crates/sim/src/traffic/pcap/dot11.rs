@@ -5,6 +5,7 @@ use super::error::Reason;
 use super::ip::{No, is_snap, length_at, llc, read};
 use super::link_type as of;
 use std::collections::BTreeMap;
+use units::refuse_if;
 
 /// LLC and SNAP, which an encrypted frame hides.
 const LLC: u64 = 8;

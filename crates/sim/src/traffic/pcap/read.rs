@@ -7,7 +7,7 @@ use super::link;
 use crate::results::LeftOut;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, refuse_if};
 
 /// The IP packets of a recording, in order of time.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::record::{Identity, Losses, Service, TransportRecord};
 use crate::transport::tcp::{Segment, Settings};
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, refuse_if};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
 const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
@@ -27,10 +27,8 @@ pub(crate) struct Answered {
     pub(crate) category: Option<Category>,
 }
 
-/// Returns the transport of a flow and its answers.
-///
-/// # Errors
-/// A kind of traffic that its transport lacks, an answer to a broadcast, or settings of TCP that cannot be used.
+/// Returns the transport of a flow and its answers. Errors: a kind of traffic that its transport lacks, an answer to a
+/// broadcast, or settings of TCP that cannot be used.
 pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answered>, BuildError> {
     let Basis { network, rules, .. } = *basis;
     check_kind(flow)?;
@@ -150,9 +148,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     if described.bqm.is_some_and(|bqm| bqm.every == Some(0)) {
         return Err(("bqm.every", "it must be at least 1: one packet in so many has priority 0".to_owned()));
     }
-    if settings.segment.count() == 0 {
-        return Err(("segment", "segments need a payload of at least 1 B".to_owned()));
-    }
+    refuse_if!(settings.segment.count() == 0, Err(("segment", "segments need a payload of at least 1 B".to_owned())));
     if settings.segment.count() > most {
         return Err((
             "segment",

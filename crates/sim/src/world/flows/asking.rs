@@ -9,12 +9,9 @@ use crate::net::network_bytes;
 use crate::record::Identity;
 use crate::world::error::BuildError;
 use control::FlowGate;
-use units::{Instant, Rate};
+use units::{Instant, Rate, refuse_if};
 
-/// Checks the admission of a described flow; returns the requested rate.
-///
-/// # Errors
-/// A flow that cannot ask for admission.
+/// Checks the admission of a described flow; returns the requested rate. Errors: a flow that cannot ask for admission.
 pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Option<Rate>, BuildError> {
     let Some(admission) = &described.admission else { return Ok(None) };
     let refuse = |key: &str, message: &str| {

@@ -12,7 +12,7 @@ use crate::record::{FlowRecord, Identity, Player};
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use std::collections::BTreeSet;
-use units::{Instant, Rate};
+use units::{Instant, Rate, refuse_if};
 
 pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, BuildError> {
     let Basis { network, names, infrastructure, rules, seed, .. } = *basis;

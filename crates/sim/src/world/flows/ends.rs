@@ -7,6 +7,7 @@ use crate::net::Routes;
 use crate::radio::Medium;
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
+use units::refuse_if;
 
 /// Largest number of flows: a mistake should not take minutes to build.
 pub(crate) const MOST: usize = 10_000;
@@ -42,10 +43,7 @@ impl<'a> Ends<'a> {
         Self { basis: *basis, distances }
     }
 
-    /// The flows that one table describes.
-    ///
-    /// # Errors
-    /// Ends that do not exist, or cannot be combined.
+    /// The flows that one table describes. Errors: ends that do not exist, or cannot be combined.
     pub(crate) fn of(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
         if are_drawn(described) {

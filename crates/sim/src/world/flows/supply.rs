@@ -1,7 +1,7 @@
 //! Builds the traffic sources of flows.
 
 use super::Supply;
-use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
+use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind, given};
 use crate::engine::{Purpose, Stream};
 use crate::net::{MOST_PAYLOAD, network_bytes};
 use crate::results::LeftOut;
@@ -12,7 +12,7 @@ use crate::traffic::{
 use crate::transport::tcp::Settings;
 use crate::world::error::BuildError;
 use std::ops::Range;
-use units::{Bytes, Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate, refuse_if};
 
 /// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
 const TALK_SPURT: Duration = Duration::from_millis(1_004);
@@ -109,24 +109,10 @@ impl<'n> Traffic<'n> {
     }
 
     fn check_keys(&self) -> Result<(), BuildError> {
-        let config::Traffic { kind, rate, packet, overhead, on, off, times, times_shape, .. } = &self.flow.traffic;
-        let config::Traffic { packetisation, silence, size, size_shape, reading, every, file, .. } = &self.flow.traffic;
-        let given = [
-            ("rate", rate.is_some()),
-            ("packet", packet.is_some()),
-            ("overhead", overhead.is_some()),
-            ("on", on.is_some()),
-            ("off", off.is_some()),
-            ("times", times.is_some()),
-            ("times_shape", times_shape.is_some()),
-            ("packetisation", packetisation.is_some()),
-            ("silence", silence.is_some()),
-            ("size", size.is_some()),
-            ("size_shape", size_shape.is_some()),
-            ("reading", reading.is_some()),
-            ("every", every.is_some()),
-            ("file", file.is_some()),
-        ];
+        let traffic = &self.flow.traffic;
+        let config::Traffic { kind, on, off, times, times_shape, silence, size_shape, reading, every, .. } = traffic;
+        let given = given!(traffic; rate packet overhead on off times times_shape packetisation silence size size_shape
+            reading every file);
         let known = kind.keys();
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");

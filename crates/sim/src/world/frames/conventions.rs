@@ -8,7 +8,7 @@ use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use crate::world::nodes::{Node, access, channels};
 use crate::world::radio;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, refuse_if};
 
 pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
     let mac = &network.mac;

@@ -4,7 +4,6 @@ mod aggregate;
 mod air;
 mod bands;
 pub(super) mod conventions;
-mod downlink;
 mod sending;
+mod shared;
 mod station;
-mod uplink;

@@ -5,7 +5,7 @@ use crate::config::{self, Contention, Edca, Network, Role, Standard, TimeoutDefe
 use crate::mac::Access;
 use crate::radio::{Mode, Timing};
 use crate::world::error::BuildError;
-use units::Duration;
+use units::{Duration, refuse_if};
 
 /// The smallest window of 802.11b.
 const OF_B: u16 = 31;

@@ -19,7 +19,7 @@ use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
 use queue::Shaper;
 use queue::turns::Rule;
-use units::{Duration, Instant};
+use units::{Duration, Instant, refuse_if};
 
 /// All nodes with their ports and stations.
 pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
@@ -42,10 +42,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         };
         let sets = if alone { at_any.and(Sets::ACCESS) } else { at_any };
         let low = consumption.as_ref().and_then(|described| described.low.as_ref());
-        let (reads, sets) = match low {
-            Some(_) => (reads.and(Reads::LEVELS), sets.and(Sets::LEVEL)),
-            None => (reads, sets),
-        };
+        let (reads, sets) = low.map_or((reads, sets), |_| (reads.and(Reads::LEVELS), sets.and(Sets::LEVEL)));
         let mut ports: List<PortId, Port> = List::default();
         for port in (0..layout.radio_ports()).map(PortId::at) {
             let (settings, table) = match &settings {

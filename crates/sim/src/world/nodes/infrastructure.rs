@@ -4,12 +4,13 @@ use super::Node;
 use super::generations::Generations;
 use super::roaming::Family;
 use super::sites::Site;
-use crate::config::{Class, Network, Protocol, Queues, Role, TurnsScheduler};
+use crate::config::{Class, Network, Protocol, Queues, Role, TurnsScheduler, given};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
 use crate::world::error::BuildError;
 use crate::world::wired::{self, Link, Wire};
+use units::refuse_if;
 
 /// Connections of nodes beyond their radio range. Nodes with a radio come first, wired nodes after them.
 #[derive(Debug)]
@@ -221,17 +222,8 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         }
     }
     if site.role == Role::Wired {
-        let given = [
-            ("data_rate", site.data_rate.is_some()),
-            ("mcs", site.mcs.is_some()),
-            ("downlink_mcs", site.downlink_mcs.is_some()),
-            ("standard", site.standard.is_some()),
-            ("channel_width", site.channel_width.is_some()),
-            ("streams", site.streams.is_some()),
-            ("channel", site.channel.is_some()),
-            ("waypoints", !site.waypoints.is_empty()),
-        ];
-        for (key, given) in given {
+        let given = given!(site; data_rate mcs downlink_mcs standard channel_width streams channel);
+        for (key, given) in given.into_iter().chain([("waypoints", !site.waypoints.is_empty())]) {
             refuse_if!(given, refuse(key, format!("`{}` has no radio and no `{key}`", site.name)));
         }
         if site.queue.is_some() || !site.category_queue.is_default() || !site.class_queue.is_default() {

@@ -6,7 +6,7 @@ use crate::config::{Mobility, MobilityModel, Network, Place, Speeds};
 use crate::engine::{Purpose, Stream};
 use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWaypoint, Walk, read};
 use crate::world::error::BuildError;
-use units::{Duration, Instant, Length};
+use units::{Duration, Instant, Length, refuse_if};
 
 /// Shortest time in which a node may cross its area: faster nodes are a mistake, and would change direction too often.
 const SHORTEST_CROSSING: Duration = Duration::from_millis(1);

@@ -7,7 +7,7 @@ use crate::config::{Network, Queues, Roaming, Role};
 use crate::motion::{Motion, Presence};
 use crate::radio::{Channel, Signals};
 use crate::world::error::BuildError;
-use units::{Duration, Instant, Power};
+use units::{Duration, Instant, Power, refuse_if};
 
 /// Interval of beacons. A station checks the signal at each beacon.
 const BEACON: Duration = Duration::from_micros(102_400);

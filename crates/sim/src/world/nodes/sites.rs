@@ -4,7 +4,7 @@ use crate::config::{Network, Place, Placement, Role, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::world::error::BuildError;
 use std::collections::{BTreeMap, BTreeSet};
-use units::Length;
+use units::{Length, refuse_if};
 
 /// A node as described; it has no position if the mobility model places the node.
 pub(crate) use crate::config::Node as Site;

@@ -1,6 +1,6 @@
 //! Headers, caches and short exchanges, worked out by hand.
 
-use super::super::paths::Paths;
+use super::super::cache::Paths;
 use super::super::settings::{NearRequest, RouteCache};
 use super::*;
 use crate::net::dsr::longest_header;

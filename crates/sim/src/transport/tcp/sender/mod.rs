@@ -5,6 +5,5 @@ mod input;
 mod losses;
 mod output;
 mod state;
-mod tail;
 
 pub(crate) use state::{Counts, Sender};

@@ -1,0 +1,37 @@
+//! Macros of all crates: early returns of refusals, and structs of settings with the default beside each field.
+
+/// Returns the `refusal` if the condition `wrong` holds.
+#[macro_export]
+macro_rules! refuse_if {
+    ($wrong:expr, $refusal:expr) => {
+        if $wrong {
+            return $refusal;
+        }
+    };
+}
+
+/// Makes a struct and its [`Default`]: `name: Type = value`, or `name: Type => value` for a value that `Type::new` puts
+/// within bounds while the program is compiled. A field without a value has the default of its type.
+#[macro_export]
+macro_rules! with_defaults {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $Name:ident {
+            $($(#[$of:meta])* $of_vis:vis $field:ident: $Type:ty $(= $value:expr)? $(=> $bounded:expr)?,)*
+        }
+    ) => {
+        $(#[$meta])*
+        $vis struct $Name {
+            $($(#[$of])* $of_vis $field: $Type,)*
+        }
+
+        impl ::core::default::Default for $Name {
+            fn default() -> Self {
+                Self { $($field: $crate::with_defaults!(@ $Type $(= $value)? $(=> $bounded)?),)* }
+            }
+        }
+    };
+    (@ $Type:ty = $value:expr) => { $value };
+    (@ $Type:ty => $bounded:expr) => { const { <$Type>::new($bounded).expect("within its bounds") } };
+    (@ $Type:ty) => { <$Type as ::core::default::Default>::default() };
+}
