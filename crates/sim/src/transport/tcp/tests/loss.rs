@@ -1,248 +1,190 @@
 //! Tests of fast retransmit and recovery in three flavours, limited transmit, timeouts, and Karn's rule.
 
 use super::trace::{plain, run};
+use crate::transport::tcp::sender::Sender;
 use crate::transport::tcp::*;
 use Recovery::{NewReno, Reno, Sack};
 
-/// The handshake and a first window of eight.
-const EIGHT: [(&str, &str); 2] = [("open", "SYN"), ("syn-ack", "0 1 2 3 4 5 6 7")];
-const TEN: [(&str, &str); 2] = [("open", "SYN"), ("syn-ack", "0 1 2 3 4 5 6 7 8 9")];
+type Steps<'s> = &'s [(&'static str, &'static str)];
 
-fn after(
-    first: [(&'static str, &'static str); 2],
-    then: &[(&'static str, &'static str)],
-) -> Vec<(&'static str, &'static str)> {
-    first.into_iter().chain(then.iter().copied()).collect()
+/// A trace that begins with the handshake and a first window of eight.
+fn eight(recovery: Recovery) -> impl Fn(Steps) -> Sender {
+    after(recovery, 8, "0 1 2 3 4 5 6 7")
+}
+
+fn ten(recovery: Recovery) -> impl Fn(Steps) -> Sender {
+    after(recovery, 10, "0 1 2 3 4 5 6 7 8 9")
+}
+
+fn after(recovery: Recovery, initial: u32, window: &'static str) -> impl Fn(Steps) -> Sender {
+    move |steps| run(plain(recovery, initial), None, &[&[("open", "SYN"), ("syn-ack", window)], steps].concat())
 }
 
 #[test]
 fn without_sack_the_third_duplicate_repeats_the_first_segment_and_inflates_the_window() {
     for recovery in [Reno, NewReno] {
-        let sender = run(
-            plain(recovery, 8),
-            None,
-            &after(
-                EIGHT,
-                &[
-                    ("ack 0", ""),
-                    ("ack 0", "cwnd=8"),
-                    ("ack 0", "r0 cwnd=7 ssthresh=4"),
-                    ("ack 0", "cwnd=8"),
-                    ("ack 0", "8 cwnd=9"),
-                    ("ack 0", "9 cwnd=10"),
-                    ("ack 0", "10 cwnd=11"),
-                    ("ack 8", "11 cwnd=4"),
-                ],
-            ),
-        );
+        let sender = eight(recovery)(&[
+            ("ack 0", ""),
+            ("ack 0", "cwnd=8"),
+            ("ack 0", "r0 cwnd=7 ssthresh=4"),
+            ("ack 0", "cwnd=8"),
+            ("ack 0", "8 cwnd=9"),
+            ("ack 0", "9 cwnd=10"),
+            ("ack 0", "10 cwnd=11"),
+            ("ack 8", "11 cwnd=4"),
+        ]);
         assert_eq!((sender.counts.recoveries, sender.counts.retransmits), (1, 1));
     }
 }
 
 #[test]
 fn with_sack_the_pipe_says_what_may_be_sent() {
-    run(
-        plain(Sack, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("ack 0 sack 1", ""),
-                ("ack 0 sack 1-2", ""),
-                ("ack 0 sack 1-3", "r0 cwnd=4 ssthresh=4"),
-                // In the pipe: r0, 5, 6, 7.
-                ("ack 0 sack 1-4", ""),
-                ("ack 0 sack 1-5", "8"),
-                ("ack 0 sack 1-6", "9"),
-                ("ack 0 sack 1-7", "10"),
-                ("ack 8", "11 cwnd=4"),
-            ],
-        ),
-    );
+    eight(Sack)(&[
+        ("ack 0 sack 1", ""),
+        ("ack 0 sack 1-2", ""),
+        ("ack 0 sack 1-3", "r0 cwnd=4 ssthresh=4"),
+        // In the pipe: r0, 5, 6, 7.
+        ("ack 0 sack 1-4", ""),
+        ("ack 0 sack 1-5", "8"),
+        ("ack 0 sack 1-6", "9"),
+        ("ack 0 sack 1-7", "10"),
+        ("ack 8", "11 cwnd=4"),
+    ]);
 }
 
 #[test]
 fn reno_meets_two_losses_with_a_timeout() {
-    run(
-        plain(Reno, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "r0"),
-                ("ack 0", ""),
-                ("ack 0", "8"),
-                ("ack 0", "9"),
-                // Recovery ends with the first new acknowledgement, and too few segments are on the way for another.
-                ("ack 2", "cwnd=4 deadline=1000"),
-                ("ack 2", ""),
-                ("ack 2", ""),
-                ("timer", "r2 cwnd=1 ssthresh=2"),
-                ("ack 10", "10 11 cwnd=2"),
-            ],
-        ),
-    );
+    eight(Reno)(&[
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "r0"),
+        ("ack 0", ""),
+        ("ack 0", "8"),
+        ("ack 0", "9"),
+        // Recovery ends with the first new acknowledgement, and too few segments are on the way for another.
+        ("ack 2", "cwnd=4 deadline=1000"),
+        ("ack 2", ""),
+        ("ack 2", ""),
+        ("timer", "r2 cwnd=1 ssthresh=2"),
+        ("ack 10", "10 11 cwnd=2"),
+    ]);
 }
 
 #[test]
 fn newreno_repeats_the_second_loss_on_a_partial_acknowledgement() {
-    run(
-        plain(NewReno, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "r0"),
-                ("ack 0", ""),
-                ("ack 0", "8"),
-                ("ack 0", "9 cwnd=10"),
-                ("ack 2", "r2 10 cwnd=9"),
-                ("ack 2", "11"),
-                ("ack 2", "12"),
-                ("ack 10", "13 cwnd=4"),
-            ],
-        ),
-    );
+    eight(NewReno)(&[
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "r0"),
+        ("ack 0", ""),
+        ("ack 0", "8"),
+        ("ack 0", "9 cwnd=10"),
+        ("ack 2", "r2 10 cwnd=9"),
+        ("ack 2", "11"),
+        ("ack 2", "12"),
+        ("ack 10", "13 cwnd=4"),
+    ]);
 }
 
 #[test]
 fn sack_repeats_two_losses_in_one_round_trip() {
-    run(
-        plain(Sack, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("ack 0 sack 1", ""),
-                ("ack 0 sack 3 1", ""),
-                ("ack 0 sack 3-4 1", "r0 cwnd=4"),
-                ("ack 0 sack 3-5 1", "r2"),
-                ("ack 0 sack 3-6 1", "8"),
-                ("ack 0 sack 3-7 1", "9"),
-                ("ack 2 sack 3-7", "10"),
-                ("ack 8", "11 cwnd=4"),
-            ],
-        ),
-    );
+    eight(Sack)(&[
+        ("ack 0 sack 1", ""),
+        ("ack 0 sack 3 1", ""),
+        ("ack 0 sack 3-4 1", "r0 cwnd=4"),
+        ("ack 0 sack 3-5 1", "r2"),
+        ("ack 0 sack 3-6 1", "8"),
+        ("ack 0 sack 3-7 1", "9"),
+        ("ack 2 sack 3-7", "10"),
+        ("ack 8", "11 cwnd=4"),
+    ]);
 }
 
 #[test]
 fn reno_meets_four_losses_with_go_back_n() {
-    run(
-        plain(Reno, 10),
-        None,
-        &after(
-            TEN,
-            &[
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "r0 cwnd=8"),
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "10"),
-                ("ack 1", "cwnd=5"),
-                ("ack 1", ""),
-                ("timer", "r1 cwnd=1 ssthresh=2.5"),
-                ("ack 2", "r2 r3 cwnd=2"),
-                ("ack 3", "r4 r5 cwnd=3"),
-                ("ack 11", "11 12 13 14 cwnd=4"),
-                // Duplicates that the needless repetitions cause start no fast retransmit.
-                ("ack 11", ""),
-                ("ack 11", ""),
-                ("ack 11", "cwnd=4"),
-            ],
-        ),
-    );
+    ten(Reno)(&[
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "r0 cwnd=8"),
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "10"),
+        ("ack 1", "cwnd=5"),
+        ("ack 1", ""),
+        ("timer", "r1 cwnd=1 ssthresh=2.5"),
+        ("ack 2", "r2 r3 cwnd=2"),
+        ("ack 3", "r4 r5 cwnd=3"),
+        ("ack 11", "11 12 13 14 cwnd=4"),
+        // Duplicates that the needless repetitions cause start no fast retransmit.
+        ("ack 11", ""),
+        ("ack 11", ""),
+        ("ack 11", "cwnd=4"),
+    ]);
 }
 
 #[test]
 fn newreno_repeats_one_of_four_losses_each_round_trip() {
-    run(
-        plain(NewReno, 10),
-        None,
-        &after(
-            TEN,
-            &[
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "r0 cwnd=8"),
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "10 cwnd=11"),
-                ("ack 1", "r1 11 cwnd=11"),
-                ("ack 1", "12"),
-                ("ack 2", "r2 13"),
-                ("ack 2", "14"),
-                ("ack 2", "15"),
-                ("ack 3", "r3 16 cwnd=14"),
-                ("ack 3", "17"),
-                ("ack 3", "18"),
-                ("ack 3", "19"),
-                ("ack 16", "20 cwnd=5"),
-            ],
-        ),
-    );
+    ten(NewReno)(&[
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "r0 cwnd=8"),
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "10 cwnd=11"),
+        ("ack 1", "r1 11 cwnd=11"),
+        ("ack 1", "12"),
+        ("ack 2", "r2 13"),
+        ("ack 2", "14"),
+        ("ack 2", "15"),
+        ("ack 3", "r3 16 cwnd=14"),
+        ("ack 3", "17"),
+        ("ack 3", "18"),
+        ("ack 3", "19"),
+        ("ack 16", "20 cwnd=5"),
+    ]);
 }
 
 #[test]
 fn sack_repeats_four_losses_in_one_round_trip() {
-    run(
-        plain(Sack, 10),
-        None,
-        &after(
-            TEN,
-            &[
-                ("ack 0 sack 4", ""),
-                ("ack 0 sack 4-5", ""),
-                ("ack 0 sack 4-6", "r0 r1 cwnd=5"),
-                ("ack 0 sack 4-7", "r2"),
-                ("ack 0 sack 4-8", "r3"),
-                ("ack 0 sack 4-9", "10"),
-                ("ack 1 sack 4-9", "11"),
-                ("ack 2 sack 4-9", "12"),
-                ("ack 3 sack 4-9", "13"),
-                ("ack 10", "14 cwnd=5"),
-            ],
-        ),
-    );
+    ten(Sack)(&[
+        ("ack 0 sack 4", ""),
+        ("ack 0 sack 4-5", ""),
+        ("ack 0 sack 4-6", "r0 r1 cwnd=5"),
+        ("ack 0 sack 4-7", "r2"),
+        ("ack 0 sack 4-8", "r3"),
+        ("ack 0 sack 4-9", "10"),
+        ("ack 1 sack 4-9", "11"),
+        ("ack 2 sack 4-9", "12"),
+        ("ack 3 sack 4-9", "13"),
+        ("ack 10", "14 cwnd=5"),
+    ]);
 }
 
 #[test]
 fn many_octets_above_the_first_segment_show_its_loss_before_the_third_duplicate() {
     // Acknowledgements were lost: the first to come reports three segments (RFC 6675, section 5, step 2).
-    run(plain(Sack, 8), None, &after(EIGHT, &[("ack 0 sack 1-3", "r0 cwnd=4")]));
+    eight(Sack)(&[("ack 0 sack 1-3", "r0 cwnd=4")]);
 }
 
 #[test]
 fn a_lost_repetition_takes_a_timeout() {
-    let sender = run(
-        plain(Sack, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("ack 0 sack 1", ""),
-                ("ack 0 sack 1-2", ""),
-                ("ack 0 sack 1-3", "r0 cwnd=4"),
-                ("ack 0 sack 1-4", ""),
-                ("ack 0 sack 1-5", "8"),
-                ("ack 0 sack 1-6", "9"),
-                ("ack 0 sack 1-7", "10"),
-                ("ack 0 sack 1-8", "11"),
-                ("ack 0 sack 1-9", "12"),
-                ("ack 0 sack 1-10", "13"),
-                // The threshold falls a second time (RFC 5681, 4.3); what was SACKed is not repeated.
-                ("timer", "r0 cwnd=1 ssthresh=2 deadline=2000"),
-                ("ack 11", "r11 r12 cwnd=2"),
-                ("ack 13", "r13 14 15 cwnd=3"),
-                ("ack 14", "16 cwnd=3"),
-            ],
-        ),
-    );
+    let sender = eight(Sack)(&[
+        ("ack 0 sack 1", ""),
+        ("ack 0 sack 1-2", ""),
+        ("ack 0 sack 1-3", "r0 cwnd=4"),
+        ("ack 0 sack 1-4", ""),
+        ("ack 0 sack 1-5", "8"),
+        ("ack 0 sack 1-6", "9"),
+        ("ack 0 sack 1-7", "10"),
+        ("ack 0 sack 1-8", "11"),
+        ("ack 0 sack 1-9", "12"),
+        ("ack 0 sack 1-10", "13"),
+        // The threshold falls a second time (RFC 5681, 4.3); what was SACKed is not repeated.
+        ("timer", "r0 cwnd=1 ssthresh=2 deadline=2000"),
+        ("ack 11", "r11 r12 cwnd=2"),
+        ("ack 13", "r13 14 15 cwnd=3"),
+        ("ack 14", "16 cwnd=3"),
+    ]);
     assert_eq!(sender.counts.timeouts, 1);
 }
 
@@ -337,58 +279,37 @@ fn without_limited_transmit_a_window_of_three_waits_for_the_timer() {
 
 #[test]
 fn newreno_restarts_the_timer_on_the_first_partial_acknowledgement_only() {
-    run(
-        plain(NewReno, 10),
-        None,
-        &after(
-            TEN,
-            &[
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "r0 deadline=1000"),
-                ("ack 1", "r1 deadline=1000"),
-                ("ack 2", "r2 deadline=900"),
-            ],
-        ),
-    );
+    ten(NewReno)(&[
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "r0 deadline=1000"),
+        ("ack 1", "r1 deadline=1000"),
+        ("ack 2", "r2 deadline=900"),
+    ]);
 }
 
 #[test]
 fn newreno_needs_more_acknowledged_than_its_last_recovery_to_begin_another() {
-    run(
-        plain(NewReno, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("ack 0", ""),
-                ("ack 0", ""),
-                ("ack 0", "r0"),
-                ("ack 8", "8 9 cwnd=2"),
-                ("ack 8", ""),
-                ("ack 8", ""),
-                ("ack 8", "cwnd=2"),
-            ],
-        ),
-    );
+    eight(NewReno)(&[
+        ("ack 0", ""),
+        ("ack 0", ""),
+        ("ack 0", "r0"),
+        ("ack 8", "8 9 cwnd=2"),
+        ("ack 8", ""),
+        ("ack 8", ""),
+        ("ack 8", "cwnd=2"),
+    ]);
 }
 
 #[test]
 fn a_timeout_doubles_and_the_threshold_is_held() {
-    run(
-        plain(Sack, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("timer", "r0 cwnd=1 ssthresh=4 deadline=2000"),
-                ("timer", "r0 cwnd=1 ssthresh=4 deadline=4000"),
-                // Karn: nothing is measured of what was repeated, and the back-off stays; then it ends.
-                ("ack 8", "8 9 cwnd=2 deadline=4000"),
-                ("ack 9", "10 11 cwnd=3 rto=1000"),
-            ],
-        ),
-    );
+    eight(Sack)(&[
+        ("timer", "r0 cwnd=1 ssthresh=4 deadline=2000"),
+        ("timer", "r0 cwnd=1 ssthresh=4 deadline=4000"),
+        // Karn: nothing is measured of what was repeated, and the back-off stays; then it ends.
+        ("ack 8", "8 9 cwnd=2 deadline=4000"),
+        ("ack 9", "10 11 cwnd=3 rto=1000"),
+    ]);
 }
 
 #[test]
@@ -415,21 +336,14 @@ fn a_receiver_that_drops_what_it_had_reported_is_served_again() {
 
 #[test]
 fn nonsense_changes_nothing() {
-    let sender = run(
-        plain(Sack, 8),
-        None,
-        &after(
-            EIGHT,
-            &[
-                ("ack 9", ""),
-                ("ack 0 sack 8 9-20", ""),
-                ("ack 0 sack 0 7-30", ""),
-                ("ack 0 sack 4-2", ""),
-                ("ack 0 sack 900", ""),
-                ("ack 0", ""),
-                ("ack 0", "cwnd=8"),
-            ],
-        ),
-    );
+    let sender = eight(Sack)(&[
+        ("ack 9", ""),
+        ("ack 0 sack 8 9-20", ""),
+        ("ack 0 sack 0 7-30", ""),
+        ("ack 0 sack 4-2", ""),
+        ("ack 0 sack 900", ""),
+        ("ack 0", ""),
+        ("ack 0", "cwnd=8"),
+    ]);
     assert_eq!(sender.counts.recoveries, 0);
 }
