@@ -38,7 +38,7 @@ pub struct Params {
     pub sets: NonZeroU8,
     /// SWAN-2: time per set (`T_set`). Default 1 s.
     pub set_time: Positive<Duration>,
-    /// SWAN-2: precedence in marking of newly admitted flows.
+    /// SWAN-2: whether newly admitted flows are marked first.
     pub new_first: NewFirst,
 }
 

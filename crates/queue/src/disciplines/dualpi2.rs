@@ -29,7 +29,7 @@ pub struct Params {
     pub alpha: Positive<f64>,
     /// Weight of the change, in 1/s. Default 3.2.
     pub beta: Positive<f64>,
-    /// Marking probability of L4S over p': 1 to 255. Default 2.
+    /// Marking probability of L4S per base probability p': 1 to 255. Default 2.
     pub coupling_factor: Within<u32, 1, 255>,
     /// Wait above which L4S is marked. Default 1 ms.
     pub step_thresh: Duration,

@@ -29,7 +29,7 @@ pub struct Params {
     pub mean_pktsize: Bytes,
     /// Evenly spaced drops (section 5.4). Default true.
     pub derandomization: bool,
-    /// Growth above 0.1 of at most 0.02 per update (section 5.5). Default true.
+    /// Above 0.1 the drop probability grows by at most 0.02 per update (section 5.5). Default true.
     pub cap_drop_adjustment: bool,
     /// ECN marks instead of drops. Default false.
     pub ecn: bool,

@@ -15,7 +15,7 @@ use units::{Bytes, Duration, Instant, Positive, Rate, Share};
 pub struct Params {
     /// Link rate, for derived parameters and the idle average. Default 10 Mb/s.
     pub bandwidth: Positive<Rate>,
-    /// Typical packet size, likewise. Default 1000 B.
+    /// Typical packet size, used like `bandwidth`. Default 1000 B.
     pub mean_pktsize: Positive<Bytes>,
     /// Target wait. Default 5 ms.
     pub target_delay: Positive<Duration>,
@@ -23,7 +23,8 @@ pub struct Params {
     /// least 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<Positive<f64>>,
-    /// Average queue with probability `max_p`; the probability rises to 1 at twice this. Default: three times `min_th`.
+    /// Average queue at which the drop probability is `max_p`; at twice this average it is 1. Default: three times
+    /// `min_th`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_th: Option<Positive<f64>>,
     /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.

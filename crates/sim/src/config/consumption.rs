@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Power, Rate};
 
-/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key, or counts that node
-/// alone (`docs/energy.md`).
+/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key; without it, only
+/// that node is counted (`docs/energy.md`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Consumption {
@@ -18,7 +18,7 @@ pub struct Consumption {
     /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
     /// 2.64 mW. Default: never.
     pub doze: Option<Power>,
-    /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
+    /// Low level: rate and power, for controllers that choose. Needs the DCF, one queue and no rate control.
     pub low: Option<LowLevel>,
 }
 

@@ -30,7 +30,7 @@ pub enum ErrorModel {
     Fixed,
     /// By SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
     Nist,
-    /// `nist`, with OFDM by Lacage and Henderson (2006).
+    /// `nist`, but OFDM by Lacage and Henderson (2006).
     Yans,
 }
 

@@ -25,7 +25,7 @@ pub struct Mac {
     pub cw_min: Option<u16>,
     /// Largest contention window in slots. Default 1023.
     pub cw_max: Option<u16>,
-    /// Attempts at a frame up to the RTS threshold (dot11ShortRetryLimit). Default 7.
+    /// Attempts at a frame no longer than the RTS threshold (dot11ShortRetryLimit). Default 7.
     pub short_retry_limit: Option<u8>,
     /// Attempts, after an answered RTS, at a frame above the RTS threshold (dot11LongRetryLimit). Default 4.
     pub long_retry_limit: Option<u8>,
@@ -37,12 +37,12 @@ pub struct Mac {
     pub first_access: FirstAccess,
     /// Condition for answering an RTS.
     pub answer_rts: AnswerRts,
-    /// Resets of the contention window to its minimum, besides those after a success or a given-up frame.
+    /// Resets of the contention window to its minimum, besides after a success or a given-up frame.
     pub window_reset: WindowReset,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
-    /// Depth of the hardware queues below the ports, with the frame being sent: "64 packets", "2
-    /// aggregates" or "4 ms" of airtime. For mac80211 "off" is 2016 packets.
+    /// Depth of the hardware queues below the ports, including the frame being sent: "64 packets", "2 aggregates" or "4
+    /// ms" of airtime. For mac80211 "off" is 2016 packets.
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
     pub hardware_queue_per: HardwareQueuePer,
@@ -85,7 +85,7 @@ pub enum Ofdma {
     Both,
 }
 
-/// Contention after each answer with data to a trigger (IEEE 802.11ax-2021, 26.2.7), in all categories.
+/// Contention of a station, in all categories, after it answered a trigger with data (IEEE 802.11ax-2021, 26.2.7).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MuEdca {
@@ -153,8 +153,8 @@ pub struct Aggregation {
     pub amsdu: MostBytes,
     /// Reaction to a missing BlockAck.
     pub missed_block_ack: MissedBlockAck,
-    /// Time after its first failed attempt at which a frame of A-MPDUs is given up; "off": after as many attempts as
-    /// other frames.
+    /// Time from its first failed attempt until a frame of an A-MPDU is given up; "off" limits attempts, as for other
+    /// frames.
     pub lifetime: Lifetime,
 }
 
@@ -354,8 +354,8 @@ pub enum TimeoutDeferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// No wait if the medium was idle for DIFS (AIFS). Otherwise a backoff, as when the medium turns busy before DIFS
-    /// is over or a response is due (standard).
+    /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. Otherwise
+    /// DIFS (AIFS) of idle medium, which may lie before the arrival (standard).
     #[default]
     Immediate,
     /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, regardless of later
@@ -386,7 +386,7 @@ pub enum WindowReset {
     /// After `short_retry_limit` + 1 consecutive failures (standard).
     #[default]
     RetryLimit,
-    /// At no other time (ns-3.37).
+    /// Never (ns-3.37).
     GivenUp,
 }
 

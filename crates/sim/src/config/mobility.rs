@@ -81,7 +81,7 @@ pub enum WalkStart {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
-    /// Departure, even before the previous waypoint is reached.
+    /// Departure, even if the previous waypoint is not yet reached.
     pub time: Duration,
     /// Destination x, y and perhaps a height (default: the present one).
     pub position: Place,

@@ -46,8 +46,8 @@ pub struct Network {
     /// EDCA: overrides of `[queue]` and `[node.queue]` per access category, overridden by `[node.category_queue]`.
     #[serde(default)]
     pub category_queue: CategoryQueues,
-    /// Without EDCA: a queue per service class at every node with a radio, `real-time` first; else all classes share
-    /// one. Overrides `[queue]` and `[node.queue]`; overridden by `[node.class_queue]`.
+    /// Without EDCA: a queue per service class at every node with a radio, `real-time` first; by default all classes
+    /// share one queue. Overrides `[queue]` and `[node.queue]`; overridden by `[node.class_queue]`.
     pub class_queue: Option<ClassQueues>,
     /// Power draw of radios.
     pub consumption: Option<Consumption>,

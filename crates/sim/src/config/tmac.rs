@@ -11,20 +11,19 @@ use units::Duration;
 pub struct Turns {
     /// Source of a station's knowledge of turns.
     pub variant: TurnsVariant,
-    /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1, which is
-    /// strict order.
+    /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1 (strict order).
     pub quorum: f64,
     /// Failed requests before plain contention (`K`): 1 to 255.
     pub attempts: u8,
-    /// Longest wait after a refusal (`T_req`); less if a younger packet is announced. Default: two exchanges.
+    /// Longest wait after a refusal (`T_req`); shorter if a younger packet is announced. Default: two exchanges.
     pub request_wait: Option<Duration>,
     /// Deferral per older packet known (`T_frame`); "0 s" for none. Default: one exchange.
     pub deferral: Option<Duration>,
     /// Lifetime of a neighbour's key (`T_exp`). Default: ten exchanges.
     pub expiry: Option<Duration>,
-    /// Time since a neighbour's last data or request for which it is still asked (`T_act`).
+    /// Time for which a neighbour is still asked after its last data or request (`T_act`).
     pub activity: Duration,
-    /// Most stations asked, the receiver and the strongest neighbours: 1 to 8.
+    /// Most stations asked: the receiver, then the strongest neighbours; 1 to 8.
     pub neighbours: u8,
 }
 
