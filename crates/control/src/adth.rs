@@ -131,7 +131,7 @@ impl Adth {
     }
 
     /// Moves `phi` by the normalised error: by all of the error downwards if packets are late (A1), by half upwards if
-    /// they are early (A2).
+    /// early (A2).
     fn correct(&mut self, nodal_delay: Duration) {
         let target = self.params.target_delay.get();
         let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();

@@ -178,8 +178,8 @@ pub struct Claim {
     /// Choice among several cases of `against`, by their values or sums.
     #[serde(default)]
     pub choose: Choose,
-    /// Instead of `choose`: picks the first case of `against` in which this result is at least ours. If there is none,
-    /// picks the first with the largest.
+    /// Instead of `choose`: picks the first case of `against` in which this result is at least ours, or else the first
+    /// with the largest.
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of the case of `against`: every value with every value.
     pub than: Option<String>,
@@ -192,8 +192,8 @@ pub struct Claim {
     pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
     /// Arithmetic on the names of the groups: `max(c) - min(c)`.
     pub formula: Option<String>,
-    /// Subtract from each value the value of the previous label on this axis. With `compare = "ratio"`, but no
-    /// `against` or `than`, divide.
+    /// Subtract from each value the previous label's on this axis. With `compare = "ratio"`, but no `against` or
+    /// `than`, divide.
     pub steps: Option<String>,
     /// Combine all values of a seed into one number.
     #[serde(default)]
@@ -214,8 +214,7 @@ pub struct Claim {
     /// One of the six to ten main statements of the document, listed first.
     #[serde(default)]
     pub headline: bool,
-    /// Origin of the statement. Default: the document. Statements of another origin are not counted among the
-    /// document's.
+    /// Origin of the statement. Default: the document. Statements of other origin are counted apart.
     pub statement: Option<Origin>,
     /// Reason why the claim does not hold, in a sentence or two with the command or claim that shows it.
     pub why: Option<String>,
@@ -359,8 +358,7 @@ pub enum Take {
     Stays,
     /// The share of the steps that fulfil `when`.
     Share,
-    /// The largest autocorrelation after the first negative one, at lags up to half the window: 1 for a series that
-    /// repeats.
+    /// The largest autocorrelation after the first negative one, up to half the window; 1 if the series repeats.
     Periodicity,
 }
 

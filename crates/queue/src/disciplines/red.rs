@@ -23,8 +23,7 @@ pub struct Params {
     /// least 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<Positive<f64>>,
-    /// Average queue at which the drop probability is `max_p`; at twice this average it is 1. Default: three times
-    /// `min_th`.
+    /// Average queue at which drops have probability `max_p`; at twice this, 1. Default: three times `min_th`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_th: Option<Positive<f64>>,
     /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.

@@ -20,8 +20,8 @@ pub struct Mac {
     pub cts_to_self: bool,
     /// MAC frame length above which RTS/CTS precedes a data frame; "off" for never.
     pub rts_threshold: RtsThreshold,
-    /// Smallest contention window in slots. EDCA's windows are derived from `cw_min` and `cw_max`. Default: 31 or 15,
-    /// by the standard.
+    /// Smallest contention window in slots. EDCA's windows follow from `cw_min` and `cw_max`. Default: 31 or 15, by the
+    /// standard.
     pub cw_min: Option<u16>,
     /// Largest contention window in slots. Default 1023.
     pub cw_max: Option<u16>,
@@ -153,8 +153,7 @@ pub struct Aggregation {
     pub amsdu: MostBytes,
     /// Reaction to a missing BlockAck.
     pub missed_block_ack: MissedBlockAck,
-    /// Time from its first failed attempt until a frame of an A-MPDU is given up; "off" limits attempts, as for other
-    /// frames.
+    /// Time from the first failed attempt until a frame of an A-MPDU is given up; "off" limits attempts instead.
     pub lifetime: Lifetime,
 }
 
@@ -358,8 +357,8 @@ pub enum FirstAccess {
     /// DIFS (AIFS) of idle medium, which may lie before the arrival (standard).
     #[default]
     Immediate,
-    /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, regardless of later
-    /// events (ns-3).
+    /// DIFS from arrival (none under EDCA); a backoff if the medium is then busy or reserved, whatever happens later
+    /// (ns-3).
     Difs,
     /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
     DifsOrBackOff,

@@ -48,8 +48,7 @@ pub struct Node {
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
     pub role: Role,
-    /// A station's (first) access point. Default: the only one; for a roaming station the strongest, with `moves` the
-    /// first.
+    /// A station's (first) access point. Default: the only one; with roaming the strongest, with `moves` the first.
     pub access_point: Option<String>,
     /// Real programs send and receive here (`docs/emulation.md`). At least two nodes must be real.
     #[serde(default)]

@@ -106,8 +106,7 @@ pub enum RecoveryEnd {
     /// Slow start threshold (RFC 5681, 3.2; RFC 6675; ns-2).
     #[default]
     Threshold,
-    /// Threshold; all octets of the last acknowledgement count for congestion avoidance: up to three segments more
-    /// (ns-3).
+    /// Threshold; all octets of the last acknowledgement count in congestion avoidance: up to 3 segments (ns-3).
     Counted,
     /// Threshold; of the last acknowledgement only octets not SACKed before count (Linux).
     News,

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of a 1500 B packet, or of the longest
-/// aggregate.
+/// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of 1500 B, or of the longest aggregate.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Turns {

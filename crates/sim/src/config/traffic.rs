@@ -17,11 +17,10 @@ pub struct Flow {
     /// with `up`, or `any` for a random station per seed. Flows of several senders are named `name-node`. Without
     /// access points every node with a radio is a station.
     pub from: String,
-    /// Receiver: as `from`, or `next` for the sender's successor among the nodes of `from` (a ring), or `broadcast` for
-    /// all in range.
+    /// Receiver: as `from`, `next` for the sender's successor among the nodes of `from` (a ring), or `broadcast`.
     pub to: String,
-    /// With `any`: path length at the start; all pairs with such a path are equally likely. Default: any, even without
-    /// a path.
+    /// With `any`: path length at the start; pairs with such a path are equally likely. Default: any, even without
+    /// path.
     pub hops: Option<HopRange>,
     /// Number of independent copies, `name-1`, `name-2`, ... "0" for none.
     pub count: Option<u32>,
@@ -114,7 +113,7 @@ pub struct Traffic {
     pub packetisation: Option<Duration>,
     /// `voice`: nothing is sent in pauses. Default false.
     pub silence: Option<bool>,
-    /// `web`: mean size of a burst (Pareto). `transfer`: size of each transfer; "0 B" only opens and closes a
+    /// `web`: mean size of a burst (Pareto). `transfer`: size of each; with "0 B" it only opens and closes a
     /// connection.
     pub size: Option<Bytes>,
     /// `web`: shape of sizes, above 1. Default 1.2.
@@ -206,8 +205,8 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
-    /// Rate asked for, with UDP and IP headers. Default, for `cbr` of fixed rate and length, and `voice` without
-    /// pauses: the traffic's rate.
+    /// Rate asked for, with UDP and IP headers. Default for `cbr` of fixed rate and length, `voice` without pauses: the
+    /// traffic's.
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,
