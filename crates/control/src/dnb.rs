@@ -163,7 +163,7 @@ impl Dnb {
         true
     }
 
-    /// The bottleneck: of this domain and those of neighbours that hear this node, the one with most time in use.
+    /// The bottleneck: the domain with most time in use, of this one and the domains of neighbours that hear this node.
     fn bottleneck<'a>(&self, own: &'a Links, heard: impl Iterator<Item = &'a Heard>) -> &'a Links {
         let load =
             |links: &Links| links.iter().map(|link| link.time.as_secs_f64() * f64::from(link.packets)).sum::<f64>();

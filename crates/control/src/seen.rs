@@ -39,8 +39,8 @@ pub struct Radio {
     pub sending: Duration,
     /// Number of other stations from which a frame that names its sender (not ACK, CTS) was received intact.
     pub contenders: u32,
-    /// PHY rate of the data frames sent, weighted by their bytes; zero without any. Retransmissions count. Broadcasts
-    /// do not count in this rate, nor in `frames` and `mpdus`: their rate says nothing about a link.
+    /// PHY rate of the data frames sent, weighted by their bytes; zero without any. Retransmissions count. This rate,
+    /// `frames` and `mpdus` exclude broadcasts, whose rate says nothing about a link.
     pub phy_rate: Rate,
     /// Number of data frames sent: aggregates or single MPDUs.
     pub frames: u64,

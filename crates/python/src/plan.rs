@@ -99,7 +99,7 @@ impl Plan {
         py.detach(|| self.chunks.iter().map(|numbers| self.key(numbers)).collect())
     }
 
-    /// Returns a hash that tells the networks from those of another sweep, taken over the first seed of each case.
+    /// Returns a hash that distinguishes the networks from another sweep's, taken over the first seed of each case.
     fn networks(&self, py: Python<'_>) -> String {
         let firsts: Vec<usize> = (0..self.runs()).step_by(self.scenario.seeds.len().max(1)).collect();
         py.detach(|| self.key(&firsts))

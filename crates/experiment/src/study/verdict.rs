@@ -81,7 +81,7 @@ pub struct Verdict {
     /// The results with neighbouring choices of parameters, in the scenario's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Beside>,
-    /// The parameters of which a neighbouring choice has another verdict, each once.
+    /// The parameters for which a neighbouring choice changes the verdict, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
 }

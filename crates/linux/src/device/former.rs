@@ -243,7 +243,7 @@ fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Re
 }
 
 impl FormerKnobs {
-    /// Returns the settings to restore: those of Sluice that are still there `now` get their former values.
+    /// Returns the settings to restore: Sluice's settings that still apply `now` get their former values.
     fn restored(&self, now: &AqlSettings) -> AqlSettings {
         let Self { before, ours, .. } = self;
         let mut restored = *now;

@@ -106,7 +106,7 @@ impl Listener {
         }
     }
 
-    /// Listens. A socket file has mode 0660, and replaces that of a killed process. A failure can be repeated.
+    /// Listens. A socket file has mode 0660, and replaces a killed process's file. A failure can be repeated.
     ///
     /// # Errors
     /// Another process listens there, or the system refuses; with the listener.

@@ -1,9 +1,9 @@
 //! PIE's law (RFC 8033): arriving packets are dropped with a probability that a proportional-integral controller
 //! adjusts so that the sojourn time stays at a reference.
 //!
-//! The sojourn time is that of the last packet that left, measured by timestamps: one of the two ways of section 4.3.
-//! All of the RFC's core (section 4) is implemented, and from its section 5 ECN (5.1), de-randomisation (5.4) and the
-//! cap on the increase (5.5). PIE is never switched off (5.3).
+//! The sojourn time is the last departed packet's, measured by timestamps: one of the two ways of section 4.3. All of
+//! the RFC's core (section 4) is implemented, and from its section 5 ECN (5.1), de-randomisation (5.4) and the cap on
+//! the increase (5.5). PIE is never switched off (5.3).
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};

@@ -35,7 +35,7 @@ pub struct LowLevel {
 }
 
 impl Consumption {
-    /// These keys, and those of `shared` where they are absent.
+    /// These keys, and the keys of `shared` where they are absent.
     pub(crate) fn over(&self, shared: &Self) -> Self {
         over! { self, shared; transmit receive listen doze low }
     }

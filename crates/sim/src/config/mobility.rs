@@ -97,7 +97,7 @@ pub struct Place {
     pub x: Length,
     /// Northward.
     pub y: Length,
-    /// Upward; none: that of the plane, or a waypoint's present one.
+    /// Upward; none: the plane's height, or a waypoint's present height.
     pub height: Option<Length>,
 }
 

@@ -92,7 +92,7 @@ impl Network {
         Cow::Owned(Self { radio: Radio { beside_b: true, ..self.radio.clone() }, ..self.clone() })
     }
 
-    /// The access method: by default that of the standard's devices.
+    /// The access method: by default as devices of the standard.
     pub fn access(&self) -> Access {
         self.mac.access.unwrap_or(if self.radio.standard.high_throughput() { Access::Edca } else { Access::Dcf })
     }

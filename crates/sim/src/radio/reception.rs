@@ -148,7 +148,7 @@ impl Judge {
         }
     }
 
-    /// The judge of a channel between nodes with these names, of which some have LDPC.
+    /// The judge of a channel between nodes with these names, some of which have LDPC.
     pub(crate) fn new(channel: &Channel, reception: &Reception, names: &[String], ldpc: Vec<bool>, seed: u64) -> Self {
         let streams = |wanted, purpose| {
             let names = if wanted { names } else { &[] };

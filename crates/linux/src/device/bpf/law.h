@@ -15,7 +15,7 @@
 #define BURST 64
 /* Two full packets, in bytes: two turns are never less. */
 #define KEPT 3000ull
-/* Time after a flow's last packet after which the next may be thin however many stations or flows are busy. */
+/* Pause of a flow after which its next packet may be thin, however many stations or flows are busy. */
 #define SPARSE 10000000ull
 /* Time over which the number of busy stations is averaged. */
 #define STATIONS_OVER 100000000ull

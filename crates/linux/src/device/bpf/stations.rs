@@ -19,8 +19,8 @@ const FRAMING: Bytes = Bytes::new(50);
 const FULL: Bytes = Bytes::new(1_550);
 /// Time of a frame in addition to its bytes: access, preambles, ACK.
 const ACCESS: Duration = Duration::from_micros(250);
-/// Rate of unknown receivers and of groups: the lowest that all have; at 2.4 GHz that of groups is the lowest basic
-/// rate unless an access point has others.
+/// Rate of unknown receivers and of groups: the lowest that all have; at 2.4 GHz groups get the lowest basic rate
+/// unless an access point has others.
 const LOWEST: Rate = Rate::mbps(6);
 const LOWEST_AT_2_4_GHZ: Rate = Rate::mbps(1);
 const GROUP: [u8; 6] = [0xff; 6];

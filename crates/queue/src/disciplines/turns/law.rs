@@ -17,8 +17,8 @@ use units::{Bytes, Duration, Instant, Positive};
 
 /// Bytes of two full packets, the least that two turns hold.
 pub(super) const KEPT: u64 = 3_000;
-/// Time after a flow's last packet after which the next may be thin, however many stations or flows are busy: calls
-/// send every 20 ms, of which queues and other hops may take half.
+/// Pause of a flow after which its next packet may be thin, however many stations or flows are busy: calls send every
+/// 20 ms, of which queues and other hops may take half.
 pub(super) const SPARSE: Duration = Duration::from_millis(10);
 /// Longest time for which a station's own transmissions hold its packets back: transmissions that no packet of the
 /// station slows down would otherwise delay the answers to the station for longer than they lasted, or for ever.
@@ -62,7 +62,7 @@ struct Share {
     pending: Duration,
     /// True if the station's last frame has no answer yet.
     asked: bool,
-    /// Probability that a present station leaves so many consecutive frames without an answer, in 1024ths of 1024ths.
+    /// Probability that a present station leaves this many consecutive frames without an answer, in 1024ths of 1024ths.
     chance: u64,
     /// True if the port had its turn since its last frame, and its station did not answer.
     due: bool,
@@ -166,7 +166,7 @@ impl Law {
         let air = if has(Rule::OwnAir) { *target } else { medium.air_of(*target) };
         let air = bulk.map_or(air, |bulk| air.min(medium.air_of(bulk)));
         let wall = medium.wall_of(air, ONE);
-        // So many bytes of this station are sent in it, if all busy stations have turns. Groups may have half of the air.
+        // Bytes of this station sent in it, if all busy stations have turns. Groups may have half of the air.
         let per_byte = share.per_byte.max(1);
         let sharing = if port < *groups { medium.stations } else { medium.stations.min(OF_GROUPS) };
         let each = per_byte.saturating_mul(sharing.max(ONE)) / ONE;
@@ -275,8 +275,8 @@ impl Law {
         let Category { turns, held, wanting, .. } = &mut categories[category];
         *held = None;
         let quantum = nanos(medium.turn / STEPS).max(1);
-        // Where one only waits for room, those in debt wait with it: else they would be out of debt when there is room. One
-        // that does not answer may be what takes the room.
+        // If one station only waits for room, stations in debt wait with it: else they would be out of debt once there
+        // is room. One that does not answer may be what takes the room.
         let is_next = |port: usize| {
             shares[port].answers() && ports.waits(port) && shares[port].deficit >= nanos(shares[port].pending)
         };
@@ -321,7 +321,7 @@ impl Law {
                 }
                 turns.rotate_left(1);
             }
-            // All are in debt: as many rounds at once as the first needs to be out of it.
+            // All are in debt: adds at once as many rounds as the first needs to get out of debt.
             let rounds = (least? - 1) / quantum;
             for &port in turns.iter() {
                 let share = &mut shares[port];
@@ -516,7 +516,7 @@ impl Share {
         *wanting = *wanting + u64::from(wants) - u64::from(std::mem::replace(&mut self.wants, wants));
     }
 
-    /// False if so many consecutive frames to the station have failed that it counts as absent.
+    /// False if the station counts as absent because too many consecutive frames to it have failed.
     fn answers(&self) -> bool {
         self.chance >= ONE
     }

@@ -54,8 +54,8 @@ const QUANTUM: u64 = 300;
 /// Part of the target within which departing packets are measured together, because a driver takes packets in bursts.
 const BURST: u64 = 64;
 
-/// Number of flows above which flows with new packets have no precedence: that of thin packets is bounded, that of new
-/// flows is not.
+/// Number of flows above which flows with new packets have no precedence: for thin packets precedence is bounded, for
+/// new flows not.
 const CROWD: u32 = 64;
 
 /// State of a flow.
