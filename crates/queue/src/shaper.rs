@@ -101,7 +101,7 @@ mod tests {
             assert_eq!(shaper.ready_at(), ms(8 * packet));
             shaper.leaves(shaper.ready_at(), PACKET);
         }
-        // One that comes late does not make the next one early.
+        // A late packet does not make the next one early.
         shaper.leaves(ms(30), PACKET);
         assert_eq!(shaper.ready_at(), ms(38));
     }

@@ -166,7 +166,7 @@ pub struct Flow {
 pub struct LeftOut {
     /// Without an IP packet: ARP, spanning tree.
     pub not_ip: u64,
-    /// Of `PPPoE` sessions, MPLS or batman-adv, which are not opened; absent if there are none.
+    /// Packets in `PPPoE`, MPLS or batman-adv, which are not opened; absent if there are none.
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub tunnels: u64,
     /// 802.11 management and control frames, and data frames without data.

@@ -357,8 +357,7 @@ pub enum FirstAccess {
     /// DIFS (AIFS) of idle medium, which may lie before the arrival (standard).
     #[default]
     Immediate,
-    /// DIFS from arrival (none under EDCA); a backoff if the medium is then busy or reserved, whatever happens later
-    /// (ns-3).
+    /// DIFS from arrival (none under EDCA); a backoff if the medium is then busy or reserved, whatever follows (ns-3).
     Difs,
     /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
     DifsOrBackOff,

@@ -19,8 +19,7 @@ pub struct Flow {
     pub from: String,
     /// Receiver: as `from`, `next` for the sender's successor among the nodes of `from` (a ring), or `broadcast`.
     pub to: String,
-    /// With `any`: path length at the start; pairs with such a path are equally likely. Default: any, even without
-    /// path.
+    /// With `any`: path length at the start; pairs with such a path are equally likely. Default: any, even none.
     pub hops: Option<HopRange>,
     /// Number of independent copies, `name-1`, `name-2`, ... "0" for none.
     pub count: Option<u32>,

@@ -136,7 +136,7 @@ impl Radio {
             ..self.clone()
         };
         let own = if node.extended_range.is_none() { own.of_standard(standard) } else { own };
-        // Without a rate of its own, a node of the same standard has the radio's.
+        // Without its own rate, a node of the same standard has the radio's rate.
         if standard == self.standard && !extends && own.data_rate.is_none() && own.mcs.is_none() {
             let streams = node.streams.or(self.streams);
             let mcs = match (self.mcs, node.streams) {

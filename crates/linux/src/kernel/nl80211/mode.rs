@@ -54,7 +54,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The standard that defined it; `None` before 802.11n, where several have the same.
+    /// The standard that defined it; `None` before 802.11n, where standards share modes.
     pub const fn standard(self) -> Option<&'static str> {
         match self {
             Self::NonHt => None,

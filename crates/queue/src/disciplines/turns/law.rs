@@ -233,7 +233,7 @@ impl Law {
             let port = self.begin(now, category, ports)?;
             let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.share_of(self.medium.air_of(round)));
             let Turn { airtime, packets } = ports.turn(port);
-            // One that does not answer is tried with a packet.
+            // A station that does not answer is tried with one packet.
             let packets = if self.shares[port].answers() { packets } else { 1 };
             let turn = Turn { airtime: airtime.min(longest).max(Duration::from_nanos(1)), packets };
             if self.is_full(category, turn.airtime) {
@@ -276,7 +276,7 @@ impl Law {
         *held = None;
         let quantum = nanos(medium.turn / STEPS).max(1);
         // If one station only waits for room, stations in debt wait with it: else they would be out of debt once there
-        // is room. One that does not answer may be what takes the room.
+        // is room. A station that does not answer may take the room.
         let is_next = |port: usize| {
             shares[port].answers() && ports.waits(port) && shares[port].deficit >= nanos(shares[port].pending)
         };
@@ -289,8 +289,8 @@ impl Law {
                 let waits = ports.waits(port);
                 share.count(now, medium);
                 let owed = |share: &Share| nanos(share.pending).saturating_sub(share.deficit);
-                // What it has in flight may have to be sent again: until then it pays with the others. One that sleeps has
-                // waited since it fell asleep, too.
+                // A station's packets in flight may have to be sent again: until then it pays with the others. A
+                // sleeping station has waited, too, since it fell asleep.
                 if !waits && (owed(share) <= 0 || share.pending.is_zero()) {
                     share.listed = false;
                     share.set_wants(false, wanting);
@@ -541,12 +541,12 @@ impl Share {
         debug_assert!(self.counted <= now, "time does not run back");
         let past = now.since(self.counted);
         self.counted = now;
-        // Of the medium's own air, in which packets are charged.
+        // In the medium's own air, by which packets are charged.
         let earned = past.as_nanos().saturating_mul(ONE * ONE) / ((medium.stations + ONE) * medium.stretch);
         let earned = i64::try_from(earned).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn));
         if !self.listed {
-            // What it does not use it has later, to one turn: a burst waits for no round while its station is below its share.
+            // Unused airtime is kept, up to one turn: a burst waits for no round while its station is below its share.
             self.deficit = self.deficit.max(self.deficit.saturating_add(earned).min(nanos(medium.turn)));
         }
         debug_assert!(earned >= 0);

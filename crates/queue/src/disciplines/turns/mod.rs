@@ -167,7 +167,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         }) {
             self.full_since = cx.now;
         }
-        // ACKs are short. Their wait is how a station pays for what it sends, and their loss would slow nobody.
+        // ACKs are short. By their wait a station pays for what it sends, and their loss would slow nobody.
         for (times, least) in [(1, SHORT), (ACKS, 0)] {
             while cx.account.backlog().bytes.count() / times > most.count() && self.shed(least, cx) {}
         }

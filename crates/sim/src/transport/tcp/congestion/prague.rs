@@ -62,7 +62,7 @@ impl Prague {
     /// Growth of `cwnd` in octets by the octets that were acknowledged without a mark.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn increase(&mut self, cwnd: u64, growth: Growth) -> u64 {
-        // One segment per reference round trip; as the rate of an equal window is higher by the same ratio: its square.
+        // One segment per reference round trip; the ratio squared, as an equal window's rate also rises by it.
         let ratio = growth.srtt.map_or(1.0, |srtt| srtt.as_secs_f64() / REFERENCE.as_secs_f64()).min(1.0);
         self.fraction += self.segment * ratio * ratio * growth.acked as f64 / cwnd as f64;
         let whole = libm::floor(self.fraction);
