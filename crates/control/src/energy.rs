@@ -35,7 +35,7 @@ pub struct Params {
     /// found by the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
-    /// Cost of a watt in packets (`w`). Default 1.
+    /// Cost of one watt, in waiting packets (`w`). Default 1.
     pub weight: Positive<f64>,
     /// Services per epoch (`E`). Default 5000, reconstructed.
     pub services: NonZeroU64,

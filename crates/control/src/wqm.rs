@@ -46,7 +46,7 @@ pub struct Params {
     pub least_aggregates: Positive<f64>,
     /// Estimate of the node's share of the channel (`F(N)`).
     pub share: Shares,
-    /// Change of the size.
+    /// Change of the queue size.
     pub step: Step,
     /// Time without packets after which the size is reset. Default 1 s, reconstructed.
     pub idle_after: Positive<Duration>,
@@ -80,7 +80,7 @@ pub enum Shares {
     Equal,
 }
 
-/// Change of the size.
+/// Change of the queue size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmStep"))]
 #[serde(rename_all = "snake_case")]

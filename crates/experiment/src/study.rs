@@ -252,7 +252,7 @@ pub enum Cause {
     Ours,
     /// A value that the document leaves open.
     Open,
-    /// The document, which contradicts itself, or its simulator.
+    /// The document, by a contradiction, or its simulator.
     Document,
     /// Not known.
     Unknown,

@@ -25,17 +25,17 @@ pub struct Params {
     pub target: Positive<Duration>,
     /// Time between updates, at least 1 ms. Default 16 ms.
     pub tupdate: Within<Duration, 1_000_000>,
-    /// Weight of the deviation, in 1/s. Default 0.16.
+    /// Weight of the deviation from `target`, in 1/s. Default 0.16.
     pub alpha: Positive<f64>,
-    /// Weight of the change, in 1/s. Default 3.2.
+    /// Weight of the wait's change, in 1/s. Default 3.2.
     pub beta: Positive<f64>,
     /// Marking probability of L4S per base probability p': 1 to 255. Default 2.
     pub coupling_factor: Within<u32, 1, 255>,
     /// Wait above which L4S is marked. Default 1 ms.
     pub step_thresh: Duration,
-    /// Classic share of bytes while both queues hold packets, from 0 to 1. Default 0.1.
+    /// Share of bytes for classic traffic while both queues hold packets, from 0 to 1. Default 0.1.
     pub classic_protection: Share,
-    /// Drops in both queues once all L4S is marked. Default true.
+    /// Drops in both queues once all L4S packets are marked. Default true.
     pub drop_on_overload: bool,
 }
 

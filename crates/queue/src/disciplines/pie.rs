@@ -25,7 +25,7 @@ pub struct Params {
     pub alpha: Positive<f64>,
     /// Weight of the change since the last update, in 1/s. Default 1.25.
     pub beta: Positive<f64>,
-    /// Packet size; nothing is dropped while at most two wait (`MEAN_PKTSIZE`). Default 1500 B.
+    /// Packet size; nothing is dropped while at most two packets wait (`MEAN_PKTSIZE`). Default 1500 B.
     pub mean_pktsize: Bytes,
     /// Evenly spaced drops (section 5.4). Default true.
     pub derandomization: bool,
