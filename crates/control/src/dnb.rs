@@ -71,7 +71,7 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DnbCost"))]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
-    /// Most hops of a packet at this node, including the next hop.
+    /// Most hops that a packet at this node has taken, including the next hop.
     #[default]
     Hops,
     /// Equal cost and shares (patent).

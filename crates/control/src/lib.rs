@@ -70,7 +70,7 @@ registry::controllers! {
     astar: Astar,
     /// SWAN's rate control: lowers the rate of best effort when MAC delays are too long.
     swan_rate: SwanRate,
-    /// SWAN's regulation: marks real-time packets while real-time traffic in range is too much.
+    /// SWAN's regulation: marks real-time packets while there is too much real-time traffic in range.
     swan_mark: SwanMark,
     /// WQM: bounds the drain time at the link's rate and the node's share of the channel; keeps at least one aggregate.
     wqm: Wqm,

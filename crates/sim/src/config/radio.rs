@@ -267,7 +267,7 @@ pub struct Rooms {
     pub size: [Length; 3],
     /// Loss in each wall. Default 5 dB.
     pub wall: Option<Decibels>,
-    /// Loss in one floor; F floors count F^((F + 2) / (F + 1) - 0.46) times. Default 18.3 dB.
+    /// Loss in one floor; F floors lose F^((F + 2) / (F + 1) - 0.46) times as much. Default 18.3 dB.
     pub floor: Option<Decibels>,
 }
 

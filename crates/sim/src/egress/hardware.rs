@@ -17,7 +17,7 @@ pub(crate) const AGGREGATE: u32 = 1 << 20;
 /// The hardware queues of a node.
 #[derive(Debug)]
 pub(super) struct Hardware {
-    /// Measure of a packet that counts in the depth.
+    /// Depth of each queue, and its unit.
     pub(super) depth: HardwareQueue,
     per: HardwareQueuePer,
     /// One queue per category; or one per receiver and category, made when its first packet comes.

@@ -81,7 +81,7 @@ struct Category {
     /// The ports of stations for which the MAC holds frames to be retransmitted: a driver has a queue of these for each
     /// station. As long as there are such ports, the stations whose frames the MAC holds get equal airtime.
     retried: Vec<PortId>,
-    /// Least airtime that any of these stations had used by the last decision.
+    /// Least airtime used by any of these stations at the last decision.
     clock: Duration,
 }
 

@@ -202,8 +202,8 @@ impl Law {
         debug_assert!(self.shares[port].listed && (!thin || self.shares[port].hurries));
     }
 
-    /// Records that packets of a port wait again after their station slept, while the host said that none waits; `thin`
-    /// ones among them.
+    /// Records that packets of a port wait again after their station slept, while the host reported none; `thin`: some
+    /// of them are thin.
     pub fn joins_again(&mut self, port: usize, thin: bool) {
         self.answered(port);
         let Self { lanes, shares, categories, .. } = self;
