@@ -94,7 +94,7 @@ impl Plan {
         self.scenario.base.duration.as_secs_f64()
     }
 
-    /// Returns the names of the chunks, which are hashes of what their results depend on: network, seeds, build.
+    /// Returns the names of the chunks: hashes of network, seeds and build, on which their results depend.
     fn keys(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.chunks.iter().map(|numbers| self.key(numbers)).collect())
     }

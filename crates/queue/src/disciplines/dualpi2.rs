@@ -1,10 +1,10 @@
 //! `DualPI2` (RFC 9332, appendix A): two queues, one of low latency for packets of L4S and one for all other packets,
 //! coupled by one proportional-integral controller.
 //!
-//! The controller sets a probability p' by the longer wait of the two. A classic packet is dropped or marked with
-//! probability p' squared, an L4S packet is marked with `coupling_factor` times p', and whenever it waited longer than
-//! a step. Where the RFC leaves a choice, the law follows Linux 6.17 (`sch_dualpi2`): random draws, a step, weighted
-//! round robin, and no drops by probability while fewer than two packets wait.
+//! The controller sets a probability p' by the longer of the two queues' waits. A classic packet is dropped or marked
+//! with probability p' squared, an L4S packet is marked with `coupling_factor` times p', and whenever it waited longer
+//! than a step. Where the RFC leaves a choice, the law follows Linux 6.17 (`sch_dualpi2`): random draws, a step,
+//! weighted round robin, and no drops by probability while fewer than two packets wait.
 
 use super::early::Verdict;
 use crate::account::Waiting;

@@ -27,7 +27,7 @@ const PAID_WITHIN: Duration = Duration::from_secs(1);
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Least share of frames that is assumed to fail: a station then counts as absent after three frames without an answer.
 const FAILS: u64 = SURE / 33;
-/// Share of the bound that may stand in a queue for all of D.
+/// Share of the bound that may stand in a queue throughout D.
 const PATIENT: u64 = 10;
 /// Number of rounds in which a deficit grows by a turn: a port that used less than others leaves its debt first.
 const STEPS: u64 = 16;

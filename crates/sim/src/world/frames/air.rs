@@ -370,7 +370,7 @@ impl World {
         self.serve(node);
     }
 
-    /// Removes a frame whose last tail has passed, and the packet of a broadcast; other ones are the senders'.
+    /// Removes a frame whose last tail has passed, and a broadcast's packet; other packets belong to their senders.
     #[inline(always)] // once a frame
     pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
