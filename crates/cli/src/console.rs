@@ -30,7 +30,7 @@ fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Returns the greatest width of tables: that of the terminal, or 100 characters without one.
+/// Returns the greatest width of tables: the terminal's width, or 100 characters without a terminal.
 pub(crate) fn width() -> usize {
     const ELSEWHERE: usize = 100;
     // A terminal of unknown size reports 0 columns.

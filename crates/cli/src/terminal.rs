@@ -53,7 +53,7 @@ impl Terminal {
         (or(size.0, 80), or(size.1, 24))
     }
 
-    /// Replaces the content by `lines`, as many as `rows` allow.
+    /// Replaces the content by as many `lines` as fit into `rows`.
     pub(crate) fn draw(&self, lines: &[String], rows: usize) -> Result<(), Failure> {
         let mut text = String::from("\x1b[H");
         for (number, line) in lines.iter().take(rows).enumerate() {

@@ -27,16 +27,16 @@ with_defaults! {
         /// networks. Default: half the target (section 3.2.5).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub interval: Option<Period>,
-        /// Lower bound of the limit in packets (`minQueLimit`), of 1500 B each if it is in bytes. Default 1.
+        /// Lower bound of the limit in packets (`minQueLimit`), of 1500 B each if the limit is in bytes. Default 1.
         pub limit_min: NonZeroU32 => 1,
         /// Lower bound of the correction factor (`minQueLenFctr`). Default 0.1.
         pub phi_min: Positive<f64> => 0.1,
-        /// Upper bound of the correction factor (`maxQueLenFctr`); from 2 on a saturated queue oscillates above its
+        /// Upper bound of the correction factor (`maxQueLenFctr`); from 2 on, a saturated queue oscillates above its
         /// target. Default 1.
         pub phi_max: Positive<f64> => 1.0,
         /// Statistic of an interval's nodal delays.
         pub statistic: Statistic = Statistic::Mean,
-        /// Hard limit until the first late packet, then at most the largest estimate (section 4.2.1, A6).
+        /// Keeps the hard limit until the first late packet, then at most the largest estimate (section 4.2.1, A6).
         pub latch: bool,
     }
 }
@@ -117,7 +117,7 @@ impl Adth {
     }
 
     /// Moves `phi` by the normalised error: by all of the error downwards if packets are late (A1), by half upwards if
-    /// they are early (A2).
+    /// early (A2).
     fn correct(&mut self, nodal_delay: Duration) {
         let target = self.params.target_delay.get();
         let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();

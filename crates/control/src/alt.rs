@@ -33,7 +33,7 @@ with_defaults! {
         pub q_max: NonZeroU32 => 1_600,
         /// Backlog in packets up to which the queue is idle (`q_thr`). Default 0.
         pub idle_threshold: u32,
-        /// Initial limit in packets. Default: the largest; live, the packets that the link sends in 200 ms, once known.
+        /// Initial limit in packets. Default: the largest; live, what the link sends in 200 ms, once measured.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub initial: Option<NonZeroU32>,
     }

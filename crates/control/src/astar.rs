@@ -14,9 +14,9 @@ use units::Duration;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Astar"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Service time.
+    /// Limit by service time.
     pub ebdp: ebdp::Params,
-    /// Idle and busy time.
+    /// Limit by idle and busy time.
     pub alt: alt::Params,
 }
 

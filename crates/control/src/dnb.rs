@@ -59,7 +59,7 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DnbCost"))]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
-    /// Most hops of a packet at this node, including the next hop.
+    /// Most hops that a packet at this node has taken, including the next hop.
     #[default]
     Hops,
     /// Equal cost and shares (patent).
@@ -151,7 +151,7 @@ impl Dnb {
         true
     }
 
-    /// The bottleneck: of this domain and those of neighbours that hear this node, the one with most time in use.
+    /// The bottleneck: the domain with most time in use, of this one and the domains of neighbours that hear this node.
     fn bottleneck<'a>(&self, own: &'a Links, heard: impl Iterator<Item = &'a Heard>) -> &'a Links {
         let load =
             |links: &Links| links.iter().map(|link| link.time.as_secs_f64() * f64::from(link.packets)).sum::<f64>();

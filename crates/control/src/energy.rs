@@ -36,7 +36,7 @@ with_defaults! {
         /// Default: found by the node.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub threshold: Option<u32>,
-        /// Cost of a watt in packets (`w`). Default 1.
+        /// Cost of one watt, in waiting packets (`w`). Default 1.
         pub weight: Positive<f64> => 1.0,
         /// Services per epoch (`E`). Default 5000, reconstructed.
         pub services: NonZeroU64 => 5_000,

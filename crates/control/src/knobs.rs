@@ -57,7 +57,7 @@ pub struct Station {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knobs {
     target: Duration,
-    /// Bound of the packets' wait in any case, if there is such a bound.
+    /// Upper bound of the packets' wait under all circumstances, if there is one.
     bulk: Option<Duration>,
     most: u32,
     /// Packets per second; none before packets waited for a whole interval.
@@ -92,7 +92,7 @@ impl Knobs {
 
     /// Learns from an interval, and returns the phy's limit from now on.
     ///
-    /// Only intervals with packets waiting at both ends measure the departure rate; otherwise senders limit it.
+    /// Only intervals that begin and end with waiting packets measure the departure rate; in others senders limit it.
     pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
         let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);
         let mut is_whole = true;

@@ -21,20 +21,20 @@ pub type Edges = List<f64, { MOST_BINS - 1 }>;
 pub type Factors = List<List<f64, MOST_BINS>, MOST_BINS>;
 
 with_defaults! {
-    /// Parameters of a learned policy. The first bin lies below the first edge, the last from the last edge on.
+    /// Parameters of a learned policy. The first bin ends at the first edge, the last begins at the last edge.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Learned"))]
     #[serde(default, deny_unknown_fields)]
     pub struct Params {
         /// Unit of the delay's edges. Default 200 ms.
         pub target_delay: Positive<Duration> => Duration::from_millis(200),
-        /// Time between decisions, at least 100 us: that of the training. Default 100 ms.
+        /// Time between decisions, at least 100 us, as in training. Default 100 ms.
         pub interval: Period => Duration::from_millis(100),
         /// Delay measured.
         pub delay: Delay = Delay::NodalDelayMax,
-        /// Edges of delay over target, ascending, at most 7, at most 10.
+        /// At most 7 ascending edges of delay over target, each at most 10.
         pub delay_edges: Edges = List::new(&[0.25, 0.5, 0.8, 1.0, 1.5]).unwrap_or_default(),
-        /// Edges of backlog over limit, ascending, at most 7, at most 1.
+        /// At most 7 ascending edges of backlog over limit, each at most 1.
         pub backlog_edges: Edges = List::new(&[0.05, 0.5, 0.9]).unwrap_or_default(),
         /// Factors of the limit, above zero: a row per bin of the delay, a value per bin of the backlog. Default: the
         /// table that `docs/python/learn.py` learned.

@@ -62,7 +62,7 @@ use units::{Duration, Rate};
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the nodal delay.
     adth: Adth,
-    /// eBDP: packets that the link serves within a target delay, by the mean service time.
+    /// eBDP: limit is what the link serves within a target delay, by the mean service time.
     ebdp: Ebdp,
     /// Adaptive Limit Tuning: grows while the queue is idle, shrinks while it is busy.
     alt: Alt,
@@ -70,11 +70,11 @@ registry::controllers! {
     astar: Astar,
     /// SWAN's rate control: lowers the rate of best effort when MAC delays are too long.
     swan_rate: SwanRate,
-    /// SWAN's regulation: marks real-time packets while real-time traffic in range is too much.
+    /// SWAN's regulation: marks real-time packets while there is too much real-time traffic in range.
     swan_mark: SwanMark,
-    /// WQM: bounds the drain time at the link's rate and the node's share of the channel; at least one aggregate.
+    /// WQM: bounds the drain time at the link's rate and the node's share of the channel; keeps at least one aggregate.
     wqm: Wqm,
-    /// DNB: divides a buffer that just keeps the channel in use among the nodes of a collision domain.
+    /// DNB: divides among the nodes of a collision domain the buffer that just keeps the channel busy.
     dnb: Dnb,
     /// Energy: low transmission level up to a threshold of packets, high level above.
     energy: Energy,

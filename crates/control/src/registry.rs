@@ -41,8 +41,8 @@ macro_rules! controllers {
             }
         }
 
-        /// The parameters of every controller, each optional: those of other controllers are ignored, so that a sweep
-        /// over controllers can keep them all in one file.
+        /// The parameters of every controller, each optional: parameters of other controllers are ignored, so that a
+        /// sweep over controllers can keep them all in one file.
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
@@ -175,7 +175,7 @@ macro_rules! controllers {
         }
 
         /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has
-        /// parameters: for structs with an optional field for each.
+        /// parameters: for structs with an optional field per controller.
         #[macro_export]
         macro_rules! for_each_controller {
             ($d callback:ident) => {

@@ -39,8 +39,8 @@ pub struct Radio {
     pub sending: Duration,
     /// Number of other stations from which a frame that names its sender (not ACK, CTS) was received intact.
     pub contenders: u32,
-    /// PHY rate of the data frames sent, weighted by their bytes; zero without any. Retransmissions count. Broadcasts
-    /// do not count in this rate, nor in `frames` and `mpdus`: their rate says nothing about a link.
+    /// PHY rate of the data frames sent, weighted by their bytes; zero without any. Retransmissions count. This rate,
+    /// `frames` and `mpdus` exclude broadcasts, whose rate says nothing about a link.
     pub phy_rate: Rate,
     /// Number of data frames sent: aggregates or single MPDUs.
     pub frames: u64,
@@ -49,8 +49,8 @@ pub struct Radio {
     /// Size limit of an aggregate: the smaller of the limit in bytes and the limit in time at the rate of the last data
     /// frame (the TXOP of the port's category if that is limited). Without A-MPDUs, the longest MPDU.
     pub aggregate_max: Bytes,
-    /// Limit of MPDUs in an aggregate, up to the 64 that a block acknowledgement confirms. One without A-MPDUs; zero if
-    /// the host knows no limit.
+    /// Limit of MPDUs in an aggregate, up to the 64 that a block acknowledgement confirms. 1 without A-MPDUs; 0 if the
+    /// host knows no limit.
     pub aggregate_mpdus_max: u8,
     /// Number of packets whose MAC delay exceeded [`Needs::late_after`](crate::Needs::late_after), from the hand-over
     /// to the MAC until the ACK or the last failure. Each packet of an aggregate counts from its own hand-over.

@@ -40,7 +40,7 @@ with_defaults! {
         pub sets: NonZeroU8 => 8,
         /// SWAN-2: time per set (`T_set`). Default 1 s.
         pub set_time: Positive<Duration> => Duration::from_secs(1),
-        /// SWAN-2: precedence in marking of newly admitted flows.
+        /// SWAN-2: whether newly admitted flows are marked first.
         pub new_first: NewFirst = NewFirst::All,
     }
 }

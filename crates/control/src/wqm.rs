@@ -32,7 +32,7 @@ with_defaults! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Wqm"))]
     #[serde(default, deny_unknown_fields)]
     pub struct Params {
-        /// Drain time of a full queue below which it grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
+        /// Drain time below which a full queue grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
         pub t_min: Positive<Duration> => Duration::from_millis(5),
         /// Drain time above which the queue shrinks (`T_max`). Default 10 ms, reconstructed.
         pub t_max: Positive<Duration> => Duration::from_millis(10),
@@ -48,7 +48,7 @@ with_defaults! {
         pub least_aggregates: Positive<f64> => 1.0,
         /// Estimate of the node's share of the channel (`F(N)`).
         pub share: Shares = Shares::Measured,
-        /// Change of the size.
+        /// Change of the queue size.
         pub step: Step = Step::Gap,
         /// Time without packets after which the size is reset. Default 1 s, reconstructed.
         pub idle_after: Positive<Duration> => Duration::from_secs(1),
@@ -60,19 +60,19 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmShare"))]
 #[serde(rename_all = "snake_case")]
 pub enum Shares {
-    /// Time in which others did not keep the channel busy; at least the equal share.
+    /// Share of time in which others did not keep the channel busy; at least the equal share.
     #[default]
     Measured,
-    /// `1/N`, of the node and the stations heard in the period.
+    /// `1/N` for N stations heard in the period, the node included.
     Equal,
 }
 
-/// Change of the size.
+/// Change of the queue size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmStep"))]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Reduction by the excess over a drain time of `t_max`, at most by half; increase by half of the gap to `t_min`.
+    /// Shrinks by the excess over `t_max`, at most by half; grows by half of the gap to `t_min`.
     #[default]
     Gap,
     /// One packet.

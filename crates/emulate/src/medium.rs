@@ -97,8 +97,8 @@ impl Delivery {
         self.tos & 3
     }
 
-    /// The IP packet that [`Medium::send_packet`] took, as it arrives: with its ECN field, and with its TTL less the
-    /// routers that it passed. `None` if the TTL ran out on the way.
+    /// The IP packet that [`Medium::send_packet`] took, as it arrives: with its ECN field, its TTL reduced by the
+    /// routers passed. `None` if the TTL ran out on the way.
     pub fn into_packet(self) -> Option<Vec<u8>> {
         let Self { mut bytes, tos, routers, .. } = self;
         ip::carry(&mut bytes, tos, routers).then_some(bytes)
@@ -229,7 +229,7 @@ impl Medium {
         self.ways.iter().filter(|way| way.to == World::ALL).map(|way| way.from)
     }
 
-    /// IPv4 and IPv6 address of a real node for [`send_packet`](Self::send_packet): those of captures.
+    /// IPv4 and IPv6 address of a real node for [`send_packet`](Self::send_packet), as in captures.
     pub fn addresses(&self, node: &str) -> Option<[IpAddr; 2]> {
         self.find(node).ok().map(addresses)
     }

@@ -79,7 +79,7 @@ const KINDS: [(Option<Origin>, &str); 4] = [
     (Some(Origin::Duplicate), "repetitions"),
 ];
 
-/// True for a row of runs under other conventions than those of the claim's first row, which are its scenario's.
+/// True for a row of runs under other conventions than the scenario's, which the claim's first row has.
 fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
     rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
 }

@@ -163,23 +163,23 @@ pub struct Claim {
     /// `jain`, `abs`, `max(a, b)` and `before(series)`, the series one step earlier. Names with spaces are quoted:
     /// `'nodes.ap be.limit'`.
     pub measure: String,
-    /// Unit of a computed value, shown with it, if `measure` does not tell it.
+    /// Unit to show with a computed value, if `measure` does not imply it.
     pub unit: Option<Unit>,
     /// Take one value of the time series that `measure` names.
     pub series: Option<Window>,
     /// Combine the values of a case into one. Default: none.
     pub together: Option<Together>,
-    /// Combine all cases along an axis into one value; with `steps` along that axis, combine their steps.
+    /// Combine all cases along an axis, or with `steps` along this axis all steps, into one value.
     pub first: Option<First>,
-    /// Compare each case with the one that differs from it in these labels only, with the same seed. If there are
-    /// several labels (a list, or `*`), `choose` or `reaching` picks one.
+    /// Compare each case with the case of the same seed that differs only in these labels. With several labels (a list,
+    /// or `*`) `choose` or `reaching` picks one.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
     /// Choice among several cases of `against`, by their values or sums.
     #[serde(default)]
     pub choose: Choose,
-    /// Instead of `choose`: the first case of `against` whose result is at least ours, or at least their largest if
-    /// that is less.
+    /// Instead of `choose`: picks the first case of `against` in which this result is at least ours, or else the first
+    /// with the largest.
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of the case of `against`: every value with every value.
     pub than: Option<String>,
@@ -192,21 +192,21 @@ pub struct Claim {
     pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
     /// Arithmetic on the names of the groups: `max(c) - min(c)`.
     pub formula: Option<String>,
-    /// Take the difference between each value and that of the previous label on this axis; with `compare = "ratio"`
-    /// alone, the ratio.
+    /// Subtract from each value the previous label's on this axis. With `compare = "ratio"`, but no `against` or
+    /// `than`, divide.
     pub steps: Option<String>,
     /// Combine all values of a seed into one number.
     #[serde(default)]
     pub statistic: Statistic,
-    /// Make each number 1 where this condition holds and 0 elsewhere; their mean is the share of runs.
+    /// Replace each number by 1 if this condition holds, else by 0; the mean is the share of runs.
     pub share_of_runs: Option<String>,
     /// How the numbers of the seeds decide the claim.
     #[serde(default)]
     pub seeds: OverSeeds,
     /// Window: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1". A number without a unit is in SI units, a share without
-    /// `%` is a fraction of 1. `zero`: no packet in the median seed, and at most 0.003 % over all seeds.
+    /// `%` is a fraction of 1. `zero`: share 0 in the median seed, and at most 0.003 % over all seeds.
     pub holds: String,
-    /// Side of the window on which our value is better than the document's; such a claim is ruled `better`.
+    /// Side of the window on which our value is better than the document's, so that the claim is ruled `better`.
     pub better: Option<Side>,
     /// Rule on the claim by full runs only, not with `--quick`.
     #[serde(default)]
@@ -214,7 +214,7 @@ pub struct Claim {
     /// One of the six to ten main statements of the document, listed first.
     #[serde(default)]
     pub headline: bool,
-    /// Origin of the statement. Default: the document. Other statements are not counted among the document's.
+    /// Origin of the statement. Default: the document. Statements of other origin are counted apart.
     pub statement: Option<Origin>,
     /// Reason why the claim does not hold, in a sentence or two with the command or claim that shows it.
     pub why: Option<String>,
@@ -252,7 +252,7 @@ pub enum Cause {
     Ours,
     /// A value that the document leaves open.
     Open,
-    /// The document, which contradicts itself, or its simulator.
+    /// The document, by a contradiction, or its simulator.
     Document,
     /// Not known.
     Unknown,
@@ -274,8 +274,8 @@ impl Cause {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// Sentences. `{1}` is our value, with unit, of claim 1 of this experiment, `{adth-s1a.3}` that of the claim with
-    /// this id. A sentence about a claim without a verdict is left out.
+    /// Sentences. `{1}` stands for our value, with unit, of claim 1 of this experiment, `{adth-s1a.3}` for the value of
+    /// this claim. A sentence about a claim without a verdict is left out.
     #[serde(default)]
     pub says: Vec<String>,
 }
@@ -287,15 +287,15 @@ pub enum OverSeeds {
     /// By the 95 % interval of their mean, as above.
     #[default]
     Mean,
-    /// As `mean`, but an interval that reaches the window is enough: the claim is not refuted.
+    /// As `mean`, but the claim also holds if the interval only overlaps the window.
     NotRefuted,
-    /// The worst seed decides. For statements with never, always, within, largest.
+    /// The worst seed decides. For statements with "never", "always", "within", "largest".
     Every,
     /// The best seed decides.
     Some,
     /// By the standard deviation of the numbers.
     Deviation,
-    /// By the standard deviation of the numbers over their mean.
+    /// By the standard deviation divided by the mean.
     RelativeDeviation,
 }
 
@@ -305,9 +305,9 @@ pub enum OverSeeds {
 pub struct Window {
     /// The value.
     pub take: Take,
-    /// From this time on. Default: the start.
+    /// Start of the window. Default: the start.
     pub from: Duration,
-    /// Up to this time. Default: the end.
+    /// End of the window. Default: the end.
     pub to: Option<Duration>,
     /// Only steps in which this series is above zero: `nodes.ap.dropped_packets`.
     pub during: Option<String>,
@@ -315,7 +315,7 @@ pub struct Window {
     pub bin: Option<Duration>,
     /// The condition of `reaches`, `stays` and `share`, as in `holds`.
     pub when: Option<String>,
-    /// Divide by this other value of the same series: the value taken is divided or, with `when`, each step.
+    /// Divide the value, or with `when` each step, by this other value of the same series.
     pub relative_to: Option<Base>,
     /// Count this series instead of seconds, in `reaches`, `stays` and `settling`.
     pub counting: Option<String>,
@@ -346,7 +346,7 @@ pub enum Take {
     P50,
     /// The 99th percentile.
     P99,
-    /// The largest fall from a step to a later one; zero where nothing falls.
+    /// The largest fall from a step to a later step; zero if nothing falls.
     Fall,
     /// Change per second, by least squares.
     Slope,
@@ -358,8 +358,7 @@ pub enum Take {
     Stays,
     /// The share of the steps that fulfil `when`.
     Share,
-    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 for a
-    /// series that repeats.
+    /// The largest autocorrelation after the first negative one, up to half the window; 1 if the series repeats.
     Periodicity,
 }
 
@@ -367,11 +366,11 @@ pub enum Take {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Base {
-    /// The value: one that needs no further keys.
+    /// The value: a choice that needs no other key.
     pub take: Take,
-    /// From this time on. Default: the start.
+    /// Start of the window. Default: the start.
     pub from: Duration,
-    /// Up to this time. Default: the end.
+    /// End of the window. Default: the end.
     pub to: Option<Duration>,
 }
 
@@ -395,9 +394,9 @@ pub enum Together {
 pub struct First {
     /// Axis; its labels are numbers or quantities (`50 packets`), taken in SI units.
     pub axis: String,
-    /// A value is near the largest from this share of it on: above 0 and at most 1.
+    /// Least share of the largest value that counts as near it: above 0 and at most 1.
     pub share: Option<f64>,
-    /// Instead: the condition that the value (the sum over flows or nodes) fulfils, as in `holds`.
+    /// Instead of `share`: condition on the value (summed over flows or nodes), as in `holds`.
     pub when: Option<String>,
 }
 
@@ -405,10 +404,10 @@ pub struct First {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choose {
-    /// The one with the largest value.
+    /// The case with the largest value.
     #[default]
     Largest,
-    /// The one with the smallest.
+    /// The case with the smallest value.
     Smallest,
 }
 
@@ -480,7 +479,7 @@ pub struct Chart {
     #[serde(default)]
     pub first: bool,
     /// `time`, an axis of `[vary]`, or `cdf`: share of packets with at most this delay (with `log`: above it). With
-    /// `x_title` a result: every case is a point, with its intervals.
+    /// `x_title`: a result; each case is a point with its intervals.
     pub x: String,
     /// Title and unit of the x axis where `x` is a result: "delay (ms)".
     pub x_title: Option<String>,
@@ -495,7 +494,7 @@ pub struct Chart {
     /// Cases shown. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// Axis with a panel per label, on common scales (with `x_title` on their own).
+    /// Axis with a panel per label; the panels share scales, except with `x_title`.
     pub panels: Option<String>,
     /// Axis with a colour per label. Default: one per line.
     pub colour: Option<String>,
@@ -534,7 +533,7 @@ pub struct Front {
     pub x: Side,
     /// The better side along the y axis.
     pub y: Side,
-    /// Only cases in which the mean of this result fulfils `when`: `flows.ping.loss_ratio`; others are hollow.
+    /// Only cases in which the mean of this result fulfils `when`: `flows.ping.loss_ratio`; others are drawn hollow.
     pub of: Option<String>,
     /// Condition of `of`: "<= 2 %".
     pub when: Option<String>,
@@ -579,9 +578,9 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// Title and unit: "throughput (%)", "p95 (ms)"; SI units without one.
+    /// Title and unit: "throughput (%)", "p95 (ms)"; without a unit, SI units.
     pub title: String,
-    /// Result, as in a claim; the mean of several flows or nodes.
+    /// Result, as in a claim; averaged over several flows or nodes.
     pub measure: String,
     /// One value per case, as in a claim.
     pub together: Option<Together>,

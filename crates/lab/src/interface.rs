@@ -177,8 +177,8 @@ impl Interface {
         self.stations.iter().filter_map(|station| station.mode(self.is_low()))
     }
 
-    /// The guard interval of most frames. For a single generation its interval; 802.11ax has none below 0.8 us, and
-    /// before 802.11ax the short one counts only if all stations have it.
+    /// The guard interval of most frames. A single generation has its own; 802.11ax has none below 0.8 us, and before
+    /// 802.11ax the short one counts only if all stations have it.
     fn guard(&self, newest: Format) -> GuardInterval {
         use GuardInterval::{Double, Long, Quadruple, Short};
         if newest < Format::He {

@@ -17,7 +17,7 @@ pub type Decision = control::Decision<Vec<Heard>>;
 const HEADERS: u64 = 28;
 /// The longest payload of a flow, see the scenario's reference.
 const MOST_PAYLOAD: u64 = 2_268;
-/// Payload that replaces a size which a scenario cannot have, such as that of packets that a card segments (GSO).
+/// Payload that replaces a size which a scenario cannot have, such as the size of packets that a card segments (GSO).
 const USUAL_PAYLOAD: u64 = 1_472;
 
 /// Largest number of intervals, so that the file stays small enough to be read.
@@ -99,7 +99,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
     Ok(parts)
 }
 
-/// Returns the payload rates with which each interval has as many packets as arrived.
+/// Returns the payload rates at which each interval has the number of packets that arrived.
 fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut end = Duration::ZERO;

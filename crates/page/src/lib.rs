@@ -1,5 +1,5 @@
 //! The simulator behind a web page. A page writes a request as JSON, calls a function, and reads its answer as JSON.
-//! The results are those of the command for the same scenario, to the last byte.
+//! The results equal the command's for the same scenario, to the last byte.
 //!
 //! There are no files, threads or clocks here: the page decides how far a network runs. `stage` is a network on show,
 //! `trial` a report's experiment with other values; this file is the boundary to JavaScript.

@@ -21,8 +21,8 @@ pub struct Request {
     /// The case, as for `--case`; none: the network as the file has it.
     #[serde(default)]
     pub case: Vec<String>,
-    /// True if only the results of a scenario that was opened before are needed: it is not checked again, and pictures
-    /// have no frames and packets.
+    /// True if only results are needed, of a scenario opened before: it is not checked again, and pictures show no
+    /// packets or Wi-Fi frames.
     #[serde(default)]
     pub unseen: bool,
     /// Seed of the random numbers.

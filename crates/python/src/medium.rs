@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
-/// A delivery: its time and that of its push in seconds, its ends, bytes, DSCP with ECN field, and routers.
+/// A delivery: the times of delivery and push in seconds, its ends, bytes, DSCP with ECN field, and routers.
 type Delivered = (f64, f64, String, String, Vec<u8>, u8, u8);
 
 /// A network that takes packets at its real nodes.

@@ -94,12 +94,12 @@ impl Plan {
         self.scenario.base.duration.as_secs_f64()
     }
 
-    /// Returns the names of the chunks, which are hashes of what their results depend on: network, seeds, build.
+    /// Returns the names of the chunks: hashes of network, seeds and build, on which their results depend.
     fn keys(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.chunks.iter().map(|numbers| self.key(numbers)).collect())
     }
 
-    /// Returns a hash that tells the networks from those of another sweep, taken over the first seed of each case.
+    /// Returns a hash that distinguishes the networks from another sweep's, taken over the first seed of each case.
     fn networks(&self, py: Python<'_>) -> String {
         let firsts: Vec<usize> = (0..self.runs()).step_by(self.scenario.seeds.len().max(1)).collect();
         py.detach(|| self.key(&firsts))

@@ -69,8 +69,8 @@ pub(crate) fn reproduce(
 /// Controllers written in Python, which replace a scenario's own.
 #[derive(Debug)]
 struct InPython {
-    /// Function of the labels of a case, a seed and the queues. The function makes a controller for each queue: its
-    /// interval in seconds, and the function that decides.
+    /// Function that takes a case's labels, a seed and the queues, and makes a controller for each queue: its interval
+    /// in seconds, and the function that decides.
     make: Py<PyAny>,
 }
 

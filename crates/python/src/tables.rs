@@ -53,7 +53,7 @@ pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> 
     writer.finish()
 }
 
-/// Entries of a list with their names: those of what they belong to, and their own.
+/// Entries of a list with their names: their owners' names, and their own.
 type Named = Vec<(Vec<Value>, Value)>;
 
 fn named<T: Serialize>(of: &[&String], entries: &[T], name: impl Fn(&T) -> &String) -> Named {

@@ -15,7 +15,7 @@ use units::{Bytes, Duration};
 type Told<T> = Result<T, Box<dyn core::error::Error + Send + Sync>>;
 
 /// Solves a model for each of `rows` rows, over which every column is spread evenly: a row has one value of each
-/// argument, or one for each group. Its results are in a list of their own, those of a group after another's.
+/// argument, or one for each group. Its results are in a list of their own, group after group.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python's values are converted")]
 pub(crate) fn theory(py: Python<'_>, model: &str, columns: Columns, rows: usize) -> PyResult<Vec<Vec<f64>>> {
@@ -137,7 +137,7 @@ macro_rules! structures {
     (@ $field:ident $name:literal) => { $name };
 }
 
-/// Lists fields, and what methods give, as numbers; with `each` those of one group after another's.
+/// Lists fields, and what methods give, as numbers; with `each` group after group.
 macro_rules! list {
     (each $solved:expr => $($part:ident),+) => {
         $solved.into_iter().flat_map(|solved| list!(solved => $($part),+)).collect()

@@ -109,7 +109,7 @@ impl Account {
         self.backlog.packets > self.limit_packets || self.backlog.bytes > self.limit_bytes
     }
 
-    /// Records the arrival of a packet of `len` bytes, of which it is not yet known whether it joins.
+    /// Records the arrival of a packet of `len` bytes, which may join or be dropped.
     #[inline]
     pub(crate) fn comes(&mut self, len: u64) {
         self.counts.arrived.add(len);

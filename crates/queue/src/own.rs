@@ -20,8 +20,8 @@ pub trait PerPacket: fmt::Debug + Send + Sync {
     /// queue asks again. `flow`: hash of its transport flow; `fits`: true if the limit has room for it.
     fn enqueue(&mut self, now: Instant, packet: u64, length: Bytes, flow: u64, backlog: Count, fits: bool) -> Verdict;
 
-    /// Decides about a packet that waits: it leaves, or is dropped and the queue asks again. Asked only while packets
-    /// wait, also for those that must go because the limit fell.
+    /// Decides about a packet that waits: it leaves, or is dropped and the queue asks again. Called only while packets
+    /// wait, also for packets above a lowered limit.
     fn dequeue(&mut self, now: Instant, backlog: Count) -> Verdict;
 }
 

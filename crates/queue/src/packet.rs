@@ -23,7 +23,7 @@ pub trait Packet: Copy {
     fn len(&self) -> Bytes;
 
     /// Hash of the packet's transport flow (addresses, ports and protocol): equal for packets of one flow and
-    /// direction, and preferably different for those of others.
+    /// direction, and preferably different for other flows.
     fn flow(&self) -> u64;
 
     /// ECN field of the IP header (RFC 3168).

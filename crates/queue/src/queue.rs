@@ -88,8 +88,8 @@ impl<P: Packet> Queue<P> {
         debug_assert!(account.balances(), "it has joined or was dropped");
     }
 
-    /// Takes an arriving packet that goes before all others, whatever the discipline. Without room, others make way: those
-    /// at the tail, or of the longest flow.
+    /// Takes an arriving packet that goes before all others, whatever the discipline. Without room, packets at the tail
+    /// or of the longest flow make way.
     pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         let len = packet.len().count();

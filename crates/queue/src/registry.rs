@@ -48,7 +48,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// The tables of the disciplines, each optional: those of the others are ignored.
+        /// The tables of the disciplines, each optional: tables of other disciplines are ignored.
         #[derive(Clone, Debug)]
         pub(crate) struct Tables {
             $(pub(crate) $module: Option<$module::Params>,)*

@@ -41,8 +41,8 @@ macro_rules! with_tables {
                 /// discipline drops.
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub purge: Option<Purge>,
-                /// Bytes that may leave at once where the controller orders a rate; "0 B" spaces all packets. Default
-                /// 2304 B, the longest packet of Wi-Fi, so that the MAC's delays do not lower the rate over time.
+                /// Bytes that may leave at once if the controller sets a rate; "0 B" spaces all packets. Default 2304
+                /// B, the longest packet of Wi-Fi, so that the MAC's delays do not lower the rate.
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub shaper_burst: Option<Bytes>,
                 $($(#[$discipline_doc])* #[serde(skip_serializing_if = "Option::is_none")]

@@ -101,7 +101,7 @@ mod tests {
             assert_eq!(shaper.ready_at(), ms(8 * packet));
             shaper.leaves(shaper.ready_at(), PACKET);
         }
-        // One that comes late does not make the next one early.
+        // A late packet does not make the next one early.
         shaper.leaves(ms(30), PACKET);
         assert_eq!(shaper.ready_at(), ms(38));
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     proptest! {
-        /// Packets of any length that leave as soon as they may, or later: by each, what left is within the bound.
+        /// Packets of any length leave as soon as allowed, or later; up to each, all spans keep the bound.
         #[test]
         fn no_span_of_time_carries_more_than_the_rate_a_burst_and_a_packet(
             packets in prop::collection::vec((1_u64..2_304, 0_u64..20_000_000), 1..60),

@@ -121,8 +121,7 @@ pub struct Flow {
     pub data_yield: f64,
     /// Stalls of a receiver that plays the flow; only with `player_buffer`.
     pub player: Option<Played>,
-    /// Causes of losses, of TCP those of segments with data; only with a routing protocol, or if a wired link has a
-    /// `loss`.
+    /// Causes of losses, for TCP of segments with data; only with a routing protocol, or if a wired link has a `loss`.
     pub lost_packets: Option<Lost>,
     /// Numbers of hops of the packets received; only with a routing protocol.
     pub hops: Option<FlowHops>,
@@ -167,7 +166,7 @@ pub struct Flow {
 pub struct LeftOut {
     /// Without an IP packet: ARP, spanning tree.
     pub not_ip: u64,
-    /// Of `PPPoE` sessions, MPLS or batman-adv, which are not opened; absent if there are none.
+    /// Packets in `PPPoE`, MPLS or batman-adv, which are not opened; absent if there are none.
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub tunnels: u64,
     /// 802.11 management and control frames, and data frames without data.
@@ -278,7 +277,7 @@ pub struct Admission {
     /// Time at which the flow was refused, or stopped after its admission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
-    /// The end of the run for a flow that is admitted then, else `refused_s`, so that all flows can be compared.
+    /// The end of the run for flows admitted at that time, else `refused_s`, so that all flows can be compared.
     pub until_s: Option<f64>,
     /// Random wait of the flow's first probe after a request to regulate (SWAN-1); absent without a wait.
     pub waited_s: Option<f64>,
@@ -477,7 +476,7 @@ pub struct QueueResult {
     /// Time in the queue.
     pub sojourn_s: Times,
     /// From the hand-over to the MAC until the ACK or the final failure; on a wired link the transmission time. Absent
-    /// if the node has one queue, whose time is that of the node's MAC.
+    /// if the node has one queue: then its time is the time of the node's MAC.
     pub service_s: Option<Times>,
     /// Time in the queue and in the MAC.
     pub nodal_delay_s: Times,

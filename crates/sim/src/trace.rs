@@ -29,7 +29,7 @@ pub enum TraceEventKind {
     Sends(Frame),
     /// A frame was received, completely or in part, with this power.
     Hears(Frame, Power),
-    /// A frame was received with errors, of which no part can be used.
+    /// A frame was received with errors; no part of it can be used.
     Spoilt(Frame, Power),
     /// A packet joined a queue.
     Queued(Packet),
@@ -322,7 +322,7 @@ pub enum Owner {
 pub struct Roster {
     /// The nodes.
     pub nodes: Vec<RosterNode>,
-    /// Flows in the order of the results, then those of the reverse direction: acknowledgements, replies.
+    /// Flows in the order of the results, then the reverse directions: acknowledgements, replies.
     pub flows: Vec<RosterFlow>,
     /// Carrier frequency.
     pub frequency: Frequency,

@@ -71,7 +71,7 @@ pub struct Cell {
     /// The first window: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1 (with 0 the first winner
     /// would keep the medium for ever).
     pub cw_min: u32,
-    /// The window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
+    /// Largest window: a collision changes `CW` to `2 CW + 1`, up to this one; `cw_min` to 65535.
     pub cw_max: u32,
     /// Transmissions of a frame before it is given up, the first included; 1 to 255 (the range of the retry limits in
     /// the standard's MIB). `None` for no limit. After giving up, the next frame starts at `cw_min`.

@@ -92,7 +92,7 @@ pub struct Group {
     pub buffer: Buffer,
     /// The first window: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
     pub cw_min: u32,
-    /// The window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
+    /// Largest window: a collision changes `CW` to `2 CW + 1`, up to this one; `cw_min` to 65535.
     pub cw_max: u32,
     /// Duration of a success: from the start of a frame without overlap to the moment when back-off slots count again.
     pub success: Duration,

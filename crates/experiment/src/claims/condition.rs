@@ -46,7 +46,7 @@ impl Condition {
         }
         if let Some((from, to)) = text.split_once("..") {
             let (high, unit) = read(to)?;
-            // In `1.5 .. 4.5 %` the unit at the end is that of both numbers.
+            // In `1.5 .. 4.5 %` the unit at the end is for both numbers.
             let shared = to.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "+-.e".contains(c));
             let (low, of_low) = match read(from)? {
                 (_, Unit::Number) if unit != Unit::Number => read(&format!("{} {}", from.trim(), shared.trim()))?,

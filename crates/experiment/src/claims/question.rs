@@ -145,7 +145,7 @@ impl<'q> Question<'q> {
         sets.into_iter().filter(whole).map(|set| (set[0], set)).collect()
     }
 
-    /// Returns the labels of a group: its own labels, which override those of `where`.
+    /// Returns the labels of a group: its own labels, which override the labels in `where`.
     fn labels(&self, group: &BTreeMap<String, Labels>) -> BTreeMap<String, Labels> {
         self.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
     }

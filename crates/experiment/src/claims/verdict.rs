@@ -236,7 +236,7 @@ fn deviation(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
 }
 
-/// Returns the unit of a claim's values: that of its keys, else the unit that the claim names, else that of its window.
+/// Returns the unit of a claim's values: by its keys, else by its key `unit`, else by its window.
 pub fn unit(claim: &Claim) -> Unit {
     let written = || Condition::read(&claim.holds).map_or(Unit::Number, |(_, unit)| unit);
     match unit_of_keys(claim) {

@@ -174,8 +174,8 @@ fn settling(seen: &[Step], window: &Window) -> Option<f64> {
     seen.iter().find(|(_, value)| (value - last).abs() <= near).map(|(time, _)| *time)
 }
 
-/// Returns the end of the last step that violates the condition, or the window's start; `None` if the last step of all
-/// violates it.
+/// Returns the end of the last step that violates the condition, or the window's start; `None` if the window's last
+/// step violates it.
 fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     match seen.iter().rposition(|(_, value)| !when.holds(*value)) {
         None => (!seen.is_empty()).then_some(from),

@@ -76,7 +76,7 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
             stations.into_values().min_by(f64::total_cmp)
         }
         "page" | "film" => {
-            // Nothing in time counts as the length of the run.
+            // Flows that completed nothing count with the length of the run.
             let mean = |flow: &&Flow| {
                 let times = flow.completion_s.filter(|times| times.mean > 0.0);
                 times.map_or(outcome.simulated_s, |times| times.mean)

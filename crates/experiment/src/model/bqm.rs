@@ -1,4 +1,4 @@
-//! BQM's expected throughput (4.1) for a run: that of a single connection over the hops that packets took.
+//! BQM's expected throughput (4.1) for a run: a single connection's throughput over the hops that packets took.
 
 use super::Fault;
 use crate::study::{Bqm, Expectation};

@@ -68,7 +68,7 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
     format!("in the case {}", labels.join(", "))
 }
 
-/// Largest length of a name. Names occur in tables, in paths of results, and (those of nodes) in names of files.
+/// Largest length of a name. Names occur in tables, in paths of results, and (nodes' names) in names of files.
 const LONGEST_NAME: usize = 200;
 
 /// Checks names. The simulator refuses repeated names too, but only here the second one's place is known, and the rule

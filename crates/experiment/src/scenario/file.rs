@@ -107,7 +107,7 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Resu
 }
 
 /// Like [`parse`], but leaves out parts of table `of` that are wrong on their own, even if their text is not TOML.
-/// Returns each such part's fault, too, with its place if there is only one.
+/// Returns each such part's fault, too; a single fault with its place.
 ///
 /// # Errors
 /// The first fault, if a fault is elsewhere, or if no part is left.

@@ -334,7 +334,7 @@ mod tests {
     fn an_error_at_a_key_is_told_with_its_own_help() {
         let tables = Tables::get();
         let own = tables.iter().map(|table| table.path.as_str());
-        // The help of tables that share their keys is that of the table with the keys.
+        // Tables that share their keys have the help of the table with the keys.
         let shared = tables.shared().map(str::to_owned).collect::<Vec<_>>();
         let mut faults = Vec::new();
         let mut tried = 0;

@@ -147,7 +147,7 @@ impl<'s> Seen<'s> {
                     let queues = inner.iter().filter_map(|(_, queue)| queue.get_ref().as_table());
                     queues.for_each(|queue| self.queue(queue, at));
                 }
-                // Its keys act where flows take them from here; flows come before it.
+                // The keys of `[tcp]` act where flows inherit them; flows were visited before.
                 "tcp" if above.is_empty() => {
                     // A flow with a table of its own takes the keys from here that it does not have.
                     for (key, value) in inner.iter().filter(|(_, value)| value.get_ref().is_table()) {

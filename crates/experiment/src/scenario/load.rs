@@ -9,8 +9,8 @@ use super::{attachments, base, check};
 
 impl Scenario {
     /// Reads a scenario and checks that everything in it can be run: every network is built once, every claim and chart
-    /// is looked up in the results that it will have. Refusals call the text `name`, `stem` is the default id, and
-    /// `files` reads the files that the text names.
+    /// is looked up in the results that it will have. Refusals call the text `name`; `stem` is the default id; `files`
+    /// reads the files that the text names.
     ///
     /// # Errors
     /// The fault in the text, and its place.

@@ -9,15 +9,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Rulings {
     /// Axis of `[vary]`: claims are ruled on within each label, with the verdicts side by side under one id. A claim
-    /// whose `where` names the axis has only those labels.
+    /// whose `where` names the axis is ruled on only within the labels named.
     pub each: Option<String>,
     /// Neighbouring choices of a parameter.
     pub neighbour: Vec<Neighbour>,
 }
 
 /// Other choices of a parameter than the document's. Claims that name `label` in `where` or `against` are evaluated
-/// with each of `instead` too, and the report shows the range. A claim whose verdict changes with one of them keeps its
-/// verdict, and is shown to depend on the parameter.
+/// with each of `instead` too, and the report shows the range. A claim keeps its verdict even if another choice changes
+/// it, but is shown to depend on the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbour {
@@ -81,7 +81,7 @@ pub struct Verdict {
     /// The results with neighbouring choices of parameters, in the scenario's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Beside>,
-    /// The parameters of which a neighbouring choice has another verdict, each once.
+    /// The parameters for which a neighbouring choice changes the verdict, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
 }

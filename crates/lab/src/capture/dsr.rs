@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_rfc() {
-        // Over three hops: two nodes between, of which the second node has one ahead.
+        // Over three hops: two nodes between; the second node has one node ahead.
         let data = options(&[0, 1, 2, 3], 1, None);
         assert_eq!(route_length(&data), 16);
         let expected = [17, 0, 0, 12, 96, 10, 0, 0x81, 10, 0, 0, 2, 10, 0, 0, 3];

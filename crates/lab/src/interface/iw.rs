@@ -63,7 +63,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     ("freq:", _) => interface.frequency = rest.first().and_then(|word| frequency(word)),
                     _ => {
                         let width = channel_width(line).map_err(refuse)?;
-                        // Of an access point with several links the widest counts.
+                        // For an access point with several links the widest link counts.
                         if interface.width.is_none_or(|before| before < width) {
                             interface.width = Some(width);
                             interface.frequency = rest.get(1).and_then(|word| frequency(word.trim_start_matches('(')));
@@ -80,7 +80,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     station.old = rest.first().and_then(|rate| old_rate(megabits(rate)?));
                 }
                 let known = if *way == "tx" { &mut station.sent } else { &mut station.received };
-                // Of a station with several links the fastest counts: others may be idle.
+                // For a station with several links the fastest link counts: others may be idle.
                 *known = [*known, bitrate].into_iter().flatten().max_by_key(|mode| mode.bits());
             }
             _ => {}

@@ -32,7 +32,7 @@ use units::{Instant, Rate};
 
 /// Mode of the socket of programs: every user may ask. The folder lets no other user make a socket of that name.
 const MODE: Mode = Mode::from_raw_mode(0o666);
-/// How the names of programs' sockets begin, in no file system; 16 hexadecimal digits follow.
+/// Prefix of the names of programs' abstract sockets; 16 hexadecimal digits follow.
 const PROGRAM: &str = "sluice-";
 
 /// The sockets of an agent. The descriptor is readable while there is something to do.

@@ -9,8 +9,8 @@ use crate::admission::pace::{Pace, Standing};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};
 
-/// Most programs of this machine that are remembered. For one more, the user with the most programs loses the one that
-/// was heard longest ago, of those whose probe is not open.
+/// Most programs of this machine that are remembered. A further program displaces one of the user with most programs:
+/// the longest silent one without an open probe.
 const MOST_PROGRAMS: usize = 64;
 /// A user with more programs than these also loses a program whose probe is open to another user's.
 const MOST_OPEN: usize = 8;
@@ -195,7 +195,7 @@ impl Relay {
         let open_until = if message.kind == Kind::Probe { now + PROBED_FOR } else { Instant::ZERO };
         let mut asked = Asked { program, destination, flow, number, heard: now, open_until };
         if let Some(place) = known {
-            // Saying that it is there does not change which probe it waits for.
+            // A message of presence does not change which probe the program waits for.
             if message.kind != Kind::Probe {
                 let before = self.programs[place];
                 (asked.number, asked.open_until) = (before.number, before.open_until);

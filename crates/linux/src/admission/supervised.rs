@@ -149,7 +149,7 @@ impl Supervised {
         due.sort_unstable_by_key(|process| process.as_raw_nonzero());
         due.dedup();
         if !due.is_empty() {
-            // One that has ended, or that this process may not reach, keeps its class.
+            // A process that has ended, or that this one may not reach, keeps its class.
             let _ = change_sockets(due, class);
         }
     }

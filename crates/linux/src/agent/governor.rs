@@ -158,7 +158,7 @@ impl Governor {
         let orders = own.map_or(start.orders, |own| own.limit.into());
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
         self.status.target_delay = own.map_or(self.controller.target_delay(), |own| Some(own.target_delay));
-        // The packets of a device with its own law are those of the air.
+        // A device with its own law counts the packets in the air.
         let rough = rough(&self.wish, link.gso_max_segs).filter(|_| own.is_none());
         let of_queue = rough.into_iter().chain(blind(&self.controller));
         let remarks: Vec<String> =

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::kernel::nl80211::{Role, Wireless};
 use std::collections::BTreeSet;
 
-/// One interface of each phy: they share its queues and its air.
+/// One interface per phy: a phy's interfaces share its queues and its air.
 const EACH_RADIO: &str = "*wifi";
 /// One interface of each phy, and all others whose drivers push back.
 const ALL: &str = "*";

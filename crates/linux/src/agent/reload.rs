@@ -88,7 +88,7 @@ impl Agent {
         // Interfaces may have come meanwhile.
         self.spread(host);
         if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
-            // As with admission, its sockets can no longer be made.
+            // As with admission, sockets for notes can no longer be made.
             tell(host, "", AgentEventKind::Failed, "notes take effect at the next start");
         }
         if let Some(port) = &mut self.port {

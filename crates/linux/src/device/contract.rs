@@ -158,7 +158,7 @@ impl Keeps {
 pub enum Quality {
     /// Counted or timed per packet.
     Measured,
-    /// Estimated from counters that are read from time to time; the text says how.
+    /// Estimated from counters read from time to time; the text says how.
     Estimated(&'static str),
     /// Not known: zero or absent in every interval.
     Absent,

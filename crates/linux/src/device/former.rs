@@ -243,7 +243,7 @@ fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Re
 }
 
 impl FormerKnobs {
-    /// Returns the settings to restore: those of Sluice that are still there `now` get their former values.
+    /// Returns the settings to restore: Sluice's settings that still apply `now` get their former values.
     fn restored(&self, now: &AqlSettings) -> AqlSettings {
         let Self { before, ours, .. } = self;
         let mut restored = *now;
@@ -296,7 +296,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }))
 }
 
-/// True if a restorable discipline limits a rate (`linux/pkt_sched.h`). Other disciplines that do cannot be restored.
+/// True if a restorable discipline limits a rate (`linux/pkt_sched.h`). Others that limit a rate cannot be restored.
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];

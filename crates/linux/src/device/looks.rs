@@ -45,8 +45,8 @@ impl Looks {
         Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new(), users }))))
     }
 
-    /// Returns the present disciplines of interface `index` that have a handle. Lists those of the machine at the first
-    /// call, and after messages about changes were lost.
+    /// Returns the present disciplines of interface `index` that have a handle. Lists the machine's disciplines at the
+    /// first call, and after messages about changes were lost.
     pub(crate) fn users(&self, index: u32) -> Result<Vec<Qdisc>, Error> {
         let Seen { route, users, .. } = &mut *self.0.borrow_mut();
         Ok(users.read(route)?.get(&index).cloned().unwrap_or_default())

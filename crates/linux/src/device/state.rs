@@ -270,7 +270,7 @@ pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Optio
     Ok(Some(AgentProcess { process, started, has_phy: former.phy().is_some() }))
 }
 
-/// Returns the other places of a device that have state files: governed ones, and those of killed agents.
+/// Returns the other places of a device that have state files: governed places, and places of killed agents.
 pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<Vec<u32>, Error> {
     let this = path(folder, device, parent)?;
     let namespace = format!("{device}.{}.", namespace()?);

@@ -130,7 +130,7 @@ pub struct Start {
     pub classes: bool,
     /// True if the controller may order to mark them.
     pub marks: bool,
-    /// True if hops of packets are read.
+    /// True if the controller reads packets' hops.
     pub hops: bool,
     /// Time between two readings, if the queue is measured by polling.
     pub every: Duration,

@@ -63,7 +63,7 @@ impl Unnamed {
     /// True if a socket of a living process has this name.
     fn answers(&self, path: &Path) -> bool {
         let empty = |address: &SocketAddrUnix| sendto(&self.probe, &[], SendFlags::DONTWAIT, address);
-        // It is of another type, or its queue is full.
+        // These errors: the socket is of another type, or its queue is full.
         matches!(SocketAddrUnix::new(path).and_then(|it| empty(&it)), Ok(_) | Err(Errno::PROTOTYPE | Errno::AGAIN))
     }
 }

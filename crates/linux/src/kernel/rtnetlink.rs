@@ -280,7 +280,7 @@ pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
                 remove_below(of_link, |parent| parent >> 16 == old.handle >> 16);
             }
         }
-        // Its queue goes with it, without a message of its own.
+        // A class's queue goes with the class, without its own message.
         RTM_DELTCLASS => {
             let (Some(index), Some(class)) = (u32_at(payload, 4), u32_at(payload, 8)) else { return };
             if let Some(of_link) = users.get_mut(&index) {

@@ -113,7 +113,7 @@ impl Port {
         for Interface { socket, neighbours, due, .. } in &mut self.interfaces {
             if due.is_some_and(|due| due <= now) {
                 *due = None;
-                // One that cannot be sent is lost like any other.
+                // A note that cannot be sent is lost like any other.
                 let _ = sendto(
                     socket.as_fd(),
                     &write(&neighbours.due()),

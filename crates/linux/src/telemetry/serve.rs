@@ -28,7 +28,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use units::Instant;
 
-/// Most clients at once. For one more, the oldest that does not watch is dropped; if all watch, the new one.
+/// Most clients at once. A further client displaces the oldest that does not watch, or is dropped if all watch.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
@@ -106,7 +106,7 @@ impl Listener {
         }
     }
 
-    /// Listens. A socket file has mode 0660, and replaces that of a killed process. A failure can be repeated.
+    /// Listens. A socket file has mode 0660, and replaces a killed process's file. A failure can be repeated.
     ///
     /// # Errors
     /// Another process listens there, or the system refuses; with the listener.
@@ -126,7 +126,7 @@ impl Listener {
         let file = match &mut self.socket {
             Socket::Named(socket, path) => Some(socket.name(path, MODE, |socket| listen(socket, BACKLOG))?),
             Socket::Loopback(socket, at) => {
-                // It has its address if only the second step failed at an earlier attempt.
+                // The socket has its address if an earlier attempt failed only at the second step.
                 if !matches!(getsockname(&*socket).map(SocketAddr::try_from), Ok(Ok(is)) if is.port() != 0) {
                     bind(&*socket, at).map_err(failed)?;
                 }

@@ -27,7 +27,7 @@ const TOLD: [Measure; 4] = [
     ("frames given up", |block| block.failure_ratio, false),
 ];
 
-/// Ruling on an arm compared with the default, by its interval: `Same` is less than a tenth.
+/// Ruling on an arm compared with the default, by the change's interval: `Same` is below a tenth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what they are")]

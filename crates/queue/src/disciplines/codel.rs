@@ -1,5 +1,5 @@
 //! CoDel's law (RFC 8289): after departing packets have waited longer than a target for a whole interval, packets are
-//! dropped, at a rate that grows with the square root of their number, until the sojourn time is below the target.
+//! dropped, at a rate that grows with the square root of the drop count, until the sojourn time is below the target.
 //!
 //! The law holds no packets: its host gives it the next packet and drops packets that the law rejects. FQ-CoDel uses
 //! one law per flow.

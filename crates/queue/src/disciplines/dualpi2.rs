@@ -1,10 +1,10 @@
 //! `DualPI2` (RFC 9332, appendix A): two queues, one of low latency for packets of L4S and one for all other packets,
 //! coupled by one proportional-integral controller.
 //!
-//! The controller sets a probability p' by the longer wait of the two. A classic packet is dropped or marked with
-//! probability p' squared, an L4S packet is marked with `coupling_factor` times p', and whenever it waited longer than
-//! a step. Where the RFC leaves a choice, the law follows Linux 6.17 (`sch_dualpi2`): random draws, a step, weighted
-//! round robin, and no drops by probability while fewer than two packets wait.
+//! The controller sets a probability p' by the longer of the two queues' waits. A classic packet is dropped or marked
+//! with probability p' squared, an L4S packet is marked with `coupling_factor` times p', and whenever it waited longer
+//! than a step. Where the RFC leaves a choice, the law follows Linux 6.17 (`sch_dualpi2`): random draws, a step,
+//! weighted round robin, and no drops by probability while fewer than two packets wait.
 
 use super::early::Verdict;
 use crate::account::Waiting;
@@ -26,17 +26,17 @@ with_defaults! {
         pub target: Positive<Duration> => Duration::from_millis(15),
         /// Time between updates, at least 1 ms. Default 16 ms.
         pub tupdate: Within<Duration, 1_000_000> => Duration::from_millis(16),
-        /// Weight of the deviation, in 1/s. Default 0.16.
+        /// Weight of the deviation from `target`, in 1/s. Default 0.16.
         pub alpha: Positive<f64> => 0.16,
-        /// Weight of the change, in 1/s. Default 3.2.
+        /// Weight of the wait's change, in 1/s. Default 3.2.
         pub beta: Positive<f64> => 3.2,
-        /// Marking probability of L4S over p': 1 to 255. Default 2.
+        /// Marking probability of L4S per base probability p': 1 to 255. Default 2.
         pub coupling_factor: Within<u32, 1, 255> => 2,
         /// Wait above which L4S is marked. Default 1 ms.
         pub step_thresh: Duration = Duration::from_millis(1),
-        /// Classic share of bytes while both queues hold packets, from 0 to 1. Default 0.1.
+        /// Share of bytes for classic traffic while both queues hold packets, from 0 to 1. Default 0.1.
         pub classic_protection: Share => 0.1,
-        /// Drops in both queues once all L4S is marked. Default true.
+        /// Drops in both queues once all L4S packets are marked. Default true.
         pub drop_on_overload: bool = true,
     }
 }

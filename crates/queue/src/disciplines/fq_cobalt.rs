@@ -115,7 +115,7 @@ impl FlowLaw for Cobalt {
 }
 
 impl Cobalt {
-    /// True if the schedule, which advances, marks or drops a packet that `waited` this long.
+    /// Advances the schedule; true if it marks or drops a packet that `waited` this long.
     fn is_due(&self, state: &mut State, now: Instant, waited: Duration) -> bool {
         let mut due = state.count > 0 && now >= state.drop_next;
         let late = waited > self.target;

@@ -33,11 +33,11 @@ registry::disciplines! {
     fq_cobalt, "fq-cobalt": FqCobalt = fq_cobalt::FqCobalt<P>,
     /// FQ-CoDel (RFC 8290): round robin of flows with CoDel; at the limit drops from the longest.
     fq_codel, "fq-codel" or "fq_codel": FqCodel = fq_codel::FqCodel<P>,
-    /// Oldest first: order of entry into the network; at the limit drops the youngest.
+    /// Oldest first: serves by time of entry into the network; at the limit drops the youngest.
     oldest_first, "oldest-first": OldestFirst = oldest_first::OldestFirst<P>,
     /// PIE (RFC 8033): drops arriving packets with a probability that keeps the wait at a reference.
     pie, "pie": Pie = early::EarlyDrop<P, pie::Pie>,
-    /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops arriving packets more often the longer the mean queue.
+    /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops arriving packets the more often, the longer the mean queue.
     red, "red": Red = early::EarlyDrop<P, red::Red>,
     /// `turns` with one station.
     turns, "turns": Turns = turns::Turns<P>,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Oldest first has no parameters: its order is that of the stamps.
+/// Oldest first has no parameters: packets leave in the order of their stamps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OldestFirst"))]
 #[serde(default, deny_unknown_fields)]
@@ -129,7 +129,7 @@ mod tests {
         fn mark(&mut self) {}
     }
 
-    /// Returns the packets that such a queue drops, and those it then yields.
+    /// Returns the packets that such a queue drops, and the packets that it then yields.
     fn passed(limit: usize, packets: &[Stamped]) -> (Vec<u64>, Vec<u64>) {
         let table = format!("discipline = \"oldest-first\"\nlimit = {limit}");
         let settings: Settings = toml::from_str(&table).expect("a table");
@@ -149,7 +149,7 @@ mod tests {
         let packets = [(0, Some(5)), (1, Some(3)), (2, None), (3, Some(5)), (4, Some(1)), (5, None), (6, Some(9))];
         let packets = packets.map(|(number, stamp)| Stamped(number, stamp));
         assert_eq!(passed(10, &packets), (vec![], vec![4, 1, 0, 3, 6, 2, 5]));
-        // The third takes the last place; the fourth is as old as the first, which keeps its own, and takes that of the third.
+        // The third takes the last place; the fourth is as old as the first, which stays, and takes the third's place.
         assert_eq!(passed(3, &packets), (vec![2, 3, 5, 6], vec![4, 1, 0]));
     }
 

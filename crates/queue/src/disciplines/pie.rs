@@ -1,9 +1,9 @@
 //! PIE's law (RFC 8033): arriving packets are dropped with a probability that a proportional-integral controller
 //! adjusts so that the sojourn time stays at a reference.
 //!
-//! The sojourn time is that of the last packet that left, measured by timestamps: one of the two ways of section 4.3.
-//! All of the RFC's core (section 4) is implemented, and from its section 5 ECN (5.1), de-randomisation (5.4) and the
-//! cap on the increase (5.5). PIE is never switched off (5.3).
+//! The sojourn time is the last departed packet's, measured by timestamps: one of the two ways of section 4.3. All of
+//! the RFC's core (section 4) is implemented, and from its section 5 ECN (5.1), de-randomisation (5.4) and the cap on
+//! the increase (5.5). PIE is never switched off (5.3).
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
@@ -26,11 +26,11 @@ with_defaults! {
         pub alpha: Positive<f64> => 0.125,
         /// Weight of the change since the last update, in 1/s. Default 1.25.
         pub beta: Positive<f64> => 1.25,
-        /// Packet size; nothing is dropped while at most two wait (`MEAN_PKTSIZE`). Default 1500 B.
+        /// Packet size; nothing is dropped while at most two packets wait (`MEAN_PKTSIZE`). Default 1500 B.
         pub mean_pktsize: Bytes = Bytes::new(1500),
         /// Evenly spaced drops (section 5.4). Default true.
         pub derandomization: bool = true,
-        /// Growth above 0.1 of at most 0.02 per update (section 5.5). Default true.
+        /// Above 0.1 the drop probability grows by at most 0.02 per update (section 5.5). Default true.
         pub cap_drop_adjustment: bool = true,
         /// ECN marks instead of drops. Default false.
         pub ecn: bool,

@@ -16,7 +16,7 @@ with_defaults! {
     pub struct Params {
         /// Link rate, for derived parameters and the idle average. Default 10 Mb/s.
         pub bandwidth: Positive<Rate> => Rate::mbps(10),
-        /// Typical packet size, likewise. Default 1000 B.
+        /// Typical packet size, used like `bandwidth`. Default 1000 B.
         pub mean_pktsize: Positive<Bytes> => Bytes::new(1000),
         /// Target wait. Default 5 ms.
         pub target_delay: Positive<Duration> => Duration::from_millis(5),
@@ -24,8 +24,7 @@ with_defaults! {
         /// least 5.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub min_th: Option<Positive<f64>>,
-        /// Average queue with probability `max_p`; the probability rises to 1 at twice this. Default: three times
-        /// `min_th`.
+        /// Average queue at which drops have probability `max_p`; at twice this, 1. Default: three times `min_th`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub max_th: Option<Positive<f64>>,
         /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.

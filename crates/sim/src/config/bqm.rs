@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct Bqm {
     /// Assignment of priorities to packets. Default `8`.
     pub pattern: Option<DiscardPattern>,
-    /// Priority plus one at each retransmission. Default true.
+    /// Each retransmission raises the priority by one. Default true.
     pub raise: Option<bool>,
     /// Receiver's test for congestion losses. Default `ald`.
     pub discriminator: Option<Discriminator>,
-    /// `K` of the discriminator: one packet in `K` has priority 0; at least 1. Default: that of the pattern, 8 or 16.
+    /// `K` of the discriminator: one packet in `K` has priority 0; at least 1. Default: the pattern's, 8 or 16.
     pub every: Option<u32>,
     /// Congestion level that the receiver reports. Default `highest`.
     pub measure: Option<Measure>,
@@ -26,8 +26,8 @@ pub struct Bqm {
     pub threshold: Option<Threshold>,
     /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
     pub single_duplicate: Option<bool>,
-    /// If the first partial acknowledgement shows several losses in a window, all of its packets of priority 0 are
-    /// repeated at once. Default false.
+    /// If the first partial acknowledgement shows several losses in a window, the window's packets of priority 0 are
+    /// all repeated at once. Default false.
     pub lowest_at_once: Option<bool>,
 }
 
@@ -53,7 +53,7 @@ pub enum DiscardPattern {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discriminator {
-    /// Share of priority 0 among the losses, and bursts.
+    /// Share of priority 0 among losses, and bursts of losses.
     #[default]
     Ald,
     /// All losses are by congestion.

@@ -20,12 +20,12 @@ pub struct Mac {
     pub cts_to_self: bool,
     /// MAC frame length above which RTS/CTS precedes a data frame; "off" for never.
     pub rts_threshold: RtsThreshold,
-    /// Smallest contention window in slots. EDCA's windows are derived from `cw_min` and `cw_max`. Default: 31 or 15,
-    /// by the standard.
+    /// Smallest contention window in slots. EDCA's windows follow from `cw_min` and `cw_max`. Default: 31 or 15, by the
+    /// standard.
     pub cw_min: Option<u16>,
     /// Largest contention window in slots. Default 1023.
     pub cw_max: Option<u16>,
-    /// Attempts at a frame up to the RTS threshold (dot11ShortRetryLimit). Default 7.
+    /// Attempts at a frame no longer than the RTS threshold (dot11ShortRetryLimit). Default 7.
     pub short_retry_limit: Option<u8>,
     /// Attempts, after an answered RTS, at a frame above the RTS threshold (dot11LongRetryLimit). Default 4.
     pub long_retry_limit: Option<u8>,
@@ -37,12 +37,12 @@ pub struct Mac {
     pub first_access: FirstAccess,
     /// Condition for answering an RTS.
     pub answer_rts: AnswerRts,
-    /// Resets of the contention window to its minimum, besides those after a success or a given-up frame.
+    /// Resets of the contention window to its minimum, besides after a success or a given-up frame.
     pub window_reset: WindowReset,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
-    /// Depth of the hardware queues below the ports, with the frame being sent: "64 packets", "2
-    /// aggregates" or "4 ms" of airtime. For mac80211 "off" is 2016 packets.
+    /// Depth of the hardware queues below the ports, including the frame being sent: "64 packets", "2 aggregates" or "4
+    /// ms" of airtime. For mac80211 "off" is 2016 packets.
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
     pub hardware_queue_per: HardwareQueuePer,
@@ -85,7 +85,7 @@ pub enum Ofdma {
     Both,
 }
 
-/// Contention after each answer with data to a trigger (IEEE 802.11ax-2021, 26.2.7), in all categories.
+/// Contention of a station, in all categories, after it answered a trigger with data (IEEE 802.11ax-2021, 26.2.7).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MuEdca {
@@ -154,8 +154,7 @@ with_defaults! {
         pub amsdu: MostBytes = MostBytes::Off,
         /// Reaction to a missing BlockAck.
         pub missed_block_ack: MissedBlockAck,
-        /// Time after its first failed attempt at which a frame of A-MPDUs is given up; "off": after as many attempts
-        /// as other frames.
+        /// Time from the first failed attempt until a frame of an A-MPDU is given up; "off" limits attempts instead.
         pub lifetime: Lifetime,
     }
 }
@@ -343,12 +342,11 @@ pub enum TimeoutDeferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// No wait if the medium was idle for DIFS (AIFS). Otherwise a backoff, as when the medium turns busy before DIFS
-    /// is over or a response is due (standard).
+    /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. Otherwise
+    /// DIFS (AIFS) of idle medium, which may lie before the arrival (standard).
     #[default]
     Immediate,
-    /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, regardless of later
-    /// events (ns-3).
+    /// DIFS from arrival (none under EDCA); a backoff if the medium is then busy or reserved, whatever follows (ns-3).
     Difs,
     /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
     DifsOrBackOff,
@@ -375,7 +373,7 @@ pub enum WindowReset {
     /// After `short_retry_limit` + 1 consecutive failures (standard).
     #[default]
     RetryLimit,
-    /// At no other time (ns-3.37).
+    /// Never (ns-3.37).
     GivenUp,
 }
 
@@ -403,27 +401,26 @@ pub enum RateAlgorithm {
 }
 
 with_defaults! {
-    /// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of a 1500 B packet, or of the longest
-    /// aggregate.
+    /// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of 1500 B, or of the longest aggregate.
     #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Turns {
         /// Source of a station's knowledge of turns.
         pub variant: TurnsVariant,
-        /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1, which is
-        /// strict order.
+        /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1 (strict
+        /// order).
         pub quorum: f64 = 0.5,
         /// Failed requests before plain contention (`K`): 1 to 255.
         pub attempts: u8 = 4,
-        /// Longest wait after a refusal (`T_req`); less if a younger packet is announced. Default: two exchanges.
+        /// Longest wait after a refusal (`T_req`); shorter if a younger packet is announced. Default: two exchanges.
         pub request_wait: Option<Duration>,
         /// Deferral per older packet known (`T_frame`); "0 s" for none. Default: one exchange.
         pub deferral: Option<Duration>,
         /// Lifetime of a neighbour's key (`T_exp`). Default: ten exchanges.
         pub expiry: Option<Duration>,
-        /// Time since a neighbour's last data or request for which it is still asked (`T_act`).
+        /// Time for which a neighbour is still asked after its last data or request (`T_act`).
         pub activity: Duration = Duration::from_millis(100),
-        /// Most stations asked, the receiver and the strongest neighbours: 1 to 8.
+        /// Most stations asked: the receiver, then the strongest neighbours; 1 to 8.
         pub neighbours: u8 = 8,
     }
 }

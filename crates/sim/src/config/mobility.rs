@@ -81,7 +81,7 @@ pub enum WalkStart {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
-    /// Departure, even before the previous waypoint is reached.
+    /// Departure, even if the previous waypoint is not yet reached.
     pub time: Duration,
     /// Destination x, y and perhaps a height (default: the present one).
     pub position: Place,
@@ -97,7 +97,7 @@ pub struct Place {
     pub x: Length,
     /// Northward.
     pub y: Length,
-    /// Upward; none: that of the plane, or a waypoint's present one.
+    /// Upward; none: the plane's height, or a waypoint's present height.
     pub height: Option<Length>,
 }
 

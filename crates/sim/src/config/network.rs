@@ -46,8 +46,8 @@ pub struct Network {
     /// EDCA: overrides of `[queue]` and `[node.queue]` per access category, overridden by `[node.category_queue]`.
     #[serde(default)]
     pub category_queue: CategoryQueues,
-    /// Without EDCA: a queue per service class at every node with a radio, `real-time` first; else all classes share
-    /// one. Overrides `[queue]` and `[node.queue]`; overridden by `[node.class_queue]`.
+    /// Without EDCA: a queue per service class at every node with a radio, `real-time` first; by default all classes
+    /// share one queue. Overrides `[queue]` and `[node.queue]`; overridden by `[node.class_queue]`.
     pub class_queue: Option<ClassQueues>,
     /// Power draw of radios.
     pub consumption: Option<Consumption>,
@@ -92,7 +92,7 @@ impl Network {
         Cow::Owned(Self { radio: Radio { beside_b: true, ..self.radio.clone() }, ..self.clone() })
     }
 
-    /// The access method: by default that of the standard's devices.
+    /// The access method: by default as devices of the standard.
     pub fn access(&self) -> Access {
         self.mac.access.unwrap_or(if self.radio.standard.high_throughput() { Access::Edca } else { Access::Dcf })
     }

@@ -41,14 +41,14 @@ pub enum Shape {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// Name in flows, routes and results; that of a node of `[nodes]` changes that node.
+    /// Name in flows, routes and results. The name of a node of `[nodes]` changes that node.
     pub name: String,
     /// Number of copies in one place: `up1`, `up2`, ... A flow from `up*` starts at each copy.
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
     pub role: Role,
-    /// A station's access point (initially). Default: the only one; if it roams, the strongest, with `moves` the first.
+    /// A station's (first) access point. Default: the only one; with roaming the strongest, with `moves` the first.
     pub access_point: Option<String>,
     /// Real programs send and receive here (`docs/emulation.md`). At least two nodes must be real.
     #[serde(default)]
@@ -73,31 +73,31 @@ pub struct Node {
     /// Waypoints, in order of time.
     #[serde(default)]
     pub waypoints: Vec<Waypoint>,
-    /// Rate of its data frames. Default: that of `[radio]`.
+    /// Rate of its data frames. Default: as in `[radio]`.
     pub data_rate: Option<Rate>,
-    /// MCS of its data frames. Default: that of `[radio]`, 7 with another `standard`.
+    /// MCS of its data frames. Default: as in `[radio]`, 7 with another `standard`.
     pub mcs: Option<u8>,
-    /// MCS of data frames from its access point to the station. Default: that of the access point.
+    /// MCS of data frames from its access point to the station. Default: the access point's.
     pub downlink_mcs: Option<u8>,
-    /// The node's standard, not newer than that of `[radio]` and of its band. Default: that of `[radio]`.
+    /// The node's standard: in the band of `[radio]`, and not newer. Default: as in `[radio]`.
     pub standard: Option<Standard>,
-    /// Bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
+    /// Bandwidth of its data frames. Default: the widest of its standard, at most as in `[radio]`.
     pub channel_width: Option<ChannelWidth>,
-    /// Its spatial streams. Default: those of `[radio]`, 1 with another `standard`.
+    /// Its spatial streams. Default: as in `[radio]`, 1 with another `standard`.
     pub streams: Option<u8>,
-    /// LDPC, or only `bcc`: two nodes use LDPC if both have LDPC. Default: that of `[radio]`, or of its standard.
+    /// LDPC, or only `bcc`: two nodes use LDPC if both have LDPC. Default: as in `[radio]`, or by its standard.
     pub coding: Option<Fec>,
-    /// HE ER SU PPDUs from and to the node. Default: that of `[radio]`.
+    /// HE ER SU PPDUs from and to the node. Default: as in `[radio]`.
     pub extended_range: Option<ExtendedRange>,
-    /// Its transmit power. Default: that of `[radio]`.
+    /// Its transmit power. Default: as in `[radio]`.
     pub tx_power: Option<Power>,
     /// Gain of its antenna, in both directions. Default 0 dB.
     pub antenna_gain: Option<Decibels>,
-    /// Noise of its receiver above thermal noise. Default: that of `[radio.errors]`.
+    /// Noise of its receiver above thermal noise. Default: as in `[radio.errors]`.
     pub noise_figure: Option<Decibels>,
     /// Primary 20 MHz channel of an access point and its stations, at 5 or 6 GHz, such as 36. Default: one for all.
     pub channel: Option<u8>,
-    /// Overrides of `[mac.edca]` for this node alone; an access point's AIFSN may be 1. Other nodes keep `[mac.edca]`.
+    /// Overrides of `[mac.edca]` for this node alone; an access point's AIFSN may be 1.
     pub edca: Option<Edca>,
     /// Overrides of `[queue]`.
     pub queue: Option<Queue>,
@@ -238,13 +238,13 @@ with_defaults! {
 }
 
 with_defaults! {
-    /// Roaming of a station, as `wpa_supplicant` decides by the signals of access points, without fading.
+    /// Roaming of a station by the rule of `wpa_supplicant`, from the access points' signals without fading.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Roaming {
         /// Signal of its access point below which the station searches for a better one. Default -65 dBm.
         pub threshold: Power = Power::dbm(-65.0),
-        /// Least difference by which the signal of another access point has to be better. Default 5 dB.
+        /// Least advantage of another access point's signal for a move. Default 5 dB.
         pub hysteresis: Decibels = Decibels::new(5.0),
         /// Time between two searches while the signal is below the threshold; above it, ten times as long. Default
         /// 30 s.
@@ -274,13 +274,13 @@ with_defaults! {
     pub struct Mac80211 {
         /// Rule by which the driver pulls packets.
         pub pull_loop: PullLoop,
-        /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none.
+        /// Most airtime of broadcasts ahead of the MAC; 50 ms in `OpenWrt`. Default: none.
         pub broadcast_limit: Option<Duration>,
         /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
         pub aql_low: Duration = Duration::from_millis(5),
         /// Pending airtime from which on a station may not pull (second of `aql_txq_limit`). Default 12 ms.
         pub aql_high: Duration = Duration::from_millis(12),
-        /// Pending airtime of all stations from which on each has `aql_low` only. Default 24 ms.
+        /// Pending airtime of all stations from which on `aql_low` replaces `aql_high`. Default 24 ms.
         pub aql_threshold: Duration = Duration::from_millis(24),
         /// Airtime that a station in debt gains per turn. Default 256 us.
         pub airtime_weight: Positive<Duration> => Duration::from_micros(256),
@@ -300,8 +300,8 @@ pub enum PullLoop {
     Mt76,
 }
 
-/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key, or counts that node
-/// alone (`docs/energy.md`).
+/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key; without it, only
+/// that node is counted (`docs/energy.md`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Consumption {
@@ -314,7 +314,7 @@ pub struct Consumption {
     /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
     /// 2.64 mW. Default: never.
     pub doze: Option<Power>,
-    /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
+    /// Low level: rate and power, for controllers that choose. Needs the DCF, one queue and no rate control.
     pub low: Option<LowLevel>,
 }
 
@@ -331,7 +331,7 @@ pub struct LowLevel {
 }
 
 impl Consumption {
-    /// These keys, and those of `shared` where they are absent.
+    /// These keys, and the keys of `shared` where they are absent.
     pub(crate) fn over(&self, shared: &Self) -> Self {
         over! { self, shared; transmit receive listen doze low }
     }

@@ -20,7 +20,7 @@ pub struct Radio {
     pub mcs: Option<u8>,
     /// Spatial streams of data frames: 802.11n 1 to 4, ac and ax 1 to 8. Default 1, for 802.11n those of `mcs`.
     pub streams: Option<u8>,
-    /// 802.11n: any rate, instead of `data_rate`: symbols of 4 us, a preamble of one stream.
+    /// 802.11n: any rate instead of `data_rate`, with symbols of 4 us and the preamble of one stream.
     pub nominal_rate: Option<Rate>,
     /// 802.11n, ac and ax: bandwidth of data frames. Default 20 MHz.
     pub channel_width: ChannelWidth,
@@ -34,11 +34,12 @@ pub struct Radio {
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: an 802.11b rate, or an 802.11a rate for all other standards.
-    /// Default: the lowest; with the preamble `data-rate` that of data frames; for acknowledgements except 802.11b's,
-    /// the highest of 6, 12 and 24 Mb/s up to the data rate.
+    /// Default: the lowest; with the preamble `data-rate` the data rate; for acknowledgements other than 802.11b's the
+    /// highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, EIFS with an ACK at 1 Mb/s;
-    /// without such stations, smallest window 31. Default: `cts-to-self` if a node has 802.11b, else `none`.
+    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. With protection or such stations the slot is
+    /// 20 us, and EIFS has an ACK at 1 Mb/s; with protection alone the smallest window is 31. Default: `cts-to-self` if
+    /// a node has 802.11b, else `none`.
     pub b_protection: Option<BProtection>,
     /// 802.11b rate of protection frames, and, if a node has 802.11b, of all RTS, CTS and broadcasts. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
@@ -66,8 +67,8 @@ pub struct Radio {
     pub carrier_sense_range: Option<Length>,
     /// Least total power that keeps the medium busy, instead of `carrier_sense_range`. Default: the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// Least ratio of a frame's power to the sum of all other signals. `nist`, `yans`: when the frame begins, noise
-    /// included. Other models: until the frame ends. Default 4 dB for `nist` and `yans`, else 10 dB.
+    /// Least ratio of a frame's power to the sum of all other signals. `nist`, `yans`: checked when the frame begins,
+    /// noise included. Other models: checked until the frame ends. Default 4 dB for `nist` and `yans`, else 10 dB.
     pub capture_threshold: Option<Decibels>,
     /// Signal that a receiver locks to.
     pub capture: Capture,
@@ -87,13 +88,13 @@ pub struct Radio {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capture {
-    /// First frame strong enough while none is being decoded, to its end.
+    /// If none is decoded, the first frame strong enough, until it ends.
     #[default]
     FirstFrame,
     /// Strongest frame within 4 us of the first (ns-3). Decodable frames also keep the medium busy.
     StrongestPreamble,
-    /// First sensed signal, decodable or not, even while sending, to its end. A later signal is ignored if weaker by
-    /// `capture_threshold`; else both are lost and the longer one holds the receiver (ns-2).
+    /// The first signal sensed, decodable or not, even while sending, until it ends. A later signal is ignored if
+    /// weaker by `capture_threshold`; else both are lost and the longer one holds the receiver (ns-2).
     AnySignal,
 }
 
@@ -224,10 +225,10 @@ pub enum PacketPadding {
 /// Tones of an HE ER SU PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum ExtendedRange {
-    /// All: MCS 0 to 2.
+    /// All tones: MCS 0 to 2.
     #[serde(rename = "242 tones")]
     All,
-    /// The upper: MCS 0.
+    /// The upper tones: MCS 0.
     #[serde(rename = "106 tones")]
     Upper,
 }
@@ -266,7 +267,7 @@ pub struct Rooms {
     pub size: [Length; 3],
     /// Loss in each wall. Default 5 dB.
     pub wall: Option<Decibels>,
-    /// Loss in one floor; F floors count F^((F + 2) / (F + 1) - 0.46) times. Default 18.3 dB.
+    /// Loss in one floor; F floors lose F^((F + 2) / (F + 1) - 0.46) times as much. Default 18.3 dB.
     pub floor: Option<Decibels>,
 }
 
@@ -320,7 +321,7 @@ pub enum ErrorModel {
     Fixed,
     /// By SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
     Nist,
-    /// `nist`, with OFDM by Lacage and Henderson (2006).
+    /// `nist`, but OFDM by Lacage and Henderson (2006).
     Yans,
 }
 

@@ -11,7 +11,7 @@ use units::{Duration, with_defaults};
 pub struct Routing {
     /// Routing protocol.
     pub protocol: Protocol,
-    /// Configured paths, for `static`; all other paths are those with the fewest hops.
+    /// Configured paths, for `static`; all other paths have the fewest hops.
     pub route: Vec<Route>,
     /// AODV parameters; see `docs/routing.md`.
     pub aodv: Aodv,
@@ -107,12 +107,12 @@ pub enum RepairBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyWait {
-    /// `node_traversal_time` per hop both ways; that of `net_diameter` hops after a network-wide request, doubled with
-    /// each (section 6.3).
+    /// 2 x `node_traversal_time` x (TTL + `timeout_buffer`). After a network-wide request 2 x `node_traversal_time` x
+    /// `net_diameter`, doubled with each further one (section 6.3).
     #[default]
     TraversalTime,
-    /// 2 x TTL x time per hop of the last three searches, initially `node_traversal_time`; times their number for
-    /// network-wide requests; at most 10 s (ns-2).
+    /// 2 x TTL x mean time per hop of the last three searches, initially `node_traversal_time`; n-fold for the n-th
+    /// network-wide request; at most 10 s (ns-2).
     Measured,
 }
 
@@ -128,14 +128,14 @@ pub enum ErrorsTo {
 }
 
 with_defaults! {
-    /// AODV: first, under their names in RFC 3561, section 10, the parameters in which documents or simulators differ,
-    /// then those of the implementation. All other parameters have the RFC's values.
+    /// AODV. Parameters in which documents or simulators differ come first, with their names in RFC 3561, section 10;
+    /// the implementation's own follow. All other parameters have the RFC's values.
     #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Aodv {
         /// Lifetime of a route after its last use.
         pub active_route_timeout: Duration = Duration::from_millis(3000),
-        /// Time for which requests of a neighbour that got no reply are ignored; zero for never. Default:
+        /// Time for which requests of a neighbour are ignored after a reply to it failed; zero for never. Default:
         /// `rreq_retries` x 2 x `node_traversal_time` x `net_diameter`.
         pub blacklist_timeout: Option<Duration>,
         /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.

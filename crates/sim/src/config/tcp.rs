@@ -19,7 +19,8 @@ pub struct Tcp {
     pub slow_start: Option<SlowStart>,
     /// Window at the end of fast recovery. Default `threshold`.
     pub recovery_end: Option<RecoveryEnd>,
-    /// Growth in CUBIC's Reno-friendly region, segments per round trip, for `congestion` "cubic". Default `catch-up`.
+    /// Growth in CUBIC's Reno-friendly region, in segments per round trip, for `congestion` "cubic". Default
+    /// `catch-up`.
     pub friendly_growth: Option<FriendlyGrowth>,
     /// Weight of round-trip samples from timestamps. Default `window`.
     pub rtt_samples: Option<RttSamples>,
@@ -32,12 +33,12 @@ pub struct Tcp {
     pub initial_window: Option<u32>,
     /// Receiver's buffer. A value below `segment` shortens segments; "0 B" stops the flow. Default 4 MB.
     pub advertised_window: Option<Bytes>,
-    /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each. Default 200 ms.
+    /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each segment. Default 200 ms.
     pub delayed_ack: Option<Duration>,
     /// Least retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
     #[serde(deserialize_with = "units::positive")]
     pub rto_min: Option<Duration>,
-    /// A new segment at each of the first two duplicate acknowledgements (RFC 3042). Default true.
+    /// Sends a new segment at each of the first two duplicate acknowledgements (RFC 3042). Default true.
     pub limited_transmit: Option<bool>,
     /// Timestamps (RFC 7323): 12 B of header, and a round-trip sample per acknowledgement. Default true.
     pub timestamps: Option<bool>,
@@ -105,9 +106,9 @@ pub enum RecoveryEnd {
     /// Slow start threshold (RFC 5681, 3.2; RFC 6675; ns-2).
     #[default]
     Threshold,
-    /// Threshold; the last acknowledgement counts in full for congestion avoidance: up to three segments more (ns-3).
+    /// Threshold; all octets of the last acknowledgement count in congestion avoidance: up to 3 segments (ns-3).
     Counted,
-    /// Threshold; the last acknowledgement counts with the octets neither acknowledged nor SACKed before (Linux).
+    /// Threshold; of the last acknowledgement only octets not SACKed before count (Linux).
     News,
 }
 
@@ -115,7 +116,7 @@ pub enum RecoveryEnd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FriendlyGrowth {
-    /// 0.53, and 1 above the window before the last reduction (RFC 9438, 4.3).
+    /// 0.53; above the window before the last reduction 1 (RFC 9438, 4.3).
     #[default]
     CatchUp,
     /// 0.53 (Linux).
@@ -128,7 +129,7 @@ pub enum FriendlyGrowth {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
-    /// An eighth for all samples of a window (RFC 7323, appendix G).
+    /// An eighth for all samples of a window together (RFC 7323, appendix G).
     #[default]
     Window,
     /// An eighth per sample (ns-2, ns-3).

@@ -19,11 +19,11 @@ pub struct Flow {
     /// with `up`, or `any` for a random station per seed. Flows of several senders are named `name-node`. Without
     /// access points every node with a radio is a station.
     pub from: String,
-    /// Receiver: as `from`, or `next` for the next of the nodes of `from` (a ring), or `broadcast` for all in range.
+    /// Receiver: as `from`, `next` for the sender's successor among the nodes of `from` (a ring), or `broadcast`.
     pub to: String,
-    /// With `any`: path length at the start, uniform among pairs with such a path. Default: any, even without a path.
+    /// With `any`: path length at the start; pairs with such a path are equally likely. Default: any, even none.
     pub hops: Option<HopRange>,
-    /// Number of independent copies, `name-1`, `name-2`, ... "0" is none.
+    /// Number of independent copies, `name-1`, `name-2`, ... "0" for none.
     pub count: Option<u32>,
     /// Source.
     pub traffic: Traffic,
@@ -32,12 +32,12 @@ pub struct Flow {
     pub transport: Transport,
     /// Overrides of `[tcp]`.
     pub tcp: Option<Tcp>,
-    /// Service class, a DSCP in packets and answers.
+    /// Service class: the DSCP of packets and answers.
     #[serde(default)]
     pub class: Class,
     /// Admission before sending, for `real-time` over UDP.
     pub admission: Option<Admission>,
-    /// Access category, for `mac.access` "edca". Default `best-effort`; for `real-time` `voice` (RFC 8325).
+    /// Access category, for `mac.access` "edca". Default `best-effort`, or `voice` for `real-time` (RFC 8325).
     pub category: Option<Category>,
     /// Start.
     #[serde(default)]
@@ -92,7 +92,8 @@ pub struct Traffic {
     /// on (`on-off`), or of a burst (`web`; default: all at once).
     pub rate: Option<Load>,
     /// UDP payload of a packet, up to 2268 B. `cbr`, `poisson`: also a list or `{ from = "128 B", to = "1518 B" }`,
-    /// drawn per packet. `web`: all but the last of a burst; default 1000 B. `ping`: request and reply; default 56 B.
+    /// drawn per packet. `web`: length of all packets of a burst but the last; default 1000 B. `ping`: request and
+    /// reply; default 56 B.
     pub packet: Option<Lengths>,
     /// `cbr`, `poisson`: header bytes included in `packet` and `rate`: 28 B for IP packets, 46 B for Ethernet frames.
     /// Default 0 B.
@@ -113,11 +114,12 @@ pub struct Traffic {
     pub packetisation: Option<Duration>,
     /// `voice`: nothing is sent in pauses. Default false.
     pub silence: Option<bool>,
-    /// `web`: mean size of a burst (Pareto). `transfer`: size of each; "0 B" only opens and closes a connection.
+    /// `web`: mean size of a burst (Pareto). `transfer`: size of each; with "0 B" it only opens and closes a
+    /// connection.
     pub size: Option<Bytes>,
     /// `web`: shape of sizes, above 1. Default 1.2.
     pub size_shape: Option<f64>,
-    /// `web`: mean time from the end of a burst (TCP: its arrival) to the next.
+    /// `web`: mean time from the end of a burst (TCP: its arrival) to the next burst.
     #[serde(default, deserialize_with = "units::positive")]
     pub reading: Option<Duration>,
     /// Time between starts of `transfer` (default: one transfer), mean time between requests of `ping` (default 1 s).
@@ -204,8 +206,8 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
-    /// Rate asked for, with UDP and IP headers. Default: that of the traffic, for `cbr` of fixed rate and length, and
-    /// `voice` without pauses.
+    /// Rate asked for, with UDP and IP headers. Default for `cbr` of fixed rate and length, `voice` without pauses: the
+    /// traffic's.
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,

@@ -10,7 +10,7 @@ use units::{Duration, Rate, Share};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wired {
-    /// The two ends; `up*` for all nodes whose names begin with `up`, with a link each.
+    /// The two ends; `up*` gives each node whose name begins with `up` a link.
     #[serde(deserialize_with = "ends")]
     pub between: [String; 2],
     /// Bits per second in each direction.

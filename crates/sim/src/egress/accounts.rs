@@ -35,8 +35,8 @@ impl Egress {
         held + (self.signals.len() + self.sleepers.packets()) as u64 + handed_over
     }
 
-    /// True if the estimated airtimes and the loads of released packets equal those of the packets that wait for the
-    /// MAC or that the MAC holds.
+    /// True if released packets' estimated airtimes and loads equal the sums over the packets that wait for the MAC or
+    /// that it holds.
     pub(crate) fn balances(&self, airtime: Duration, load: u64) -> bool {
         let here = self.hardware.iter().flat_map(|hardware| hardware.waiting());
         let airtime = here.fold(airtime, |sum, passed| sum + passed.expected);

@@ -17,7 +17,7 @@ pub(crate) const AGGREGATE: u32 = 1 << 20;
 /// The hardware queues of a node.
 #[derive(Debug)]
 pub(super) struct Hardware {
-    /// Measure of a packet that counts in the depth.
+    /// Depth of each queue, and its unit.
     pub(super) depth: HardwareQueue,
     per: HardwareQueuePer,
     /// One queue per category; or one per receiver and category, made when its first packet comes.
@@ -184,7 +184,7 @@ impl Hardware {
     }
 
     /// Among the receivers of a category's waiting packets for which `counts` is true, the receiver that has `used` the
-    /// least; among several, that of the packet that has waited longest.
+    /// least; among several, the receiver whose packet has waited longest.
     pub(super) fn least<K: Ord>(
         &self,
         category: u8,
@@ -228,7 +228,7 @@ impl Hardware {
         self.queues.iter().flat_map(|queue| &queue.packets)
     }
 
-    /// True if the queues' load equals that of the waiting packets and of those with the MAC.
+    /// True if the queues' load equals the load of the waiting packets and of packets with the MAC.
     pub(super) fn balances(&self, with_mac: u64) -> bool {
         let here = self.waiting().map(|passed| u64::from(passed.load)).sum::<u64>();
         self.queues.iter().map(|queue| queue.load).sum::<u64>() == here + with_mac

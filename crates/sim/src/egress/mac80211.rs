@@ -81,7 +81,7 @@ struct Category {
     /// The ports of stations for which the MAC holds frames to be retransmitted: a driver has a queue of these for each
     /// station. As long as there are such ports, the stations whose frames the MAC holds get equal airtime.
     retried: Vec<PortId>,
-    /// Least airtime that any of these stations had used by the last decision.
+    /// Least airtime used by any of these stations at the last decision.
     clock: Duration,
 }
 
@@ -342,7 +342,7 @@ impl Scheduler {
             return None;
         }
         if let Some(to) = held {
-            // As when a driver gives a queue back that still has packets. While it waits it is not renewed.
+            // Equals a driver's return of a queue that still has packets. While it waits it is not renewed.
             shares[port(to)].active = now;
         }
         held
@@ -408,7 +408,7 @@ impl Scheduler {
     }
 }
 
-/// Airtime expected of a packet: from 802.11ac on as in Linux, before 802.11ac that of its frame in the present mode.
+/// Airtime expected of a packet: from 802.11ac on as in Linux, before 802.11ac its frame's airtime in the present mode.
 fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
     if outlook.rules.newest == Format::Ht {
         return outlook.airtime(packet);

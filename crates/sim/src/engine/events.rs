@@ -1,6 +1,6 @@
 //! The event queue: earliest event first, and among equals the one pushed first.
 //!
-//! The queue is a calendar queue. Time is divided into days. Only the events of the present day are sorted; those of
+//! The queue is a calendar queue. Time is divided into days. Only the events of the present day are sorted; events of
 //! the next days lie in one list per day, which is sorted when its day begins; later events are in a heap. A queue with
 //! few events keeps all of them sorted.
 
@@ -11,7 +11,7 @@ use units::Instant;
 /// Binary logarithm of a day of the calendar queue in nanoseconds: longer than a slot and SIFS, and shorter than most
 /// frames.
 const DAY: u32 = 17;
-/// Number of days that have a list: one bit of a word for each.
+/// Number of days that have a list: each has one bit of a word.
 const DAYS: u64 = 64;
 /// Number of events up to which all events are kept sorted. A network with so few pending events needs no calendar.
 const FEW: usize = 16;

@@ -24,7 +24,7 @@ impl UsedAirtime {
         }
     }
 
-    /// Raises the least airtime that every station counts as having used to that of these waiting stations.
+    /// Raises the least airtime that every station counts as used to these waiting stations' minimum.
     pub(super) fn wait(&mut self, waiting: impl Iterator<Item = u32>) {
         self.least = waiting.map(|station| self.of(station)).min().unwrap_or_default();
     }

@@ -149,7 +149,7 @@ impl Station {
         Some(true)
     }
 
-    /// The width of a frame to the receiver of the present exchange if the frame has no own width: that of the data.
+    /// Width of a frame without its own width, to the receiver of the present exchange: the data's width.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
         if let Some(user) = self.held.users.first() {
             return width_of(user.mode);

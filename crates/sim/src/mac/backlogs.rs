@@ -27,7 +27,7 @@ pub(super) struct Known {
     /// The mode in which the station sent last.
     pub(super) mode: Mimo,
     pub(super) backlog: Backlog,
-    /// True if the station's longest packet fits next to that of another station.
+    /// True if the station's longest packet fits next to another station's.
     shares: bool,
     /// Number of requests since its last answer.
     unanswered: u8,

@@ -83,7 +83,7 @@ impl Mpdu {
 pub(super) struct Buffer {
     pub(super) to: u32,
     pub(super) mpdus: VecDeque<Mpdu>,
-    /// The sequence number after that of the newest frame, whether or not that frame is still here.
+    /// The sequence number after the newest frame's, whether or not that frame is still here.
     pub(super) next: u16,
     /// Number of MPDUs, from the first, in the frame that is being sent or whose response is awaited.
     pub(super) in_flight: usize,

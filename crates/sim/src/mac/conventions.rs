@@ -149,7 +149,7 @@ pub(crate) struct Conventions {
     pub(crate) window_reset: WindowReset,
     /// Agreements of two stations by the older station's format: HT and before, VHT, HE.
     pub(crate) agreements: [Agreement; 3],
-    /// The agreement of two stations of which one is older than 802.11n, in a network with newer ones.
+    /// The agreement of two stations, one of them older than 802.11n, in a network with newer stations.
     pub(crate) old: Agreement,
     /// Format of each station by address, none before 802.11n; empty if all have the newest one.
     pub(crate) formats: Vec<Option<Format>>,

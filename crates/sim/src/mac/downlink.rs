@@ -3,10 +3,10 @@
 //! The exchange: above the RTS threshold a MU-RTS trigger and, after SIFS, a simultaneous CTS of all stations (26.2.6),
 //! received as one; after SIFS the PPDU, after SIFS a MU-BAR trigger, after SIFS the simultaneous `BlockAck`s of all
 //! its stations in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the station whose frames won
-//! the medium, then those of the others that have used the least airtime of such PPDUs. All RUs have one size: that of
-//! the finest split that gives each station an RU. The longest part is cut to the second longest, and shorter ones are
-//! padded. Each station's frames are in a buffer like that of an A-MPDU, which replaces its category's buffer while the
-//! frame is assembled and while its outcome is settled.
+//! the medium, then the others that have used the least airtime of such PPDUs. All RUs have one size: the finest that
+//! gives each station an RU. The longest part is cut to the second longest, and shorter ones are padded. Each station's
+//! frames are in a buffer as for an A-MPDU, which replaces its category's buffer while the frame is assembled and while
+//! its outcome is settled.
 
 use super::airtime::UsedAirtime;
 use super::buffer::{Assembly, Size};
@@ -56,7 +56,7 @@ struct Split {
     /// The mode of the responses, and their duration.
     response: Mode,
     lasts: Duration,
-    /// Time from the start of a MU-RTS to that of the PPDU; zero without a MU-RTS.
+    /// Time from the start of a MU-RTS to the start of the PPDU; zero without a MU-RTS.
     before: Duration,
     /// Time from the end of the PPDU to the end of the responses.
     after: Duration,
@@ -71,8 +71,8 @@ impl Downlink {
         parts.max().unwrap_or(Duration::ZERO)
     }
 
-    /// Chooses the stations of a PPDU among those that have frames, the first of which is due: as many as the finest
-    /// split has RUs into which the longest packet fits. Stores the stations in `users`; false if no split fits.
+    /// Chooses the stations of a PPDU among those with frames, the first of which is due: as many as there are RUs in
+    /// the finest split whose RUs hold the longest packet. Stores the stations in `users`; false if no split fits.
     pub(crate) fn split(&mut self, users: &mut Vec<u32>, cx: &Context) -> bool {
         debug_assert!(self.stage == Stage::Gathers && cx.held.users.is_empty(), "the last exchange is over");
         let (category, rules) = (cx.held.holder, cx.rules);

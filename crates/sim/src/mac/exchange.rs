@@ -355,7 +355,7 @@ impl Station {
         let holder = self.held.category();
         let timing: &Timing = &rules.timing;
         let buffer = &self.held.buffers[holder];
-        // All stations read a CTS's reservation; 802.11b stations cannot read those of other frames.
+        // All stations read a CTS's reservation; 802.11b stations cannot read other frames' reservations.
         let cleared = if rules.of_dsss.is_some() { Cleared::No } else { Cleared::Yes };
         let needs = match (buffer.request, buffer.mpdus.front()) {
             (None, Some(first)) => {

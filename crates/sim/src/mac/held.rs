@@ -183,7 +183,7 @@ impl Held {
         self.takes_turns = true;
     }
 
-    /// True if the station is done with data frames. The host asks after every call except about the medium's edges.
+    /// True if the station is done with data frames. The host asks after each call not about the medium's edges.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }

@@ -85,7 +85,7 @@ impl Reorder {
         }
         self.start = later(self.start, frames);
         self.target = self.start;
-        // As many as lie behind the window of the scoreboard move it.
+        // The scoreboard's window moves by the number of frames behind it.
         let moved = (from + frames).saturating_sub(window);
         self.report_from(later(self.scoreboard.start, moved));
         self.scoreboard.arrived.set_row(from - moved, frames);

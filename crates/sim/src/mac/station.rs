@@ -301,7 +301,7 @@ impl Station {
             Kind::Rts if now >= self.contention.nav || rules.edca() && self.contention.txop_holder == frame.from => {
                 (Kind::Cts, left(timing.cts))
             }
-            // A request's answer was decided before, by its key; an HE MU PPDU is followed by a trigger.
+            // The answer to a request was decided before, by the request's key; a trigger follows an HE MU PPDU.
             Kind::Rts
             | Kind::Cts
             | Kind::SharedCts

@@ -45,7 +45,7 @@ pub(crate) struct Uplink {
     pub(crate) round: Option<Round>,
     /// The stations to which the last frame was addressed: a trigger or a multi-STA BlockAck.
     pub(crate) users: Vec<u32>,
-    /// Stations that have answered: with data, with data that all arrived, or in any way.
+    /// Stations that answered with data; number of answers whose data all arrived; number of all answers.
     delivered: Vec<u32>,
     whole: u8,
     answered: usize,

@@ -6,7 +6,7 @@ use crate::mac::LONGEST_MSDU;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
-/// UDP header (RFC 768), as long as that of an ICMP echo (RFC 792).
+/// UDP header (RFC 768), as long as an ICMP echo's header (RFC 792).
 const UDP: Bytes = Bytes::new(8);
 /// IPv4 header without options (RFC 791).
 const IP: Bytes = Bytes::new(20);
@@ -18,7 +18,7 @@ pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU.count() - LLC_SNA
 /// Largest payload of a UDP packet in one frame.
 pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.count());
 
-/// Largest IP packet of a real program: the usual MTU of a Wi-Fi interface (that of Ethernet, RFC 894).
+/// Largest IP packet of a real program: the usual MTU of a Wi-Fi interface (Ethernet's, RFC 894).
 pub(crate) const MTU: Bytes = Bytes::new(1_500);
 
 /// Initial TTL of a data packet (64, as RFC 1700 recommends).

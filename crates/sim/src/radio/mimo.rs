@@ -47,7 +47,7 @@ struct Rest(u8);
 enum Extent {
     /// All of the channel.
     Channel,
-    /// An RU of an HE MU or TB PPDU, whose preamble has this many more symbols of 4 us than that of an HE SU PPDU.
+    /// An RU of an HE MU or TB PPDU, whose preamble has this many more symbols of 4 us than an HE SU PPDU's.
     Part(Ru, u8),
     /// The tones of an HE ER SU PPDU.
     Extended(ExtendedRange),

@@ -10,7 +10,7 @@ const LIGHT: f64 = 299_792_458.0;
 /// Relative precision of positions and ranges: a node 30 m away lies within a range of 30 m.
 const ROUNDING: f64 = 1e-9;
 
-/// Ratio of the power of an HE ER SU PPDU's preamble to that of other preambles: 3 dB (IEEE 802.11ax-2021, 27.3.11).
+/// Ratio of the power of an HE ER SU PPDU's preamble to other preambles' power: 3 dB (IEEE 802.11ax-2021, 27.3.11).
 pub(super) const BOOST: u64 = 2;
 
 /// Thresholds for decoding, carrier sense and capture. Powers are in attowatts, so that sums are exact integers and the
@@ -179,7 +179,7 @@ impl Model {
         far * (1.0 + ROUNDING)
     }
 
-    /// Factor by which the frames of some format may be weaker than those of others.
+    /// Factor by which frames of some formats may be weaker than other frames.
     pub(super) fn boost(&self) -> f64 {
         if self.channel.extended { BOOST as f64 } else { 1.0 }
     }

@@ -34,7 +34,7 @@ pub(crate) struct Shape {
 impl Shape {
     pub(crate) const NOBODY: u32 = u32::MAX;
 
-    /// The power by which a receiver detects the preamble of a frame of this power.
+    /// The preamble's power, by which a receiver detects a frame of this power.
     pub(super) fn found_by(&self, power: u64) -> u64 {
         match self.mode {
             Mode::Mimo(mode) if mode.extended_range().is_some() => power.saturating_mul(BOOST),
@@ -148,7 +148,7 @@ impl Judge {
         }
     }
 
-    /// The judge of a channel between nodes with these names, of which some have LDPC.
+    /// The judge of a channel between nodes with these names, some of which have LDPC.
     pub(crate) fn new(channel: &Channel, reception: &Reception, names: &[String], ldpc: Vec<bool>, seed: u64) -> Self {
         let streams = |wanted, purpose| {
             let names = if wanted { names } else { &[] };

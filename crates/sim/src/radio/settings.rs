@@ -132,7 +132,7 @@ impl Radio {
             ..self.clone()
         };
         let own = if node.extended_range.is_none() { own.of_standard(standard) } else { own };
-        // Without a rate of its own, a node of the same standard has the radio's.
+        // Without its own rate, a node of the same standard has the radio's rate.
         if standard == self.standard && !extends && own.data_rate.is_none() && own.mcs.is_none() {
             let streams = node.streams.or(self.streams);
             let mcs = match (self.mcs, node.streams) {
@@ -186,7 +186,7 @@ impl Radio {
     }
 
     /// The radio settings that two nodes of different generations have in common. Before 802.11n its rate is the
-    /// sender's, if the format is that of the sender's standard, else the receiver's.
+    /// sender's, if the format is of the sender's standard, else the receiver's.
     pub(crate) fn common(&self, other: &Self) -> Self {
         let older = self.standard.min(other.standard);
         if !older.high_throughput() {
@@ -230,7 +230,7 @@ impl Radio {
         slow.padded(self.packet_padding).coded(self.has_ldpc()).extended(tones)
     }
 
-    /// Modes between which rate control moves step by step, slowest first: those of the standard, or the codings of
+    /// Modes between which rate control moves step by step, slowest first: the standard's modes, or the codings of
     /// 802.11n, ac or ax with as many streams as the data mode.
     pub(crate) fn ladder(&self) -> Vec<Mode> {
         match (self.standard, Format::of(self.standard)) {

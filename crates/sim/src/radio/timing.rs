@@ -117,7 +117,7 @@ impl Timing {
         Ok(timing)
     }
 
-    /// Sets the duration of responses that have `more` bytes than those of the standard.
+    /// Sets the duration of responses that have `more` bytes than the standard's.
     pub(crate) fn lengthen_responses(&mut self, more: Bytes) {
         let lasts = |mode, psdu| self.duration(mode, psdu + more);
         self.responses = self.responses.map(|Responses { mode, .. }| Responses {

@@ -121,7 +121,7 @@ impl Gauge {
     /// energy account the services of the levels.
     pub(crate) fn read(&mut self, port: PortId, now: Instant, busy: Duration) -> Option<Radio> {
         let meter = self.meters.iter_mut().find(|meter| meter.port == port)?;
-        // Of a frame that is being sent, the part that is over.
+        // A frame that is being sent counts with the part sent so far.
         let totals = Totals { sending: self.totals.sending - self.sent_by.since(now), ..self.totals };
         let told = std::mem::replace(&mut meter.told, totals);
         let sensed = busy - std::mem::replace(&mut meter.busy_told, busy);

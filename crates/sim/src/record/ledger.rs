@@ -275,7 +275,7 @@ impl SharedPpdus {
         }
     }
 
-    /// Counts a PPDU on this number of data subcarriers, of which each part is padded to `payload`.
+    /// Counts a PPDU on this number of data subcarriers; each part is padded to `payload`.
     pub(crate) fn begin(&mut self, subcarriers: u64, payload: Duration) {
         self.ppdus += 1;
         self.whole += u128::from(subcarriers * payload.as_nanos());

@@ -1,4 +1,4 @@
-//! Counts of TCP flows and pings, in addition to those of every flow.
+//! Counts of TCP flows and pings, in addition to every flow's counts.
 
 use super::{Losses, Summary};
 use crate::results::Flow;
@@ -57,7 +57,7 @@ impl TransportRecord {
         *self = Self::new(self.service, losses);
     }
 
-    /// Adds the results of this service over the time `covered` to those of a flow.
+    /// Adds the results of this service over the time `covered` to a flow's results.
     pub(crate) fn report(&self, flow: &mut Flow, covered: Duration) {
         flow.rtt_s = Some(self.rtt.times());
         if self.service == Service::Echo {

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_source_is_in_the_middle_of_its_life_when_it_starts() {
-        // Pareto times whose start would show for long: in the first second as many packets as in any other.
+        // Pareto times, whose start could show for long: the first second has as many packets as any other.
         for (on, off) in [(times(400, Some(1.5)), times(600, Some(1.5))), (times(400, None), times(600, None))] {
             let runs = 10_000_u64;
             let made: usize = (0..runs).map(|seed| packets(on, off, 0.4, 1, seed).len()).sum();

@@ -309,7 +309,7 @@ mod tests {
         let mean = draws.iter().sum::<u64>() as f64 / 1e9;
         assert!((mean - 1.6).abs() < 0.06 && draws.iter().all(|rate| (800_000..=2_400_000).contains(rate)), "{mean}");
 
-        // The same draws, one each 30 ms: what is sent is what the rates add up to, but for the packet that is under way.
+        // The same draws, one each 30 ms: the rates add up to what is sent, except for the packet under way.
         let (from, to, every) = (Rate::kbps(800), Rate::kbps(2400), Duration::from_millis(30));
         let schedule = RateSchedule::Drawn { start: at(0), from, to, every, random: stream(7) };
         let lengths = Lengths::Between(Bytes::new(100), Bytes::new(1500));

@@ -177,8 +177,8 @@ fn listed(names: &[&str]) -> String {
     if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
 }
 
-/// Names the flows of which no packet has arrived and at least three packets are lost. Wrong positions, powers or
-/// routes are the usual causes.
+/// Names the flows with no arrived packet and at least three lost packets. Wrong positions, powers or routes are the
+/// usual causes.
 fn unheard_warning(world: &World) -> Option<String> {
     // Broadcasts without a node in range are not lost.
     let gone = |flow: &Flow| if flow.to == BROADCAST { flow.record.sent } else { flow.record.lost_so_far() };
@@ -395,8 +395,8 @@ fn check_packets(world: &World) {
     assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
 }
 
-/// Checks that the airtime pending in the schedulers, and the load of the hardware queues, equals that of the packets
-/// that stations hold.
+/// Checks that the airtime pending in the schedulers, and the load of the hardware queues, equal the sums over the
+/// packets that stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
     for node in &world.nodes {

@@ -118,7 +118,7 @@ impl Places<'_> {
     }
 }
 
-/// A queue's name, unlike those of all other queues: `ap be`.
+/// A queue's name, unique among all queues: `ap be`.
 pub(super) fn full_name(nodes: &List<NodeId, Node>, rules: &Conventions, place: Place) -> String {
     let (node, port): (NodeId, PortId) = place.into();
     let node = &nodes[node];

@@ -12,7 +12,7 @@ use units::refuse_if;
 /// The stations that roam; none in most networks.
 #[derive(Debug, Default)]
 pub(crate) struct Roaming {
-    /// By node: its index among the stations that roam, if it is one; empty without such stations.
+    /// By node: its index among the roaming stations, if it roams; empty without such stations.
     of: Vec<Option<usize>>,
     stations: Vec<Whereabouts>,
     /// Hops between two nodes, for all nodes of the stations at the ends of flows.

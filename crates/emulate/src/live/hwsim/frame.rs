@@ -14,7 +14,7 @@ pub(super) struct Header {
     pub(super) receiver: Address,
     /// `None` in a CTS and an ACK.
     pub(super) transmitter: Option<Address>,
-    /// Priority of data, from 0 to 7; that of voice for management (`ieee80211_select_queue_80211`).
+    /// Priority of data, from 0 to 7; management frames have voice's (`ieee80211_select_queue_80211`).
     pub(super) priority: u8,
 }
 

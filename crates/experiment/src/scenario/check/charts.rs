@@ -90,7 +90,7 @@ impl Future<'_, '_> {
     fn check_scatter(&self, at: &dyn Fn(&str) -> String, chart: &Chart) -> Result<(), Refusal> {
         let has_title =
             chart.x == "time" || chart.x == Chart::CDF || self.scenario.axes.iter().any(|axis| axis.name == chart.x);
-        let message = format!("`{}` already has a title: `x_title` is only for a chart over a result", chart.x);
+        let message = format!("axis `{}` already has a title: `x_title` is only for results as `x`", chart.x);
         self.require(!has_title, &at("x_title"), message)?;
         for (key, is_set) in [("deadline", chart.deadline), ("target", chart.target)] {
             self.require(!is_set, &at(key), format!("`{key}` has no effect on a chart over a result"))?;

@@ -46,7 +46,7 @@ pub(super) fn of(path: &[&str]) -> Option<&'static Reason> {
         belongs.chain(other).flat_map(each).collect()
     });
     match path {
-        // Of a list only its tables may lack an effect.
+        // In a list only tables may lack an effect.
         ["routing", "route"] => None,
         ["routing", "route", ENTRY] => ALL.get("routing.route"),
         _ => ALL.get(&path.join(".")),

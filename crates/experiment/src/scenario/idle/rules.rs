@@ -61,7 +61,7 @@ fn late(time: Duration, end: Duration) -> Option<Reason> {
     (time >= end).then(|| Reason::new(why(), "write an earlier time or a longer `duration`, or leave the key out"))
 }
 
-/// True if `[nodes]` has no nodes and places no others, as random placement does.
+/// True if `[nodes]` has no nodes and places no others by random placement.
 fn places_no_node(network: &Network) -> bool {
     let is_placed = |node: &Node| node.position.is_none() && node.role != Role::Wired;
     network.nodes.as_ref().is_some_and(|nodes| {

@@ -144,7 +144,7 @@ fn shows_kind(default: &str) -> bool {
         && (value.starts_with(|c: char| c.is_ascii_digit()) || matches!(value.trim_end_matches('`'), "true" | "false"))
 }
 
-/// Returns the name of a key; that of a table with its keys as a link.
+/// Returns the name of a key, as a link if the key is a table with its own keys.
 fn name(tables: &Tables, key: &Key) -> String {
     match table_of(tables, key) {
         Some(inner) => format!("[`{}`]({})", key.name, link(inner)),

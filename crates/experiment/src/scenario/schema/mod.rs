@@ -52,7 +52,7 @@ pub fn json_text() -> String {
     format!("{:#}\n", json())
 }
 
-/// Returns the schema of `[vary]`, written by hand: its keys are paths into other tables, unlike those of a struct.
+/// Returns the schema of `[vary]`, written by hand: its keys are paths into other tables, unlike a struct's keys.
 fn vary() -> Value {
     let choice = json!({
         "type": "object",

@@ -44,7 +44,7 @@ impl Packet for Flowing {
     fn mark(&mut self) {}
 }
 
-/// Stations of crate `queue`, by the time that a byte to each takes.
+/// Stations of crate `queue`, each by the time that a byte to it takes.
 struct InRust {
     law: Law,
     queues: Vec<Queue<Flowing>>,

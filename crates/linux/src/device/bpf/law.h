@@ -15,7 +15,7 @@
 #define BURST 64
 /* Two full packets, in bytes: two turns are never less. */
 #define KEPT 3000ull
-/* Time after a flow's last packet after which the next may be thin however many stations or flows are busy. */
+/* Pause of a flow after which its next packet may be thin, however many stations or flows are busy. */
 #define SPARSE 10000000ull
 /* Time over which the number of busy stations is averaged. */
 #define STATIONS_OVER 100000000ull
@@ -210,7 +210,7 @@ static ALWAYS_INLINE void count_share(struct port *port, const struct medium *me
 		/* Of the medium's own air, in which packets are charged. */
 		earned = past * (ONE * ONE) / ((medium->stations + ONE) * medium->stretch);
 		port->credit += earned;
-		/* What it does not use it has later, to one turn. */
+		/* Unused airtime is kept, up to one turn. */
 		if (!port->listed && port->deficit < most)
 			port->deficit = port->deficit + earned < most ? port->deficit + earned : most;
 	}
@@ -399,7 +399,7 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 			port = port_at(law, category->turns.first - 1);
 			count_share(port, &law->medium, now);
 			owed = port->pending - port->deficit;
-			/* What it has in flight may have to be sent again: until then it pays with the others. */
+			/* A station's packets in flight may have to be sent again: until then it pays with the others. */
 			if (!port->packets && (owed <= 0 || !port->pending)) {
 				port->listed = 0;
 				pop_front(&category->turns, law->next_turn, PORTS);

@@ -18,7 +18,7 @@ pub(super) fn kept(folder: &Path, number: u32) -> PathBuf {
 /// Attaches the program to the interface with this number, for the queue with that one. The program stays under
 /// `folder`, with the maps of the discipline, until [`forget`].
 pub(super) fn watch(folder: &Path, number: u32, interface: u32) -> std::result::Result<(), Error> {
-    // One that a killed agent left may belong to another interface.
+    // A program that a killed agent left may belong to another interface.
     forget(folder, number).map_err(Error::kernel("mark packets"))?;
     load(folder, number, interface).map_err(|error| refused("mark the packets on their way to", &error))
 }

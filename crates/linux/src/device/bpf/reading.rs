@@ -33,8 +33,8 @@ impl Reading {
         }
     }
 
-    /// Returns the interval from the last reading to this one, which replaces it. `epoch` is that of the settings since
-    /// the last reading: maxima of an older one belong to an earlier interval.
+    /// Returns the interval from the last reading to this one, which replaces it. `epoch` is the settings' epoch since
+    /// the last reading: older maxima belong to an earlier interval.
     pub(super) fn interval(&mut self, now: Instant, seen: &Measured, epoch: u64) -> Interval {
         let next = Self::new(now, seen);
         let length = now.since(self.at);

@@ -19,8 +19,8 @@ const FRAMING: Bytes = Bytes::new(50);
 const FULL: Bytes = Bytes::new(1_550);
 /// Time of a frame in addition to its bytes: access, preambles, ACK.
 const ACCESS: Duration = Duration::from_micros(250);
-/// Rate of unknown receivers and of groups: the lowest that all have; at 2.4 GHz that of groups is the lowest basic
-/// rate unless an access point has others.
+/// Rate of unknown receivers and of groups: the lowest that all have; at 2.4 GHz groups get the lowest basic rate
+/// unless an access point has others.
 const LOWEST: Rate = Rate::mbps(6);
 const LOWEST_AT_2_4_GHZ: Rate = Rate::mbps(1);
 const GROUP: [u8; 6] = [0xff; 6];
@@ -28,7 +28,7 @@ const GROUP: [u8; 6] = [0xff; 6];
 const TELLING: u32 = 10;
 /// Most times that a frame counts as sent.
 const MOST_ATTEMPTS: f64 = 4.0;
-/// Listing a station costs the kernel some 60 000 instructions. With N stations one call in 1 + N / LISTED lists them.
+/// Listing a station costs the kernel some 60 000 instructions. With N stations one call in 1 + N / LISTED lists all.
 const LISTED: usize = 10;
 /// Number of readings of a station's rate; their median counts. The kernel reports the rate of the last attempt of the last
 /// frame, which may have been a trial of another rate.
@@ -67,7 +67,7 @@ impl Stations {
         let written = [Station::default(); ELEMENTS];
         let (wireless, known, key) = (Wireless::open()?, BTreeMap::new(), key()?);
         let mut new = Self { wireless, index, map, slot, key, written, known, pass: 0 };
-        // Nothing of the queue before is left, whatever is known now; and the first list differs from it.
+        // Clears what the former queue left, whatever is known now, so that the first list differs.
         new.write(&written)?;
         new.look()?;
         Ok(new)

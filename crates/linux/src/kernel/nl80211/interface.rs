@@ -20,7 +20,7 @@ pub struct Interface {
     pub phy: u32,
     /// The interface's use: access point, station, mesh.
     pub role: Role,
-    /// Its channel; of several links (802.11be) that of the first. `None` while it is down or not connected.
+    /// Its channel; with several links (802.11be) the first link's. `None` while it is down or not connected.
     pub channel: Option<Channel>,
     /// Transmit power in hundredths of a dBm.
     pub power: Option<i32>,

@@ -54,7 +54,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The standard that defined it; `None` before 802.11n, where several have the same.
+    /// The standard that defined it; `None` before 802.11n, where standards share modes.
     pub const fn standard(self) -> Option<&'static str> {
         match self {
             Self::NonHt => None,
@@ -86,7 +86,7 @@ pub struct Mode {
     pub mcs: Option<u8>,
     /// Spatial streams.
     pub streams: Option<u8>,
-    /// Width in MHz; for a frame in a resource unit, that of the narrowest channel that has one.
+    /// Width in MHz; for a frame in a resource unit, the width of the narrowest channel with such a unit.
     pub width: u32,
     /// Guard interval.
     pub guard: Option<Duration>,

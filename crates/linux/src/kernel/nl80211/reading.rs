@@ -102,7 +102,7 @@ pub struct Peer {
     pub received_as: Mode,
     /// Airtime of all frames to the station. mac80211 gives zero if its driver reports none.
     pub sent_for: Option<Duration>,
-    /// Airtime of all frames from the station, with the same zero.
+    /// Airtime of all frames from the station, zero in the same case.
     pub received_for: Option<Duration>,
     /// Sum of the counters of mac80211's queues for the station.
     pub queues: TxqCounts,

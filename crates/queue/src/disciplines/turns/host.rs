@@ -36,15 +36,15 @@ pub enum Rule {
     ThinFirst,
     /// Turns pass whole.
     WholeTurns,
-    /// The bound counts own airtime, else wall time.
+    /// The bound counts own airtime, not wall time.
     OwnAir,
-    /// Two turns may always wait, else one.
+    /// Two turns may always wait, not only one.
     TwoTurns,
-    /// A packet is dropped if more than two turns have waited for all of the target.
+    /// A packet is dropped if more than two turns have waited for the target delay.
     Patience,
-    /// Drops on arrival, else on departure.
+    /// Drops on arrival, not on departure.
     Prediction,
-    /// The bound, else FQ-CoDel per station.
+    /// The bound; without it FQ-CoDel per station.
     Bound,
     /// Airtime charged for received frames.
     ReceivedAirtime,

@@ -17,8 +17,8 @@ use units::{Bytes, Duration, Instant, Positive};
 
 /// Bytes of two full packets, the least that two turns hold.
 pub(super) const KEPT: u64 = 3_000;
-/// Time after a flow's last packet after which the next may be thin, however many stations or flows are busy: calls
-/// send every 20 ms, of which queues and other hops may take half.
+/// Pause of a flow after which its next packet may be thin, however many stations or flows are busy: calls send every
+/// 20 ms, of which queues and other hops may take half.
 pub(super) const SPARSE: Duration = Duration::from_millis(10);
 /// Longest time for which a station's own transmissions hold its packets back: transmissions that no packet of the
 /// station slows down would otherwise delay the answers to the station for longer than they lasted, or for ever.
@@ -27,7 +27,7 @@ const PAID_WITHIN: Duration = Duration::from_secs(1);
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Least share of frames that is assumed to fail: a station then counts as absent after three frames without an answer.
 const FAILS: u64 = SURE / 33;
-/// Share of the bound that may stand in a queue for all of D.
+/// Share of the bound that may stand in a queue throughout D.
 const PATIENT: u64 = 10;
 /// Number of rounds in which a deficit grows by a turn: a port that used less than others leaves its debt first.
 const STEPS: u64 = 16;
@@ -62,7 +62,7 @@ struct Share {
     pending: Duration,
     /// True if the station's last frame has no answer yet.
     asked: bool,
-    /// Probability that a present station leaves so many consecutive frames without an answer, in 1024ths of 1024ths.
+    /// Probability that a present station leaves this many consecutive frames without an answer, in 1024ths of 1024ths.
     chance: u64,
     /// True if the port had its turn since its last frame, and its station did not answer.
     due: bool,
@@ -166,7 +166,7 @@ impl Law {
         let air = if has(Rule::OwnAir) { *target } else { medium.air_of(*target) };
         let air = bulk.map_or(air, |bulk| air.min(medium.air_of(bulk)));
         let wall = medium.wall_of(air, ONE);
-        // So many bytes of this station are sent in it, if all busy stations have turns. Groups may have half of the air.
+        // Bytes of this station sent in it, if all busy stations have turns. Groups may have half of the air.
         let per_byte = share.per_byte.max(1);
         let sharing = if port < *groups { medium.stations } else { medium.stations.min(OF_GROUPS) };
         let each = per_byte.saturating_mul(sharing.max(ONE)) / ONE;
@@ -202,8 +202,8 @@ impl Law {
         debug_assert!(self.shares[port].listed && (!thin || self.shares[port].hurries));
     }
 
-    /// Records that packets of a port wait again after their station slept, while the host said that none waits; `thin`
-    /// ones among them.
+    /// Records that packets of a port wait again after their station slept, while the host reported none; `thin`: some
+    /// of them are thin.
     pub fn joins_again(&mut self, port: usize, thin: bool) {
         self.answered(port);
         let Self { lanes, shares, categories, .. } = self;
@@ -233,7 +233,7 @@ impl Law {
             let port = self.begin(now, category, ports)?;
             let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.share_of(self.medium.air_of(round)));
             let Turn { airtime, packets } = ports.turn(port);
-            // One that does not answer is tried with a packet.
+            // A station that does not answer is tried with one packet.
             let packets = if self.shares[port].answers() { packets } else { 1 };
             let turn = Turn { airtime: airtime.min(longest).max(Duration::from_nanos(1)), packets };
             if self.is_full(category, turn.airtime) {
@@ -275,8 +275,8 @@ impl Law {
         let Category { turns, held, wanting, .. } = &mut categories[category];
         *held = None;
         let quantum = nanos(medium.turn / STEPS).max(1);
-        // Where one only waits for room, those in debt wait with it: else they would be out of debt when there is room. One
-        // that does not answer may be what takes the room.
+        // If one station only waits for room, stations in debt wait with it: else they would be out of debt once there
+        // is room. A station that does not answer may take the room.
         let is_next = |port: usize| {
             shares[port].answers() && ports.waits(port) && shares[port].deficit >= nanos(shares[port].pending)
         };
@@ -289,8 +289,8 @@ impl Law {
                 let waits = ports.waits(port);
                 share.count(now, medium);
                 let owed = |share: &Share| nanos(share.pending).saturating_sub(share.deficit);
-                // What it has in flight may have to be sent again: until then it pays with the others. One that sleeps has
-                // waited since it fell asleep, too.
+                // A station's packets in flight may have to be sent again: until then it pays with the others. A
+                // sleeping station has waited, too, since it fell asleep.
                 if !waits && (owed(share) <= 0 || share.pending.is_zero()) {
                     share.listed = false;
                     share.set_wants(false, wanting);
@@ -321,7 +321,7 @@ impl Law {
                 }
                 turns.rotate_left(1);
             }
-            // All are in debt: as many rounds at once as the first needs to be out of it.
+            // All are in debt: adds at once as many rounds as the first needs to get out of debt.
             let rounds = (least? - 1) / quantum;
             for &port in turns.iter() {
                 let share = &mut shares[port];
@@ -516,7 +516,7 @@ impl Share {
         *wanting = *wanting + u64::from(wants) - u64::from(std::mem::replace(&mut self.wants, wants));
     }
 
-    /// False if so many consecutive frames to the station have failed that it counts as absent.
+    /// False if the station counts as absent because too many consecutive frames to it have failed.
     fn answers(&self) -> bool {
         self.chance >= ONE
     }
@@ -538,12 +538,12 @@ impl Share {
         debug_assert!(self.counted <= now, "time does not run back");
         let past = now.since(self.counted);
         self.counted = now;
-        // Of the medium's own air, in which packets are charged.
+        // In the medium's own air, by which packets are charged.
         let earned = past.as_nanos().saturating_mul(ONE * ONE) / ((medium.stations + ONE) * medium.stretch);
         let earned = i64::try_from(earned).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn));
         if !self.listed {
-            // What it does not use it has later, to one turn: a burst waits for no round while its station is below its share.
+            // Unused airtime is kept, up to one turn: a burst waits for no round while its station is below its share.
             self.deficit = self.deficit.max(self.deficit.saturating_add(earned).min(nanos(medium.turn)));
         }
         debug_assert!(earned >= 0);

@@ -49,8 +49,8 @@ const QUANTUM: u64 = 300;
 /// Part of the target within which departing packets are measured together, because a driver takes packets in bursts.
 const BURST: u64 = 64;
 
-/// Number of flows above which flows with new packets have no precedence: that of thin packets is bounded, that of new
-/// flows is not.
+/// Number of flows above which flows with new packets have no precedence: for thin packets precedence is bounded, for
+/// new flows not.
 const CROWD: u32 = 64;
 
 /// State of a flow.
@@ -162,7 +162,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         }) {
             self.full_since = cx.now;
         }
-        // ACKs are short. Their wait is how a station pays for what it sends, and their loss would slow nobody.
+        // ACKs are short. By their wait a station pays for what it sends, and their loss would slow nobody.
         for (times, least) in [(1, SHORT), (ACKS, 0)] {
             while cx.account.backlog().bytes.count() / times > most.count() && self.shed(least, cx) {}
         }

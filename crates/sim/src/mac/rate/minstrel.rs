@@ -23,8 +23,8 @@ const LOOK_AROUND: u32 = 10;
 /// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
 /// Length of the frame by whose airtime modes are compared. In aggregates this frame counts as a part of one, to the
-/// bit: alone it would take as many symbols in several fast modes. Linux divides the duration of 16 such frames by 16
-/// (`rc80211_minstrel_ht.c`), by which some modes of HE, which Linux leaves to devices, would still tie.
+/// bit: alone it would take equally many symbols in several fast modes. Linux divides the duration of 16 such frames by
+/// 16 (`rc80211_minstrel_ht.c`), by which some modes of HE, which Linux leaves to devices, would still tie.
 const REFERENCE: Bytes = Bytes::new(1_200);
 
 /// Overhead of a frame besides its payload, in a network.
@@ -158,7 +158,7 @@ impl Minstrel {
         self.chain[self.stage].0
     }
 
-    /// Records that of `sent` MPDUs in an attempt `acknowledged` have arrived.
+    /// Records an attempt: of `sent` MPDUs `acknowledged` arrived.
     pub(super) fn report(&mut self, now: Instant, sent: u16, acknowledged: u16, random: &mut Stream) {
         let index = self.index();
         let mode = &mut self.modes[index];
@@ -267,7 +267,7 @@ mod tests {
     const STEP: Duration = Duration::from_micros(500);
 
     /// A peer that each mode reaches with these probabilities, in 802.11a; returns what was sent with each mode in the
-    /// last half of the time, and the share delivered of what the best mode alone would have.
+    /// last half of the time, and the delivered share of what the best mode alone would have delivered.
     fn play(reaches: [f64; 8]) -> (Minstrel, Vec<u32>, f64) {
         let radio = Radio { standard: Standard::A, ..Radio::default() };
         let costs = Costs::new(&Timing::new(&radio).expect("802.11a"));

@@ -154,7 +154,7 @@ impl Rates {
     }
 
     /// Returns the throughput in bit/s that rate control expects towards a peer; zero while unknown. Without
-    /// Minstrel-HT the throughput is that of the mode if all frames of this number of MPDUs arrived.
+    /// Minstrel-HT the throughput is the mode's, if all frames of this number of MPDUs arrived.
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         let minstrel = self.controls.as_ref().and_then(|controls| controls.minstrel(to));
         minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)

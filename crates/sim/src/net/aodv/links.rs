@@ -13,7 +13,7 @@ pub(super) struct Links {
     pub(super) hello: Instant,
     /// Neighbours that have sent hellos, and the times at which their links count as broken.
     pub(super) greeted: Vec<(u32, Instant)>,
-    /// Neighbours from which an RREP-ACK is due, and the end of the wait for each.
+    /// Neighbours from which an RREP-ACK is due, each with the end of the wait.
     pub(super) awaited: Vec<(u32, Instant)>,
 }
 

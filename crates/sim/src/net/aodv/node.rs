@@ -80,7 +80,7 @@ impl Aodv {
     /// Handles a data packet without [`route`](Self::route). At its origin, and while its route is being repaired, the
     /// packet waits for a route; elsewhere it is lost, and its sender is informed (6.11, case ii).
     pub(crate) fn unroutable(&mut self, packet: Handle, ends: &Ends, cx: &mut Context) {
-        // During a hold, without requests, only its own packets wait.
+        // During a hold, without requests, only this node's own packets wait.
         let waits = |search: &Search| ends.previous.is_none() || !search.holds();
         let sought = self.searches.iter().any(|search| search.destination == ends.destination && waits(search));
         match ends.previous {

@@ -46,7 +46,7 @@ impl Settings {
         }
     }
 
-    /// Returns a request's TTL: above the threshold that of a network-wide request (6.4).
+    /// Returns a request's TTL: above the threshold a network-wide request's (6.4).
     pub(super) fn ring(&self, ttl: u8) -> u8 {
         if ttl > TTL_THRESHOLD { self.given.net_diameter } else { ttl.min(self.given.net_diameter) }
     }

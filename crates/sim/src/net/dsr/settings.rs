@@ -6,7 +6,7 @@ use units::Duration;
 /// Route cache of a node (section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RouteCache {
-    /// Links; a route may combine those of several packets.
+    /// Links; a route may combine links from several packets.
     Links,
     /// Paths, requested ones apart from overheard ones (ns-2).
     Paths,

@@ -131,7 +131,7 @@ fn curve(mode: Mode) -> usize {
         Mode::Dsss { rate: DsssRate::K11000, .. } => 3,
         Mode::Ofdm(rate) => 4 + rate as usize,
         Mode::Mimo(mimo) if mimo.has_ldpc() => 17 + usize::from(mimo.coding()),
-        // The curves of OFDM, without BPSK 3/4, and those of higher orders.
+        // The curves of OFDM, without BPSK 3/4, and of higher orders.
         Mode::Mimo(mimo) => [4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16][usize::from(mimo.coding())],
         Mode::Nominal { .. } => unreachable!("a nominal rate has no modulation"),
     }

@@ -54,7 +54,7 @@ impl<F: Copy> Medium<F> {
         self.receivers.standards = standards;
     }
 
-    /// Sets nodes' noise as multiples of that of `[radio]`, by address: all frames take the plain path.
+    /// Sets nodes' noise as multiples of `[radio]`'s noise, by address: all frames take the plain path.
     pub(crate) fn hear_noise(&mut self, noise: Vec<f64>) {
         debug_assert_eq!(noise.len(), self.receivers.of.len(), "each has its noise");
         self.receivers.fast = false;
@@ -225,7 +225,7 @@ impl<F: Copy> Medium<F> {
         self.links.decoding(node).map(|link| link.to)
     }
 
-    /// True if usual frames, or those of extended range, from one node to another can be decoded.
+    /// True if usual or extended-range frames from one node to another can be decoded.
     pub(crate) fn reaches(&self, from: u32, to: u32, extended: bool) -> bool {
         self.links.decoding(from).any(|link| link.to == to && (link.decodable || extended))
     }
@@ -235,7 +235,7 @@ impl<F: Copy> Medium<F> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
     }
 
-    /// Returns the probability that so many bits of a frame survive the noise on the way to another node, by the mean
+    /// Returns the probability that this many bits of a frame survive the noise on the way to another node, by the mean
     /// power.
     pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
         let power = self.links.of(from).iter().find(|link| link.to == to)?.power;

@@ -1,8 +1,8 @@
 //! Nodes on channels that overlap in part. Power is counted by 20 MHz channels; a frame spreads its power evenly.
 //!
 //! A receiver decodes frames that begin in its primary channel, within its own channel. Of a wider frame the receiver
-//! decodes only the preamble, or all of a control frame, which every 20 MHz carries. The receiver's energy is that in
-//! the channels of the frame that it decodes, else that in its primary channel; signals in other channels do not
+//! decodes only the preamble, or all of a control frame, which every 20 MHz carries. The receiver's energy is the
+//! energy in the channels of the frame that it decodes, else in its primary channel; signals in other channels do not
 //! disturb it. For each secondary channel the receiver knows since when it is idle.
 
 use super::reuse::Reuse;
@@ -44,7 +44,7 @@ pub(super) struct Tuned {
 /// Power of a frame that arrives at a node.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
-    /// Channels of the frame, and those of them that the node listens to.
+    /// Channels of the frame, and which of them the node listens to.
     pub(super) sent: u64,
     pub(super) here: u64,
     /// Power in all channels and in each of them, in attowatts.

@@ -11,7 +11,7 @@ pub(crate) struct Margins {
     /// All verdicts, including those on undisturbed frames.
     pub(crate) verdicts: u64,
     pub(crate) near: u64,
-    /// Ratio of the frame's power to that of all others, in the verdict nearest to the threshold.
+    /// Ratio of the frame's power to all others' power, in the verdict nearest to the threshold.
     pub(crate) nearest: Option<f64>,
 }
 

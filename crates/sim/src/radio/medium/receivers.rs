@@ -34,7 +34,7 @@ pub(crate) struct Receivers {
     pub(super) parts: Vec<Vec<(Handle, u64)>>,
     /// The nodes' channels, if they have several.
     pub(super) bands: Option<Box<Bands>>,
-    /// By node: its noise as a multiple of that of `[radio]`, if some nodes differ.
+    /// By node: its noise as a multiple of `[radio]`'s noise, if some nodes differ.
     pub(super) noise: Vec<f64>,
     /// By node: its standard, if some are too old for the frames of others.
     pub(super) standards: Vec<Standard>,
@@ -60,7 +60,7 @@ impl Receivers {
         }
     }
 
-    /// A node's noise as a multiple of that of `[radio]`.
+    /// A node's noise as a multiple of `[radio]`'s noise.
     pub(super) fn noise(&self, node: u32) -> f64 {
         self.noise.get(node as usize).copied().unwrap_or(1.0)
     }

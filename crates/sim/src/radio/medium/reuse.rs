@@ -1,8 +1,8 @@
 //! Spatial reuse by signal level (OBSS PD, IEEE 802.11ax-2021, 26.10.2): a node ignores a weak frame of another cell,
 //! and sends at lower power until the end of the next TXOP that it gains.
 //!
-//! The node knows an HE PPDU's cell from the colour in HE-SIG-A, and ignores the rest. Of another frame the node reads
-//! the cell at the frame's end, and then ignores the frame's reservation.
+//! The node knows an HE PPDU's cell from the colour in HE-SIG-A, and ignores the rest. For any other frame the node
+//! reads the cell at the frame's end, and then ignores the frame's reservation.
 
 use super::signal::Transmission;
 use crate::radio::errors::header_field;

@@ -190,7 +190,7 @@ fn interference_counts_for_as_long_as_it_lasts() {
     assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{got} of 5000, expected {expected}");
 }
 
-/// 27.3.11: their legacy training has 3 dB more. The threshold is 6 pW, that of carrier sense 3 pW.
+/// 27.3.11: their legacy training has 3 dB more. The threshold is 6 pW, for carrier sense 3 pW.
 #[test]
 fn frames_of_extended_range_are_found_at_half_the_power() {
     let usual = Mimo::new(Format::He, 0, 1, ChannelWidth::Mhz20, GuardInterval::Long).expect("a mode");

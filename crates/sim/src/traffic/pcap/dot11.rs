@@ -184,7 +184,7 @@ impl Air {
     }
 }
 
-/// The length of the check that a cipher adds at the end: 16 B with GCMP and CCMP-256, otherwise that of CCMP-128.
+/// The length of the check that a cipher adds at the end: 16 B with GCMP and CCMP-256, otherwise as with CCMP-128.
 fn check(suite: Option<[u8; 4]>) -> u64 {
     match suite {
         Some([0, 0x0F, 0xAC, 8..=10]) => 16,

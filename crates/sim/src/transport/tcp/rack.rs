@@ -197,7 +197,7 @@ impl Rack {
     pub(super) fn detect(&mut self, now: Instant, recovering: bool, srtt: Option<Duration>) -> Found {
         let mut found = Found::default();
         let Some(newest) = self.newest else { return found };
-        // Mostly all that was sent by then has arrived.
+        // Usually everything sent until then has arrived.
         if self.order.front().is_none_or(|&(at, _)| at > newest.at) {
             return found;
         }

@@ -108,9 +108,9 @@ impl LossRecovery {
         Duplicate::Loss
     }
 
-    /// Handles losses detected by time (RFC 8985), perhaps including that of a `repetition`; `nxt` is the next new
-    /// octet. True if a fast recovery begins. After a timeout a fast recovery begins, as in Linux, when a later
-    /// retransmission is lost again.
+    /// Handles losses detected by time (RFC 8985), perhaps including a lost `repetition`; `nxt` is the next new octet.
+    /// True if a fast recovery begins. After a timeout a fast recovery begins, as in Linux, when a later retransmission
+    /// is lost again.
     pub(super) fn begin_by_time(&mut self, nxt: u64, repetition: bool) -> bool {
         let begins = match self.phase {
             Phase::Open => true,

@@ -8,8 +8,7 @@ pub(super) const INITIAL: Duration = Duration::from_secs(1);
 const AFTER_REPEATED_SYN: Duration = Duration::from_secs(3);
 /// The longest timeout (RFC 6298, 2.5: at least 60 s).
 pub(super) const LONGEST: Duration = Duration::from_secs(60);
-/// Clock granularity, G: as RFC 6298, section 4 recommends no coarser than 100 ms; the millisecond of today's
-/// timestamps.
+/// Clock granularity, G: a millisecond, as in today's timestamps; RFC 6298, section 4, recommends at most 100 ms.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]

@@ -280,7 +280,7 @@ impl World {
     }
 
     /// Fast path of a tail over listeners, from `from` on, that are only concerned by the medium becoming idle: until
-    /// one is concerned otherwise, another event comes first, or none is left. The listener `due` is reached now.
+    /// one is concerned otherwise, another event comes first, or all are done. The listener `due` is reached now.
     #[inline]
     fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
         let Self { medium, nodes, rules, events, now, handled, laid_out, overheard, .. } = self;
@@ -370,7 +370,7 @@ impl World {
         self.serve(node);
     }
 
-    /// Removes a frame whose last tail has passed, and the packet of a broadcast; other ones are the senders'.
+    /// Removes a frame whose last tail has passed, and a broadcast's packet; other packets belong to their senders.
     #[inline(always)] // once a frame
     pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.frame(of);

@@ -28,7 +28,7 @@ impl Node {
         begins != Some(false)
     }
 
-    /// Sets the channels of a frame of this node: those of its mode, or of the data or frame to which it belongs.
+    /// Sets the channels of a frame of this node: its mode's channels, or as the data or frame to which it belongs.
     #[cold]
     pub(super) fn in_band(
         &self,

@@ -201,7 +201,7 @@ impl Node {
 }
 
 impl World {
-    /// A station's answer to a trigger: data, if it was asked for data and some fit, else the size of its queue.
+    /// A station's answer to a trigger: data, if data was asked for and some fits, else the size of its queue.
     #[inline(never)]
     pub(super) fn answer_trigger(&mut self, node: NodeId, answer: &Frame) -> Frame {
         let (of, category) = (NodeId::from(answer.to), answer.category);

@@ -17,7 +17,7 @@ pub(crate) fn access(
     timing: &Timing,
 ) -> Result<([Access; 4], usize), BuildError> {
     let mac = &network.mac;
-    // Table 18-5: aCWmin(0) where the rates of all access points, or of the station, are those of 802.11b alone.
+    // Table 18-5: aCWmin(0) where all access points, or the station, have only 802.11b rates.
     let is_b = |site: &Site| network.radio.beside_b && site.standard == Some(Standard::B);
     let mut points = network.node.iter().filter(|site| site.role == Role::AccessPoint).peekable();
     let usual = if points.peek().is_some() && points.all(is_b) { OF_B } else { timing.cw_min };
@@ -40,7 +40,7 @@ pub(crate) fn access(
     Ok((access.map(|it| if defers { Access { after_timeout: it.space, ..it } } else { it }), categories))
 }
 
-/// The four categories, highest priority first, of a node or of all; the defaults are those of IEEE 802.11-2016, table 9-137.
+/// The four categories, highest priority first, of a node or of all; the defaults are IEEE 802.11-2016's, table 9-137.
 fn edca(
     given: Option<&Edca>,
     own: Option<(&Site, &Edca)>,

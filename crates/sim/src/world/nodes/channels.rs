@@ -72,7 +72,7 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
         let (_, band) = of_cells.iter().find(|&&(access_point, _)| access_point == cell)?;
         Some(band.at_most(generations.width(node, network)))
     };
-    // With access points every other node with a radio is a station of one.
+    // With access points every other node with a radio is a station of one of them.
     Ok((0..infrastructure.radios()).map(of).collect())
 }
 

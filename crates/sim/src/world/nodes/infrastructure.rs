@@ -16,7 +16,7 @@ use units::refuse_if;
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
     radios: usize,
-    /// Number of nodes with a radio that a scenario describes; after them come those of stations that roam.
+    /// Number of nodes with a radio that a scenario describes; nodes of roaming stations come after them.
     described: usize,
     /// True if there is an access point.
     access: bool,

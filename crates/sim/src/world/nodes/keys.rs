@@ -9,7 +9,7 @@ use crate::net::{Load, Packet};
 use crate::world::accounts::Accounts;
 
 impl Node {
-    /// Sets the key in the node's frame: that of the oldest packet to send, now or after the frame (R5).
+    /// Sets the key in the node's frame: the key of the oldest packet to send, now or after the frame (R5).
     #[inline(never)]
     pub(crate) fn tell_key(&mut self, frame: &Frame, accounts: &mut Accounts) {
         let tells = match frame.kind {

@@ -317,7 +317,7 @@ impl Node {
     }
 }
 
-/// Returns the name of a port among those of its node.
+/// Returns the name of a port among its node's ports.
 pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, rules: &Conventions) -> String {
     node.egress.layout.name(port, rules, |other| &nodes[other.into()].name)
 }

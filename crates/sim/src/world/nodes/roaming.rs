@@ -186,7 +186,7 @@ fn check(site: &Site, access_points: usize) -> Result<(), BuildError> {
     refusal.map_or(Ok(()), |(_, key, why)| Err(BuildError::new(format!("node.{}.{key}", site.name), why)))
 }
 
-/// The names of all nodes, with the same name for those of a family.
+/// The names of all nodes; nodes of a family share a name.
 pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     let mut alike = names.to_vec();
     for family in families {

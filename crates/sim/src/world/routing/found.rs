@@ -210,7 +210,7 @@ impl Found {
         }
     }
 
-    /// Handles a lost packet with a message. True if packets that wait for the neighbour are removed.
+    /// Handles the loss of a packet that carries a message. True if packets that wait for the neighbour are removed.
     pub(crate) fn message_failed(&mut self, message: Handle, to: u32, news: Option<News>, desk: &mut Desk) -> bool {
         let Self { protocol, plane } = self;
         let is_broken = match (protocol, news) {

@@ -24,7 +24,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) packets: &'a mut Arena<Packet>,
 }
 
-/// State of a protocol apart from that of its nodes.
+/// State of a protocol, without its nodes' states.
 pub(crate) struct Plane {
     /// By node: time at which the earliest pending `Route` event fires; later events are stale.
     pub(super) armed: List<NodeId, Instant>,

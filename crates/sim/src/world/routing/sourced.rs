@@ -32,7 +32,7 @@ impl Sourced {
         self.headers.get(packet).unwrap_or(Header::NONE)
     }
 
-    /// The DSR Options header of a packet, for traces; none of a broadcast flow's.
+    /// The DSR Options header of a packet, for traces; none for packets of a broadcast flow.
     pub(super) fn picture(&self, handle: Handle, packet: &Packet) -> Option<Box<DsrOptions>> {
         let (header, message) = match packet.load {
             Load::Flow(_) => (self.header(handle), None),

@@ -43,7 +43,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     Ok(if found.is_empty() { HOLDS } else { DIFFERS })
 }
 
-/// Returns the scenarios under every other set of conventions than that of their files for which the record has rows.
+/// Returns the scenarios under all conventions of rows on record, except their files' own.
 fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
     let mut others = Vec::new();
     for (file, named) in scenarios {

@@ -1,5 +1,5 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP (RFC 8257) for the Internet. Prague reacts to the
-//! share of octets that arrive marked, so a queue can mark early and often; its requirements are those of RFC 9331.
+//! share of octets that arrive marked, so a queue can mark early and often; its requirements are from RFC 9331.
 //!
 //! As in Linux, the source of the numbers: once per round trip the window falls by half the average share; it grows by
 //! one segment per round trip of 25 ms, if the real round trip is shorter; marked octets cause no growth. Not modelled:
@@ -62,7 +62,7 @@ impl Prague {
     /// Growth of `cwnd` in octets by the octets that were acknowledged without a mark.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn increase(&mut self, cwnd: u64, growth: Growth) -> u64 {
-        // One segment per reference round trip; as the rate of an equal window is higher by the same ratio: its square.
+        // One segment per reference round trip; the ratio squared, as an equal window's rate also rises by it.
         let ratio = growth.srtt.map_or(1.0, |srtt| srtt.as_secs_f64() / REFERENCE.as_secs_f64()).min(1.0);
         self.fraction += self.segment * ratio * ratio * growth.acked as f64 / cwnd as f64;
         let whole = libm::floor(self.fraction);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn below_the_reference_round_trip_the_rate_does_not_depend_on_it() {
-        // At the same marks the rate, the window over the round trip, is that of 25 ms.
+        // At equal marks the rate, the window over the round trip, is as at 25 ms.
         let rate = |millis: u64| window(0.03, Duration::from_millis(millis)) / millis as f64;
         for millis in [10, 15, 20] {
             let ratio = rate(millis) / rate(25);
