@@ -171,10 +171,9 @@ impl Medium {
         }
         let names = world.roster().nodes.into_iter().map(|node| node.name).collect();
         let end = Duration::from_nanos(network.duration.as_nanos());
-        let waiting = VecDeque::new();
+        let (waiting, learnt) = (VecDeque::new(), BTreeMap::new());
         let newest = Format::of(network.radio.standard);
-        let (gateway, learnt) = (None, BTreeMap::new());
-        Ok(Self { world, names, ways, learnt, end, newest, waiting, gateway, captures: None, lost: None })
+        Ok(Self { world, names, ways, learnt, end, newest, waiting, gateway: None, captures: None, lost: None })
     }
 
     #[cfg(target_os = "linux")]

@@ -101,9 +101,9 @@ fn campus(stations: &[u8], is_ring: bool) -> String {
     let mut wires = host("beyond") + &wire("host0", "beyond");
     for (number, &count) in stations.iter().enumerate() {
         let (ap, at) = (format!("ap{number}"), format!("position = [\"{} m\", \"0 m\"]\n", 20 * number));
-        let point = format!("[[node]]\nname = \"{ap}\"\nrole = \"access-point\"\n{at}");
+        let access_point = format!("[[node]]\nname = \"{ap}\"\nrole = \"access-point\"\n{at}");
         let station = |of| format!("[[node]]\nname = \"s{number}{of}\"\naccess_point = \"{ap}\"\nreal = true\n{at}");
-        text += &(point + &(0..count).map(station).collect::<String>() + &host(&format!("host{number}")));
+        text += &(access_point + &(0..count).map(station).collect::<String>() + &host(&format!("host{number}")));
         wires += &wire(&ap, &format!("host{number}"));
         let next = (number + 1) % stations.len();
         if next > number || is_ring && stations.len() > 2 {

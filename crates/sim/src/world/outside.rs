@@ -27,8 +27,7 @@ impl World {
 
     /// The flows of real packets: from each real node to every other, in the scenario's order; then from each to all.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
-        let is_outside = |flow: &FlowId| matches!(self.flows[*flow].role, Role::Outside | Role::ToAll);
-        let outside = self.flows.numbers().filter(is_outside);
+        let outside = self.flows.numbers().filter(|&flow| matches!(self.flows[flow].role, Role::Outside | Role::ToAll));
         outside.map(|flow| Way { flow, from: self.flows[flow].from.into(), to: self.flows[flow].to })
     }
 
@@ -159,9 +158,8 @@ impl Outside<'_> {
 
     /// Sends copies of a packet to all from a node: over its wires, and by radio, as a station to its access point.
     fn spread(&mut self, node: NodeId, previous: Option<u32>, kept: &Kept, packet: &Packet) {
-        let (Node { own_access_point, egress, .. }, Load::Flow(flow)) = (&self.world.nodes[node], packet.load) else {
-            return;
-        };
+        let Load::Flow(flow) = packet.load else { return };
+        let Node { own_access_point, egress, .. } = &self.world.nodes[node];
         let radio = (egress.layout.radio_ports() > 0).then(|| own_access_point.unwrap_or(BROADCAST));
         let wires = egress.layout.wires.iter().map(|&(to, _)| to).filter(|&to| Some(to) != previous);
         for to in wires.chain(radio).collect::<Vec<_>>() {
