@@ -95,8 +95,8 @@ int32_t sluice_send(struct sluice_air *air,
                     size_t length,
                     uint8_t tos);
 
-// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address, or to all if the
-// address is one of multicast or broadcast, and waits in the queue of its DSCP and its flow.
+// Pushes an IP packet at the node `from`. The packet goes to the real node that has its destination address, or to all
+// if the address is one of multicast or broadcast. It waits in the queue of its DSCP and flow.
 int32_t sluice_send_packet(struct sluice_air *air,
                            uint64_t now_ns,
                            const char *from,

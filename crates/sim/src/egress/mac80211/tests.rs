@@ -41,7 +41,8 @@ fn a_station_alone_fills_the_hardware_to_the_higher_limit() {
     // The 13th makes 13 ms: with 12 ms it may not.
     assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
     scheduler.completed(0.into(), us(1_000));
-    assert_eq!(scheduler.pending(), us(11_000));
+    // A round was refused: the next is the first again, in which the station has had its turn.
+    assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(11_000), us(0)]);
     assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
     assert_eq!(scheduler.pending(), us(12_000));
 }
@@ -75,7 +76,8 @@ fn in_a_round_each_station_fills_to_its_own_limit() {
     scheduler.completed(6.into(), us(12_000));
     assert_eq!(fill(&mut scheduler, &[1_000; 9])[6..8], [us(0), us(0)], "30 ms are pending");
     scheduler.completed(0.into(), us(1_000));
-    // 29 ms are.
+    // 29 ms are. In the first round all have had their turns.
+    fill(&mut scheduler, &[1_000; 9]);
     assert_eq!(fill(&mut scheduler, &[1_000; 9])[..8], [fives; 8]);
 }
 
