@@ -148,7 +148,7 @@ fn a_recording_is_sent_as_it_was_recorded() {
 #[test]
 fn a_bad_recording_is_refused_with_its_name_and_the_reason() {
     for (recording, reason) in [
-        (REPLAY[..40].to_vec(), "`some.pcap` cannot be replayed: it is cut short within packet 1"),
+        (REPLAY[..40].to_vec(), "`some.pcap` cannot be replayed: the file ends within packet 1 or behind it"),
         (b"[radio]".to_vec(), "`some.pcap` cannot be replayed: the file is not a pcap or pcapng recording"),
         (Vec::new(), "`some.pcap` cannot be replayed: it is empty"),
     ] {
@@ -267,7 +267,7 @@ fn keys_of_another_kind_are_refused() {
             "",
             "kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1 kB\", on = \"1 s\"",
             "traffic.on",
-            "has `rate`, `packet`",
+            "but `rate`, `packet`",
         ),
         ("", "kind = \"cbr\", rate = \"1 Mb/s\"", "traffic", "needs a `packet`"),
         ("", "kind = \"web\", size = \"1 kB\"", "traffic", "needs a `reading`"),
