@@ -181,8 +181,8 @@ fn the_status_of_the_command_is_passed_on() {
     assert_eq!(missing.status.code(), Some(127));
     assert!(stderr(&missing).contains("cannot run ./no-such-program: No such file"), "{}", stderr(&missing));
     // The end of the scenario ends it too.
-    let short = ["--most-late", "100", "--set", "duration=300 ms"];
-    let output = emulate(folder.path(), "status", &[]).args(short).output().unwrap();
+    let words = ["--set", "duration=300 ms", "--late", "10 s"];
+    let output = emulate(folder.path(), "status", &[]).args(words).output().unwrap();
     assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(0), 2));
 }
 

@@ -1,6 +1,6 @@
 //! BQM at both ends (BQM thesis, chapter 3): Table 3.1 by traces, and what is reported.
 
-use super::trace::{plain, run};
+use super::trace::{plain, run, trace};
 use crate::config::bqm::{Threshold, WirelessLoss};
 use crate::transport::tcp::*;
 use units::{Bytes, Instant};
@@ -51,20 +51,16 @@ fn a_loss_without_a_report_counts_as_reno_has_it() {
 #[test]
 fn a_recovery_ends_with_the_window_that_the_reaction_left() {
     let half = bqm::Settings { threshold: Threshold::Half, ..bqm::Settings::default() };
-    run(
-        with(half),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"),
-            ("ack 0 report 0", ""),
-            ("ack 0 report 0", ""),
-            ("ack 0 report 0", "r0 16 cwnd=17"),
-            ("ack 0 report 0", "17 cwnd=18"),
-            // No more than what is outstanding and one (RFC 6582, 3.2).
-            ("ack 16", "18 cwnd=3"),
-        ],
-    );
+    trace(with(half), None)(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"),
+        ("ack 0 report 0", ""),
+        ("ack 0 report 0", ""),
+        ("ack 0 report 0", "r0 16 cwnd=17"),
+        ("ack 0 report 0", "17 cwnd=18"),
+        // No more than what is outstanding and one (RFC 6582, 3.2).
+        ("ack 16", "18 cwnd=3"),
+    ]);
 }
 
 #[test]

@@ -1,23 +1,19 @@
 //! Opening, closing, transfers of no octets, and the timers of the SYN (RFC 9293, 3.5; RFC 6298, 5.7; RFC 6928, section 2).
 
-use super::trace::{plain, run};
+use super::trace::{plain, run, trace};
 use crate::transport::tcp::*;
 use units::{Bytes, Duration};
 
 #[test]
 fn a_transfer_is_opened_sent_and_closed() {
-    let sender = run(
-        plain(Recovery::Sack, 3),
-        Some(2500),
-        &[
-            ("close", ""),
-            ("open", "SYN"),
-            ("open", ""),
-            ("syn-ack", "0 1 2:500."),
-            ("ack 2", ""),
-            ("octet 2502", "deadline=never"),
-        ],
-    );
+    let sender = trace(plain(Recovery::Sack, 3), Some(2500))(&[
+        ("close", ""),
+        ("open", "SYN"),
+        ("open", ""),
+        ("syn-ack", "0 1 2:500."),
+        ("ack 2", ""),
+        ("octet 2502", "deadline=never"),
+    ]);
     assert!(sender.done());
     assert_eq!(sender.counts, Counts::default());
 }
@@ -31,35 +27,27 @@ fn a_transfer_of_no_octets_is_a_fin_and_done_when_that_is_acknowledged() {
 
 #[test]
 fn a_connection_without_data_is_acknowledged_and_waits() {
-    let sender = run(
-        plain(Recovery::Sack, 3),
-        Some(0),
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "ACK"),
-            ("syn-ack", "ACK"),
-            ("supply 1000", "0"),
-            ("ack 1", ""),
-            ("close", "1:0."),
-        ],
-    );
+    let sender = trace(plain(Recovery::Sack, 3), Some(0))(&[
+        ("open", "SYN"),
+        ("syn-ack", "ACK"),
+        ("syn-ack", "ACK"),
+        ("supply 1000", "0"),
+        ("ack 1", ""),
+        ("close", "1:0."),
+    ]);
     assert!(!sender.done());
 }
 
 #[test]
 fn a_syn_is_repeated_with_a_doubled_timeout() {
-    run(
-        plain(Recovery::Sack, 10),
-        None,
-        &[
-            ("open", "SYN deadline=1000"),
-            ("timer", "SYN deadline=2000"),
-            ("timer", "SYN deadline=4000"),
-            ("timer", "SYN deadline=8000"),
-            // More than one SYN was lost: one segment, and three seconds for it.
-            ("syn-ack", "0 cwnd=1 deadline=3000"),
-        ],
-    );
+    trace(plain(Recovery::Sack, 10), None)(&[
+        ("open", "SYN deadline=1000"),
+        ("timer", "SYN deadline=2000"),
+        ("timer", "SYN deadline=4000"),
+        ("timer", "SYN deadline=8000"),
+        // More than one SYN was lost: one segment, and three seconds for it.
+        ("syn-ack", "0 cwnd=1 deadline=3000"),
+    ]);
 }
 
 #[test]

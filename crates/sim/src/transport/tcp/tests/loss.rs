@@ -1,6 +1,6 @@
 //! Tests of fast retransmit and recovery in three flavours, limited transmit, timeouts, and Karn's rule.
 
-use super::trace::{plain, run};
+use super::trace::{plain, run, trace};
 use crate::transport::tcp::sender::Sender;
 use crate::transport::tcp::*;
 use Recovery::{NewReno, Reno, Sack};
@@ -191,90 +191,70 @@ fn a_lost_repetition_takes_a_timeout() {
 #[test]
 fn without_new_data_a_doubtful_hole_is_repeated_and_then_the_last_once() {
     // Rules (3) and (4) of NextSeg; segments 0 and 4 are lost.
-    run(
-        plain(Sack, 6),
-        Some(6000),
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "0 1 2 3 4 5"),
-            ("ack 0 sack 1", ""),
-            ("ack 0 sack 1-2", ""),
-            ("ack 0 sack 1-3", "r0 cwnd=3"),
-            ("ack 0 sack 5 1-3", "r4"),
-            ("ack 4 sack 5", "r4"),
-            ("ack 4 sack 5", ""),
-            ("ack 6", "deadline=never"),
-        ],
-    );
+    trace(plain(Sack, 6), Some(6000))(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 2 3 4 5"),
+        ("ack 0 sack 1", ""),
+        ("ack 0 sack 1-2", ""),
+        ("ack 0 sack 1-3", "r0 cwnd=3"),
+        ("ack 0 sack 5 1-3", "r4"),
+        ("ack 4 sack 5", "r4"),
+        ("ack 4 sack 5", ""),
+        ("ack 6", "deadline=never"),
+    ]);
 }
 
 #[test]
 fn a_loss_at_the_end_is_rescued_after_the_first_repetition_has_arrived() {
-    run(
-        plain(Sack, 6),
-        Some(6000),
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "0 1 2 3 4 5"),
-            ("ack 0 sack 1", ""),
-            ("ack 0 sack 1-2", ""),
-            ("ack 0 sack 1-3", "r0"),
-            ("ack 0 sack 1-4", ""),
-            ("ack 5", "r5"),
-            ("ack 6", "deadline=never"),
-        ],
-    );
+    trace(plain(Sack, 6), Some(6000))(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 2 3 4 5"),
+        ("ack 0 sack 1", ""),
+        ("ack 0 sack 1-2", ""),
+        ("ack 0 sack 1-3", "r0"),
+        ("ack 0 sack 1-4", ""),
+        ("ack 5", "r5"),
+        ("ack 6", "deadline=never"),
+    ]);
 }
 
 #[test]
 fn limited_transmit_keeps_a_small_window_out_of_a_timeout() {
     for recovery in [Reno, NewReno] {
         let settings = Settings { limited_transmit: true, ..plain(recovery, 3) };
-        run(
-            settings,
-            None,
-            &[
-                ("open", "SYN"),
-                ("syn-ack", "0 1 2"),
-                ("ack 0", "3 cwnd=3"),
-                ("ack 0", "4 cwnd=3"),
-                // The two do not count for the threshold: three outstanding, and two is the least.
-                ("ack 0", "r0 cwnd=5 ssthresh=2"),
-                ("ack 0", "5 cwnd=6"),
-                ("ack 5", "6 cwnd=2"),
-            ],
-        );
-    }
-    let settings = Settings { limited_transmit: true, ..plain(Sack, 3) };
-    run(
-        settings,
-        None,
-        &[
+        trace(settings, None)(&[
             ("open", "SYN"),
             ("syn-ack", "0 1 2"),
-            ("ack 0 sack 1", "3"),
-            ("ack 0 sack 1-2", "4"),
-            ("ack 0 sack 1-3", "r0 cwnd=2 ssthresh=2"),
-            ("ack 0 sack 1-4", "5"),
+            ("ack 0", "3 cwnd=3"),
+            ("ack 0", "4 cwnd=3"),
+            // The two do not count for the threshold: three outstanding, and two is the least.
+            ("ack 0", "r0 cwnd=5 ssthresh=2"),
+            ("ack 0", "5 cwnd=6"),
             ("ack 5", "6 cwnd=2"),
-        ],
-    );
+        ]);
+    }
+    let settings = Settings { limited_transmit: true, ..plain(Sack, 3) };
+    trace(settings, None)(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 2"),
+        ("ack 0 sack 1", "3"),
+        ("ack 0 sack 1-2", "4"),
+        ("ack 0 sack 1-3", "r0 cwnd=2 ssthresh=2"),
+        ("ack 0 sack 1-4", "5"),
+        ("ack 5", "6 cwnd=2"),
+    ]);
 }
 
 #[test]
 fn without_limited_transmit_a_window_of_three_waits_for_the_timer() {
-    run(
-        plain(Sack, 3),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "0 1 2"),
-            ("ack 0 sack 1", ""),
-            ("ack 0 sack 1-2", "deadline=800"),
-            ("timer", "r0 cwnd=1 ssthresh=2"),
-            ("ack 3", "3 4 cwnd=2"),
-        ],
-    );
+    trace(plain(Sack, 3), None)(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 2"),
+        ("ack 0 sack 1", ""),
+        ("ack 0 sack 1-2", "deadline=800"),
+        ("timer", "r0 cwnd=1 ssthresh=2"),
+        ("ack 3", "3 4 cwnd=2"),
+    ]);
 }
 
 #[test]
@@ -320,18 +300,14 @@ fn timestamps_measure_repetitions_too() {
 
 #[test]
 fn a_receiver_that_drops_what_it_had_reported_is_served_again() {
-    run(
-        plain(Sack, 4),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "0 1 2 3"),
-            ("ack 0 sack 1", ""),
-            ("ack 1", "4 5"),
-            ("timer", "r1"),
-            ("ack 2", "r2 r3"),
-        ],
-    );
+    trace(plain(Sack, 4), None)(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 2 3"),
+        ("ack 0 sack 1", ""),
+        ("ack 1", "4 5"),
+        ("timer", "r1"),
+        ("ack 2", "r2 r3"),
+    ]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests of RACK-TLP (RFC 8985): losses and lost repetitions found by time, tail loss probes, and when the timer is
 //! rearmed.
 
-use super::trace::{plain, run};
+use super::trace::{plain, run, trace};
 use crate::config::LossDetection;
 use crate::transport::tcp::*;
 
@@ -59,50 +59,38 @@ fn a_lost_repetition_is_repeated_and_halves_the_window_again() {
 fn only_a_repetition_of_the_first_segment_arms_the_timer_again() {
     for detection in [LossDetection::RackTlp, LossDetection::DuplicateAcks] {
         let settings = Settings { loss_detection: detection, ..by_time(10) };
-        run(
-            settings,
-            None,
-            &[
-                ("open", "SYN"),
-                ("syn-ack", "0 1 2 3 4 5 6 7 8 9"),
-                ("ack 0 sack 4-6", "r0 r1 deadline=1000"),
-                ("ack 0 sack 4-7", "r2 deadline=900"),
-                ("ack 0 sack 4-8", "r3 deadline=800"),
-                ("ack 1 sack 4-9", "10 11 deadline=1000"),
-            ],
-        );
+        trace(settings, None)(&[
+            ("open", "SYN"),
+            ("syn-ack", "0 1 2 3 4 5 6 7 8 9"),
+            ("ack 0 sack 4-6", "r0 r1 deadline=1000"),
+            ("ack 0 sack 4-7", "r2 deadline=900"),
+            ("ack 0 sack 4-8", "r3 deadline=800"),
+            ("ack 1 sack 4-9", "10 11 deadline=1000"),
+        ]);
     }
 }
 
 #[test]
 fn where_nothing_comes_back_the_last_segment_is_sent_again_and_shows_the_others_losses() {
-    let sender = run(
-        by_time(3),
-        Some(3000),
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "0 1 2 deadline=200"),
-            ("timer", "r2 deadline=1000"),
-            ("ack 0 sack 2", "r0 r1 cwnd=2"),
-            ("ack 3", "deadline=never"),
-        ],
-    );
+    let sender = trace(by_time(3), Some(3000))(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 2 deadline=200"),
+        ("timer", "r2 deadline=1000"),
+        ("ack 0 sack 2", "r0 r1 cwnd=2"),
+        ("ack 3", "deadline=never"),
+    ]);
     assert_eq!((sender.counts.probes, sender.counts.timeouts, sender.counts.recoveries), (1, 0, 1));
 }
 
 #[test]
 fn a_probe_is_of_new_data_if_there_are_any_whatever_the_window() {
-    let sender = run(
-        by_time(2),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack", "0 1 deadline=200"),
-            ("timer", "2 cwnd=2 deadline=1000"),
-            // A round-trip time of 300 ms is news: the smoothed one is 125 ms.
-            ("ack 3", "3 4 5 cwnd=3 deadline=250"),
-        ],
-    );
+    let sender = trace(by_time(2), None)(&[
+        ("open", "SYN"),
+        ("syn-ack", "0 1 deadline=200"),
+        ("timer", "2 cwnd=2 deadline=1000"),
+        // A round-trip time of 300 ms is news: the smoothed one is 125 ms.
+        ("ack 3", "3 4 5 cwnd=3 deadline=250"),
+    ]);
     assert_eq!((sender.counts.probes, sender.counts.retransmits), (1, 0));
 }
 
@@ -121,19 +109,15 @@ fn a_probe_never_comes_after_the_timeout() {
 #[test]
 fn a_loss_that_only_the_probe_mended_is_a_sign_of_congestion_unless_both_came() {
     let last = |answer: &'static str, cwnd: &'static str| {
-        run(
-            by_time(4),
-            Some(4000),
-            &[
-                ("open", "SYN"),
-                ("syn-ack", "0 1 2 3 deadline=200"),
-                ("ack 3", "deadline=400"),
-                ("timer", "r3"),
-                (answer, "deadline=never"),
-                ("supply 1000", "4"),
-                ("ack 5", cwnd),
-            ],
-        );
+        trace(by_time(4), Some(4000))(&[
+            ("open", "SYN"),
+            ("syn-ack", "0 1 2 3 deadline=200"),
+            ("ack 3", "deadline=400"),
+            ("timer", "r3"),
+            (answer, "deadline=never"),
+            ("supply 1000", "4"),
+            ("ack 5", cwnd),
+        ]);
     };
     last("ack 4", "cwnd=2");
     last("ack 4 sack 3", "cwnd=4");

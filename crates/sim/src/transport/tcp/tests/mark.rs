@@ -1,6 +1,6 @@
 //! Tests of explicit congestion notification (RFC 3168).
 
-use super::trace::{plain, run};
+use super::trace::{plain, run, trace};
 use crate::transport::tcp::*;
 use queue::Ecn;
 use units::Instant;
@@ -11,37 +11,29 @@ fn ecn() -> Settings {
 
 #[test]
 fn a_mark_halves_the_window_once_a_window_and_the_sender_says_so() {
-    let sender = run(
-        ecn(),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack ece", "0 1 2 3 4 5 6 7"),
-            // Eight were outstanding: four.
-            ("ack 1 ece", "cwnd=4 ssthresh=4"),
-            ("ack 4 ece", "cwnd=4"),
-            ("ack 5", "8! cwnd=4"),
-            // All that was outstanding then is acknowledged: the next mark counts.
-            ("ack 8 ece", "9! cwnd=2 ssthresh=2"),
-        ],
-    );
+    let sender = trace(ecn(), None)(&[
+        ("open", "SYN"),
+        ("syn-ack ece", "0 1 2 3 4 5 6 7"),
+        // Eight were outstanding: four.
+        ("ack 1 ece", "cwnd=4 ssthresh=4"),
+        ("ack 4 ece", "cwnd=4"),
+        ("ack 5", "8! cwnd=4"),
+        // All that was outstanding then is acknowledged: the next mark counts.
+        ("ack 8 ece", "9! cwnd=2 ssthresh=2"),
+    ]);
     assert_eq!(sender.counts.marks, 2);
 }
 
 #[test]
 fn a_loss_in_a_window_that_was_marked_reduces_it_no_further() {
-    run(
-        ecn(),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack ece", "0 1 2 3 4 5 6 7"),
-            ("ack 1 ece", "cwnd=4"),
-            ("ack 1 sack 2", "cwnd=4"),
-            ("ack 1 sack 2-3", "cwnd=4"),
-            ("ack 1 sack 2-4", "r1 cwnd=4 ssthresh=4"),
-        ],
-    );
+    trace(ecn(), None)(&[
+        ("open", "SYN"),
+        ("syn-ack ece", "0 1 2 3 4 5 6 7"),
+        ("ack 1 ece", "cwnd=4"),
+        ("ack 1 sack 2", "cwnd=4"),
+        ("ack 1 sack 2-3", "cwnd=4"),
+        ("ack 1 sack 2-4", "r1 cwnd=4 ssthresh=4"),
+    ]);
 }
 
 #[test]

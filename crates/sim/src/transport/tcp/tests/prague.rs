@@ -1,6 +1,6 @@
 //! Tests of Prague: the ends count marks, and the sender reacts to their share.
 
-use super::trace::{plain, run};
+use super::trace::{plain, trace};
 use crate::transport::tcp::*;
 use queue::Ecn;
 use units::Instant;
@@ -11,55 +11,43 @@ fn prague() -> Settings {
 
 #[test]
 fn marks_reduce_the_window_by_half_their_average_share_once_a_round_trip() {
-    let sender = run(
-        prague(),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack ece", "0 1 2 3 4 5 6 7"),
-            // One segment more in slow start, and the average begins at 1: half of 9. Then it is 1 + (1/2 - 1) / 16.
-            ("ack 2 marked 1", "cwnd=4.5 ssthresh=4.5"),
-            // The same round trip: growth alone, by 1000 * 1000 / 4500 for the one that was not marked.
-            ("ack 4 marked 2", "cwnd=4.722"),
-            ("ack 6 marked 4", "8 9 cwnd=4.722"),
-            // The next one: 4722 + 211 and, with the fractions before it, 4934; times 1 - 0.96875 / 2.
-            ("ack 8 marked 5", "cwnd=2.544 ssthresh=2.544"),
-        ],
-    );
+    let sender = trace(prague(), None)(&[
+        ("open", "SYN"),
+        ("syn-ack ece", "0 1 2 3 4 5 6 7"),
+        // One segment more in slow start, and the average begins at 1: half of 9. Then it is 1 + (1/2 - 1) / 16.
+        ("ack 2 marked 1", "cwnd=4.5 ssthresh=4.5"),
+        // The same round trip: growth alone, by 1000 * 1000 / 4500 for the one that was not marked.
+        ("ack 4 marked 2", "cwnd=4.722"),
+        ("ack 6 marked 4", "8 9 cwnd=4.722"),
+        // The next one: 4722 + 211 and, with the fractions before it, 4934; times 1 - 0.96875 / 2.
+        ("ack 8 marked 5", "cwnd=2.544 ssthresh=2.544"),
+    ]);
     assert_eq!((sender.counts.marks, sender.counts.halvings), (2, 1));
 }
 
 #[test]
 fn a_loss_halves_the_window_whatever_marks_have_done() {
-    run(
-        prague(),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack ece", "0 1 2 3 4 5 6 7"),
-            ("ack 1 marked 1", "cwnd=4 ssthresh=4"),
-            ("ack 1 sack 2", "cwnd=4"),
-            ("ack 1 sack 2-3", "cwnd=4"),
-            ("ack 1 sack 2-4", "r1 cwnd=2 ssthresh=2"),
-            // In the recovery marks are counted but reduce nothing more.
-            ("ack 8 marked 3", "8 9 cwnd=2"),
-        ],
-    );
+    trace(prague(), None)(&[
+        ("open", "SYN"),
+        ("syn-ack ece", "0 1 2 3 4 5 6 7"),
+        ("ack 1 marked 1", "cwnd=4 ssthresh=4"),
+        ("ack 1 sack 2", "cwnd=4"),
+        ("ack 1 sack 2-3", "cwnd=4"),
+        ("ack 1 sack 2-4", "r1 cwnd=2 ssthresh=2"),
+        // In the recovery marks are counted but reduce nothing more.
+        ("ack 8 marked 3", "8 9 cwnd=2"),
+    ]);
 }
 
 #[test]
 fn an_echo_of_another_kind_of_ecn_and_a_count_that_falls_change_nothing() {
-    run(
-        prague(),
-        None,
-        &[
-            ("open", "SYN"),
-            ("syn-ack ece", "0 1 2 3 4 5 6 7"),
-            ("ack 4 marked 2", "cwnd=4.5"),
-            ("ack 5 marked 1", "8 cwnd=4.722"),
-            ("ack 8 ece marked 2", "9 10 11 12 cwnd=5.357"),
-        ],
-    );
+    trace(prague(), None)(&[
+        ("open", "SYN"),
+        ("syn-ack ece", "0 1 2 3 4 5 6 7"),
+        ("ack 4 marked 2", "cwnd=4.5"),
+        ("ack 5 marked 1", "8 cwnd=4.722"),
+        ("ack 8 ece marked 2", "9 10 11 12 cwnd=5.357"),
+    ]);
 }
 
 #[test]

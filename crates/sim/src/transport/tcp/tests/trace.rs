@@ -59,6 +59,11 @@ pub(super) fn run(settings: Settings, supply: Option<u64>, steps: &[(&str, &str)
     trace.sender
 }
 
+/// The same, with the steps as the only argument of what is returned, so that a long list of them stands by itself.
+pub(super) fn trace(settings: Settings, supply: Option<u64>) -> impl FnOnce(&[(&str, &str)]) -> Sender {
+    move |steps| run(settings, supply, steps)
+}
+
 struct Trace {
     sender: Sender,
     settings: Settings,
