@@ -91,7 +91,7 @@ mod tests {
         let (rate, mark) = (Name::SwanRate, Name::SwanMark);
         assert_eq!(built(rate, mark).unwrap().unwrap().name(), mark);
         let refused = |first, second| built(first, second).err().unwrap().to_string();
-        assert!(refused(mark, rate).contains("which a real-time queue cannot carry out"), "{}", refused(mark, rate));
+        assert!(refused(mark, rate).contains("which a real-time queue cannot apply"), "{}", refused(mark, rate));
         assert!(refused(mark, mark).contains("whose real time has a controller"), "{}", refused(mark, mark));
     }
 }

@@ -245,7 +245,7 @@ mod tests {
         assert!(past_queues("", "").is_none() && past_queues("N\n", &format!("{flow} [OFFLOAD] use=2\n")).is_none());
         let by_hardware = format!("{flow} [HW_OFFLOAD] use=2\n{flow} [ASSURED] use=2\n");
         for (wed, flows, says) in
-            [("Y\n", "", "WED is on, 0 connections"), ("N\n", &by_hardware, "WED is off, 1 connections")]
+            [("Y\n", "", "WED is on, 0 offloaded"), ("N\n", &by_hardware, "WED is off, 1 offloaded")]
         {
             let finding = past_queues(wed, flows).unwrap();
             assert!(!finding.good && finding.found.contains(says) && finding.fix.is_some(), "{finding:?}");
@@ -305,7 +305,10 @@ mod tests {
     #[test]
     fn a_station_that_stands_still_above_its_limit_is_stuck() {
         let why = stuck(&[look(ms(13), ms(13)), look(ms(13), ms(13))]).unwrap();
-        assert!(why.starts_with("13.0 ms are pending for 02:00:00:00:01:00 where 12.0 ms are allowed"), "{why}");
+        assert!(
+            why.starts_with("13.0 ms of airtime stay pending for 02:00:00:00:01:00, although 12.0 ms are"),
+            "{why}"
+        );
         assert_eq!(stuck(&[look(ms(13), ms(13)), look(ms(14), ms(14))]), None, "it moves");
         assert_eq!(stuck(&[look(ms(11), ms(11)), look(ms(11), ms(11))]), None, "it is below its limit");
     }
