@@ -7,8 +7,10 @@ from collections import deque
 import pytest
 from conftest import CHAIN
 from test_compare import sluice_command
+from test_medium import HOME
 
 import sluice
+from sluice import learn
 
 LOADED = CHAIN.replace('controller = "adth"\n[queue.adth]\ntarget_delay = "200 ms"\n', "").replace("1.8 Mb/s", "4 Mb/s")
 VARIED = (
@@ -117,3 +119,17 @@ def answering(**functions):
 def test_a_wrong_discipline_is_told(make, message):
     with pytest.raises(sluice.RunError, match=message):
         run(make)
+
+
+def test_a_discipline_that_fails_in_a_medium_or_under_an_agent_is_told():
+    sluice.register("mine", answering(dequeue=lambda *_: 1 / 0))
+    air = sluice.Medium(sluice.Scenario(HOME).replace({"queue.discipline": "mine"}))
+    air.send(0.0, "laptop", "ap", b"lost")
+    assert air.poll(1.0) is None
+    with pytest.raises(sluice.RunError, match="ZeroDivisionError"):
+        air.send(1.0, "laptop", "ap", b"refused")
+    with pytest.raises(sluice.RunError, match="ZeroDivisionError"):
+        air.finish()
+    env = learn.LimitEnv(sluice.Scenario(LOADED).replace({"queue.discipline": "mine"}))
+    with pytest.raises(sluice.RunError, match="ZeroDivisionError"):
+        env.reset(seed=1)

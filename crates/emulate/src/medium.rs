@@ -287,6 +287,7 @@ impl Medium {
     }
 
     fn push(&mut self, now: Duration, from: u32, to: u32, datagram: Datagram) -> Result<(), NotSent> {
+        self.sound()?;
         if datagram.length > World::MTU {
             return Err(NotSent::TooLong { length: datagram.length.count(), most: World::MTU.count() });
         }
@@ -332,6 +333,14 @@ impl Medium {
     /// Ends the run now and returns its results, like those of every run. Flows of real packets have the kind `real`.
     pub fn finish(self) -> Outcome {
         self.world.stop()
+    }
+
+    /// Checks that no discipline that the program registered has failed, as each packet that is pushed does.
+    ///
+    /// # Errors
+    /// The failure.
+    pub fn sound(&self) -> Result<(), NotSent> {
+        sim::sound(&self.world).map_err(|why| NotSent::Failed { why: why.to_string() })
     }
 
     /// Runs on to `until`, but pauses after the first arrival.

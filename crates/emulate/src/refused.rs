@@ -53,6 +53,9 @@ pub enum NotSent {
     Elsewhere { to: IpAddr },
     #[error("`{name}` is absent from the network at this time")]
     Absent { name: String },
+    /// A discipline that the program registered: its queue drops all packets from then on.
+    #[error("{why}")]
+    Failed { why: String },
 }
 
 fn told(names: &[String]) -> String {

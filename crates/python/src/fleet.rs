@@ -119,8 +119,7 @@ impl Fleet {
                     member.episode += 1;
                     return member.begin(settings);
                 }
-                member.step(settings, actions);
-                Ok(())
+                member.step(settings, actions)
             })
         });
         stepped.map_err(|error| failed(py, &error))?;
@@ -146,8 +145,7 @@ impl Fleet {
             let Some((seed, episode, taken)) = state else { return Ok(()) };
             (member.seed, member.episode) = (seed, episode);
             member.begin(settings)?;
-            taken.chunks(settings.queues.len()).for_each(|actions| member.step(settings, actions));
-            Ok(())
+            taken.chunks(settings.queues.len()).try_for_each(|actions| member.step(settings, actions))
         };
         let restored: Result<(), String> = py.detach(|| members.par_iter_mut().zip(states).try_for_each(again));
         restored.map_err(|error| failed(py, &error))
@@ -180,7 +178,7 @@ impl Member {
         }
         self.world = Some(world);
         self.ended = false;
-        self.advance(settings);
+        self.advance(settings)?;
         for agent in &mut self.agents {
             agent.reward = 0.0;
         }
@@ -188,8 +186,8 @@ impl Member {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limits are whole, from one to `most`")]
-    fn step(&mut self, settings: &Settings, actions: &[u8]) {
-        let Some(world) = &mut self.world else { return };
+    fn step(&mut self, settings: &Settings, actions: &[u8]) -> Result<(), String> {
+        let Some(world) = &mut self.world else { return Ok(()) };
         self.taken.extend_from_slice(actions);
         for (agent, &action) in self.agents.iter_mut().zip(actions) {
             agent.limit = next_limit(agent.limit, action, settings.most);
@@ -199,12 +197,12 @@ impl Member {
                 world.order(&asked, &orders(agent.limit as u32, None));
             }
         }
-        self.advance(settings);
+        self.advance(settings)
     }
 
     /// Runs until every agent is asked, or to the end of the run.
-    fn advance(&mut self, settings: &Settings) {
-        let Some(world) = &mut self.world else { return };
+    fn advance(&mut self, settings: &Settings) -> Result<(), String> {
+        let Some(world) = &mut self.world else { return Ok(()) };
         while !world.finished() && self.agents.iter().any(|agent| agent.asked.is_none()) {
             world.advance_a_little();
             while let Some(asked) = world.asked() {
@@ -216,6 +214,7 @@ impl Member {
             }
         }
         self.ended = world.finished();
+        sim::sound(world).map_err(|why| why.to_string())
     }
 }
 

@@ -56,12 +56,12 @@ impl Medium {
     ) -> PyResult<()> {
         let now = span(now_s)?;
         let sent = self.running_mut(py)?.send(now, source, destination, payload, tos);
-        sent.map_err(|refusal| refused(&refusal))
+        sent.map_err(|refusal| refused(py, &refusal))
     }
 
     fn send_packet(&mut self, py: Python<'_>, now_s: f64, source: &str, packet: &[u8]) -> PyResult<()> {
         let now = span(now_s)?;
-        self.running_mut(py)?.send_packet(now, source, packet).map_err(|refusal| refused(&refusal))
+        self.running_mut(py)?.send_packet(now, source, packet).map_err(|refusal| refused(py, &refusal))
     }
 
     fn poll(&mut self, py: Python<'_>, until_s: f64) -> PyResult<Option<Delivered>> {
@@ -79,6 +79,7 @@ impl Medium {
 
     fn finish(&mut self, py: Python<'_>) -> PyResult<Run> {
         let Some(medium) = self.inner.take() else { return Err(over(py)) };
+        medium.sound().map_err(|why| refused(py, &why))?;
         let timed = Timed { outcome: medium.finish(), wall_s: 0.0, cpu_s: 0.0 };
         Ok(Run::new(self.scenario.clone().without_variations(self.seed), timed))
     }
@@ -105,8 +106,11 @@ fn over(py: Python<'_>) -> PyErr {
     failed(py, "the run is finished")
 }
 
-fn refused(refusal: &NotSent) -> PyErr {
-    PyValueError::new_err(refusal.to_string())
+fn refused(py: Python<'_>, refusal: &NotSent) -> PyErr {
+    match refusal {
+        NotSent::Failed { why } => failed(py, why),
+        _ => PyValueError::new_err(refusal.to_string()),
+    }
 }
 
 /// A time in seconds, in whole nanoseconds.

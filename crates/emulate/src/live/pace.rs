@@ -191,7 +191,7 @@ impl Loop<'_> {
             if before == 0 && self.report.emulation.late_packets > 0 {
                 late(Duration::from_secs_f64(self.report.emulation.lateness_max_s));
             }
-            sim::sound(self.medium.world()).map_err(|why| failed("go on")(io::Error::other(why)))?;
+            self.medium.sound().map_err(|why| failed("go on")(io::Error::other(why)))?;
             let Some(next) = self.medium.next_event() else { return Ok(Ended::Over) };
             self.arm(timer, next.max(self.medium.now() + TICK).min(self.medium.end()))?;
             let mut fds = vec![PollFd::new(signals, PollFlags::IN), PollFd::new(timer, PollFlags::IN)];
@@ -232,7 +232,13 @@ impl Loop<'_> {
                     continue;
                 }
                 match self.medium.send_packet(at, name, packet) {
-                    Ok(()) | Err(NotSent::Ended { .. } | NotSent::Backwards { .. } | NotSent::NotReal { .. }) => {}
+                    Ok(())
+                    | Err(
+                        NotSent::Ended { .. }
+                        | NotSent::Backwards { .. }
+                        | NotSent::NotReal { .. }
+                        | NotSent::Failed { .. },
+                    ) => {}
                     Err(NotSent::NotIp { .. }) => refused.not_ip += 1,
                     Err(NotSent::TooLong { .. }) => refused.too_long += 1,
                     Err(NotSent::Elsewhere { .. } | NotSent::Itself { .. }) => refused.elsewhere += 1,
