@@ -56,8 +56,8 @@ chart.save("limits.html")
 # ## Sweep
 #
 # `sluice.sweep` runs every combination of values with every seed, on all processors. The parameters are a dictionary: a
-# list of values by the dotted path of a key, or labelled changes by a name of your choice. The tables are those of a
-# single run, with a column for each axis and the seed. `plot` draws the mean and its 95 % interval over the seeds.
+# list of values by the dotted path of a key, or labelled changes by a name of your choice. The tables are as for a single
+# run, with a column for each axis and the seed. `plot` draws the mean and its 95 % interval over the seeds.
 
 over = {
     "scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {"queue.controller": "adth"}},
@@ -111,8 +111,8 @@ assert built.totals["totals.jain_index"][0] > 0.95
 
 # ## Errors
 #
-# A scenario with a mistake raises `sluice.ScenarioError`, with the line and the nearest right name. The line is that of
-# the file, or of `Scenario.text` for a scenario that was built.
+# A scenario with a mistake raises `sluice.ScenarioError`, with the line and the nearest right name. The line is in the
+# file, or in `Scenario.text` for a scenario that was built.
 
 try:
     sluice.Scenario({**network, "queue": {"limit": 100, "controler": "ebdp"}})
