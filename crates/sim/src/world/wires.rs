@@ -63,6 +63,8 @@ impl World {
             self.events.push_at(place, Event::WireArrives { wire });
         }
         let (from, to, damaged) = (link.from, link.to, link.damages());
+        let packet = self.packets.get(handle);
+        self.accounts(from).leaves(&packet);
         if damaged {
             let packet = self.packets.remove(handle);
             let mut accounts = self.accounts(to);

@@ -159,11 +159,12 @@ impl Receiver {
     /// Delays an acknowledgement: at least every second full segment is acknowledged, and no segment later than the
     /// setting allows (RFC 9293, 3.8.6.3).
     fn delay(&mut self, now: Instant, at_once: bool) {
-        let second = self.unacknowledged >= 2 * self.settings.segment.count();
-        if at_once || second || self.settings.delayed_ack.is_zero() {
+        let Settings { segment, delayed_ack, ack_bursts, .. } = self.settings;
+        let second = self.unacknowledged >= 2 * segment.count();
+        if at_once || !ack_bursts && (second || delayed_ack.is_zero()) {
             self.due = true;
-        } else if self.timer == Instant::NEVER {
-            self.timer = now + self.settings.delayed_ack;
+        } else {
+            self.timer = self.timer.min(if second { now } else { now + delayed_ack });
         }
         debug_assert!(self.due || self.timer != Instant::NEVER, "it is acknowledged in time");
     }

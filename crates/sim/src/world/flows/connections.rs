@@ -20,6 +20,8 @@ pub(crate) struct Connections {
     /// Slots, reused when a connection has no segments left.
     slots: List<Slot, Connection>,
     free: Vec<Slot>,
+    /// Connections whose senders may send, with their flows.
+    pub(crate) woken: Vec<(Slot, FlowId)>,
     carried: Arena<Carried>,
 }
 
@@ -269,16 +271,15 @@ impl Connections {
         }
     }
 
-    /// Handles a `Timer` event. Returns the flow of the connection if one of the connection's timers has expired.
-    pub(crate) fn expire(&mut self, slot: Slot, cx: &mut Context) -> Option<FlowId> {
+    /// Handles a `Timer` event. The connection is woken if one of its timers has expired.
+    pub(crate) fn expire(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
         if connection.armed != cx.now {
-            return None;
+            return;
         }
         connection.armed = Instant::NEVER;
         if connection.deadline() > cx.now {
-            self.arm(slot, cx);
-            return None;
+            return self.arm(slot, cx);
         }
         if connection.sender.deadline() <= cx.now {
             connection.sender.expire(cx.now);
@@ -286,7 +287,7 @@ impl Connections {
         if connection.receiver.deadline() <= cx.now {
             connection.receiver.expire(cx.now);
         }
-        Some(connection.flow)
+        self.woken.push((slot, connection.flow));
     }
 
     /// Takes a packet of the flow `index` with a segment, at its end of the connection. Returns the slot and the end.
@@ -340,6 +341,15 @@ impl Connections {
         connection.on_their_way -= 1;
         if connection.closed && connection.on_their_way == 0 {
             self.free.push(slot);
+        }
+    }
+
+    /// Records that the node in which a segment begins is done with a packet that carries it.
+    pub(crate) fn left(&mut self, segment: Handle) {
+        let (slot, Segment { length, .. }) = self.carried(segment);
+        let Connection { sender, flow, .. } = &mut self.slots[slot];
+        if sender.left(length) {
+            self.woken.push((slot, *flow));
         }
     }
 

@@ -45,7 +45,6 @@ impl Window {
         Self { segment, initial, cwnd: initial, ssthresh, settled: initial, slow_start, law }
     }
 
-    #[cfg(test)]
     pub(crate) fn ssthresh(&self) -> u64 {
         self.ssthresh
     }

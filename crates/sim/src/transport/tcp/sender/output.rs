@@ -127,6 +127,10 @@ impl Sender {
     fn fresh(&mut self, now: Instant) -> Option<Block> {
         let block = self.fresh_block();
         self.limited = false;
+        self.waits = self.held >= self.most_held();
+        if self.waits {
+            return None;
+        }
         let Some(block) = block else {
             self.watch_closed_window(now);
             return None;
@@ -142,6 +146,21 @@ impl Sender {
             return None;
         }
         Some(block)
+    }
+
+    /// Most octets below TCP, as `tcp_small_queue_check` of Linux bounds them: those of two handovers (`tcp_tso_autosize`).
+    fn most_held(&self) -> u64 {
+        let (Some(time), Some(srtt)) = (self.settings.small_queue, self.rto.srtt) else { return u64::MAX };
+        // Pacing is twice as fast in slow start, else a fifth faster than the window per round trip.
+        let fifths = if self.window.cwnd < self.window.ssthresh() / 2 { 10 } else { 6 };
+        let paced = self.window.cwnd.saturating_mul(time.as_nanos()) / srtt.as_nanos().max(1) / 5 * fifths;
+        2 * paced.max(2 * self.settings.segment.count())
+    }
+
+    /// Records that the sender's node is done with octets. Returns true if the sender has waited for that.
+    pub(crate) fn left(&mut self, octets: u32) -> bool {
+        self.held -= u64::from(octets);
+        self.waits && self.held < self.most_held()
     }
 
     /// Sends `block`, which follows all data sent before.
@@ -223,6 +242,7 @@ impl Sender {
         self.last_sent = now;
         self.due.ack = false;
         let length = block.end.min(self.end).saturating_sub(block.start);
+        self.held += length;
         Segment {
             start: block.start,
             length: u32::try_from(length).expect("a segment is shorter than 4 GB"),

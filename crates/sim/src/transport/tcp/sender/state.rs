@@ -84,6 +84,10 @@ pub(crate) struct Sender {
     pub(super) probes: Backoff,
     /// The first octet outstanding when the retransmission timer last expired.
     pub(super) timed_out_at: u64,
+    /// Octets below TCP in the sender's node.
+    pub(super) held: u64,
+    /// True if too many octets were below TCP at the last call.
+    pub(super) waits: bool,
     /// True if only the congestion window limited sending at the last call.
     pub(super) limited: bool,
     pub(super) ecn: bool,
@@ -156,6 +160,8 @@ impl Sender {
             last_sent: Instant::ZERO,
             probes: Backoff::default(),
             timed_out_at: 0,
+            held: 0,
+            waits: false,
             limited: false,
             ecn: false,
             reduced_at: 0,
