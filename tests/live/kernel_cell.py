@@ -72,7 +72,7 @@ def prepare():
     for what in ["-t proc proc /proc", "-t sysfs s /sys", "-t debugfs d /sys/kernel/debug", "-t tmpfs r /run", "-t tmpfs t /tmp"]:
         sh(f"mount {what}")
     HOME.append(os.open("/proc/self/ns/net", os.O_RDONLY))
-    sh("ip link set lo up; sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1")
+    sh("ip link set lo up; sysctl -qw net.ipv4.ip_forward=1")
     for setting in ["rmem_max", "wmem_max", "rmem_default", "wmem_default"]:
         pathlib.Path(f"/proc/sys/net/core/{setting}").write_text("16777216")
 
@@ -97,7 +97,7 @@ def join(plan):
         phy = pathlib.Path(f"/sys/class/net/{device}/phy80211/name").read_text().strip()
         sh(f"ip netns add {space}; iw phy {phy} set netns name {space}")
         of = f"ip netns exec {space} "
-        sh(f"{of} sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1; {of} ip link set lo up")
+        sh(f"{of} ip link set lo up")
         sleeps = plan["sleeps"] and station == plan["pinged"]
         sh(f"{of} ip link set {device} up; {of} iw dev {device} set power_save {'on' if sleeps else 'off'}")
         if rates:

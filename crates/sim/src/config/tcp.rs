@@ -36,7 +36,7 @@ pub struct Tcp {
     pub delayed_ack: Option<Duration>,
     /// One acknowledgement for all segments that arrive at one instant, as Linux sends it. Default false.
     pub ack_bursts: Option<bool>,
-    /// Data below TCP in the sender's node: twice that of this time at the pacing rate, at least four segments. Linux
+    /// Data below TCP in the sender's node: two handovers of whole segments, each this time at the pacing rate. Linux
     /// over Wi-Fi: 8 ms. Default unbounded.
     #[serde(deserialize_with = "units::positive")]
     pub small_queue: Option<Duration>,

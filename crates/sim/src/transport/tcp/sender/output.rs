@@ -148,13 +148,15 @@ impl Sender {
         Some(block)
     }
 
-    /// Most octets below TCP, as `tcp_small_queue_check` of Linux bounds them: those of two handovers (`tcp_tso_autosize`).
+    /// Most octets below TCP, as in Linux (`tcp_small_queue_check`): those of two handovers, each of as many segments as
+    /// the pacing rate sends in the time, and at least two (`tcp_tso_autosize`).
     fn most_held(&self) -> u64 {
         let (Some(time), Some(srtt)) = (self.settings.small_queue, self.rto.srtt) else { return u64::MAX };
-        // Pacing is twice as fast in slow start, else a fifth faster than the window per round trip.
+        // Pacing is twice as fast as the window per round trip in slow start, else a fifth faster.
         let fifths = if self.window.cwnd < self.window.ssthresh() / 2 { 10 } else { 6 };
-        let paced = self.window.cwnd.saturating_mul(time.as_nanos()) / srtt.as_nanos().max(1) / 5 * fifths;
-        2 * paced.max(2 * self.settings.segment.count())
+        let paced = self.window.cwnd.saturating_mul(time.as_nanos()) / srtt.as_nanos().max(1) * fifths / 5;
+        let segment = self.settings.segment.count();
+        2 * segment * (paced / segment).max(2)
     }
 
     /// Records that the sender's node is done with octets. Returns true if the sender has waited for that.
