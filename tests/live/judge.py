@@ -61,10 +61,13 @@ role = "wired"
 
 [[wired]]
 between = ["server", "ap"]
-rate = "1 Gb/s"
+rate = "1000 Gb/s"
 delay = "5 ms"
 """
-TCP = 'transport = "tcp"\ntraffic = { kind = "greedy" }\ntcp = { congestion = "cubic", segment = "1448 B", friendly_growth = "constant" }\n'
+TCP = """transport = "tcp"
+traffic = { kind = "greedy" }
+tcp = { congestion = "cubic", segment = "1448 B", friendly_growth = "constant", ack_burst = "1 us", small_queue = "8 ms" }
+"""
 
 # A station under Linux has mac80211, too: its flows wait in FQ-CoDel.
 STATION = 'queue = { discipline = "fq-codel", limit = 8192, fq_codel = { target = "20 ms", interval = "100 ms" } }\n'
