@@ -61,12 +61,12 @@ role = "wired"
 
 [[wired]]
 between = ["server", "ap"]
-rate = "1000 Gb/s"
+rate = "100 Gb/s"
 delay = "5 ms"
 """
 TCP = """transport = "tcp"
 traffic = { kind = "greedy" }
-tcp = { congestion = "cubic", segment = "1448 B", friendly_growth = "constant", ack_burst = "1 us", small_queue = "8 ms" }
+tcp = { congestion = "cubic", segment = "1448 B", friendly_growth = "constant", ack_burst = "10 us", small_queue = "8 ms" }
 """
 
 # A station under Linux has mac80211, too: its flows wait in FQ-CoDel.

@@ -52,6 +52,8 @@ impl World {
         };
         self.events.push(self.wires[wire].begin(now, &packet, waited), Event::WireSent { wire });
         self.left(from, port, &packet);
+        let packet = self.packets.get(packet.packet);
+        self.accounts(from).leaves(&packet);
     }
 
     /// Handles the last bit of a packet at the receiver. Over a fixed route the packet is forwarded unchanged, as no
@@ -63,8 +65,6 @@ impl World {
             self.events.push_at(place, Event::WireArrives { wire });
         }
         let (from, to, damaged) = (link.from, link.to, link.damages());
-        let packet = self.packets.get(handle);
-        self.accounts(from).leaves(&packet);
         if damaged {
             let packet = self.packets.remove(handle);
             let mut accounts = self.accounts(to);
