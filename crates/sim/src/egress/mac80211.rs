@@ -268,13 +268,12 @@ impl Scheduler {
     }
 
     /// Begins a round, unless too much airtime is pending in the category for the number of ports listed
-    /// (`ieee80211_txq_schedule_airtime_check`). Rounds are counted anew after a refusal, as in Linux, so that a port
-    /// may have had its turn in a former round of this number.
+    /// (`ieee80211_txq_schedule_airtime_check`).
     fn begin_round(&mut self, category: usize) {
         let Category { turns, round, is_open, has_passed, pending, .. } = &mut self.categories[category];
         let others = u64::try_from(turns.len()).unwrap_or(u64::MAX).saturating_sub(1);
         *is_open = *pending < self.rules.aql_high + self.rules.aql_low * others / 2;
-        *round = if *is_open { *round + 1 } else { 0 };
+        *round += u64::from(*is_open);
         *has_passed = false;
     }
 

@@ -122,18 +122,9 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// Tells the end of a connection that its node is done with a packet.
-    pub(crate) fn leaves(&mut self, packet: &Packet) {
-        if let (Load::Flow(flow), Some(segment)) = (packet.load, packet.segment)
-            && self.flows[flow].from == self.witness.node
-        {
-            self.connections.left(segment);
-        }
-    }
-
     /// Frees a packet with its message, or with its segment if no other packet carries the segment.
     pub(crate) fn release(&mut self, packet: &Packet) {
-        self.leaves(packet);
+        self.connections.left(packet, self.witness.node, self.flows);
         self.connections.packet_gone(packet.segment);
         if let (Load::Routing { message, .. }, Some(found)) = (packet.load, self.routing.found()) {
             found.release(message);

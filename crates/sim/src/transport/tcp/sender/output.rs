@@ -127,8 +127,7 @@ impl Sender {
     fn fresh(&mut self, now: Instant) -> Option<Block> {
         let block = self.fresh_block();
         self.limited = false;
-        self.waits = self.held >= self.most_held();
-        if self.waits {
+        if self.held >= self.most_held() {
             return None;
         }
         let Some(block) = block else {
@@ -153,16 +152,17 @@ impl Sender {
     fn most_held(&self) -> u64 {
         let (Some(time), Some(srtt)) = (self.settings.small_queue, self.rto.srtt) else { return u64::MAX };
         // Pacing is twice as fast as the window per round trip in slow start, else a fifth faster.
-        let fifths = if self.window.cwnd < self.window.ssthresh() / 2 { 10 } else { 6 };
+        let fifths = if self.window.cwnd < self.window.ssthresh / 2 { 10 } else { 6 };
         let paced = self.window.cwnd.saturating_mul(time.as_nanos()) / srtt.as_nanos().max(1) * fifths / 5;
         let segment = self.settings.segment.count();
         2 * segment * (paced / segment).max(2)
     }
 
-    /// Records that the sender's node is done with octets. Returns true if the sender has waited for that.
+    /// Records that the sender's node is done with octets. Returns true if the sender may have waited for that.
     pub(crate) fn left(&mut self, octets: u32) -> bool {
+        let (before, most) = (self.held, self.most_held());
         self.held -= u64::from(octets);
-        self.waits && self.held < self.most_held()
+        before >= most && self.held < most
     }
 
     /// Sends `block`, which follows all data sent before.

@@ -86,8 +86,6 @@ pub(crate) struct Sender {
     pub(super) timed_out_at: u64,
     /// Octets below TCP in the sender's node.
     pub(super) held: u64,
-    /// True if too many octets were below TCP at the last call.
-    pub(super) waits: bool,
     /// True if only the congestion window limited sending at the last call.
     pub(super) limited: bool,
     pub(super) ecn: bool,
@@ -161,7 +159,6 @@ impl Sender {
             probes: Backoff::default(),
             timed_out_at: 0,
             held: 0,
-            waits: false,
             limited: false,
             ecn: false,
             reduced_at: 0,
@@ -199,7 +196,7 @@ impl Sender {
 
     #[cfg(test)]
     pub(crate) fn ssthresh(&self) -> u64 {
-        self.window.ssthresh()
+        self.window.ssthresh
     }
 
     #[cfg(test)]
