@@ -220,7 +220,7 @@ fn at_most_two_handovers_are_below_tcp() {
     let now = Instant::ZERO + Duration::from_millis(100);
     let window = 1_000_000;
     sender.receive(now, &Segment { syn: true, ack: Some(1), window, ..Segment::default() });
-    let mut sent = |sender: &mut Sender| std::iter::from_fn(|| sender.next(now)).filter(|one| one.length > 0).count();
+    let sent = |sender: &mut Sender| std::iter::from_fn(|| sender.next(now)).filter(|one| one.length > 0).count();
     // In slow start 40 segments per 100 ms are paced at twice that: six whole segments in 8 ms.
     assert_eq!(sent(&mut sender), 12);
     assert!(sender.left(1000));
