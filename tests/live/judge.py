@@ -2,14 +2,15 @@
 """Runs hazards of the arena on Linux' own mac80211 and in our simulator, over the same simulated air, and prints both.
 
 The kernel is user-mode Linux (see uml.py): hostapd, stations and a wired server run in it, and `sluice emulate` is the medium of
-the radios of access point and stations. In the simulator the access point has `queues = "mac80211"`. Linux' figures are means
-over `--seeds` seeds, those of the model, which is quick, over ten.
+the radios of access point and stations. In the simulator the access point has `queues = "mac80211"`. Means with 95 % intervals:
+of Linux over `--seeds` seeds, of the model, which is quick, over ten.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ ROOT = HERE.parent.parent
 DURATION, WARMUP = 14, 4
 MODEL_SEEDS = 10
 # Bounds that were set before anything was measured.
-P99, GOODPUT = 0.10, 0.03
+BOUNDS = {"p99": 0.10, "goodput": 0.03}
 
 AIR = """
 title = "A cell of the arena"
@@ -60,10 +61,13 @@ role = "wired"
 
 [[wired]]
 between = ["server", "ap"]
-rate = "1 Gb/s"
+rate = "100 Gb/s"
 delay = "5 ms"
 """
-TCP = 'transport = "tcp"\ntraffic = { kind = "greedy" }\ntcp = { congestion = "cubic", segment = "1448 B", friendly_growth = "constant" }\n'
+TCP = """transport = "tcp"
+traffic = { kind = "greedy" }
+tcp = { congestion = "cubic", segment = "1448 B", friendly_growth = "constant", ack_burst = "10 us", small_queue = "8 ms" }
+"""
 
 # A station under Linux has mac80211, too: its flows wait in FQ-CoDel.
 STATION = 'queue = { discipline = "fq-codel", limit = 8192, fq_codel = { target = "20 ms", interval = "100 ms" } }\n'
@@ -71,16 +75,26 @@ STATION = 'queue = { discipline = "fq-codel", limit = 8192, fq_codel = { target 
 # What the agent's knobs set (grade 1).
 KNOBS = 'mac80211 = { aql_low = "2500 us", aql_high = "5 ms", aql_threshold = "12 ms" }'
 
+# Positions and MCS of the last station that downloads.
+FAR = {"x": 130, "mcs": 0}
+LEAVES = {"leg": [(7, 10000, 10000)]}
+WALKS = {"leg": [(7, 130, 140), (15, 10, 140)]}
+ASLEEP = {"down": 10, "sleeps": True, "every": 0.25, "duration": 54, "hostapd": "beacon_int=100\n"}
+
 # Stations that download, that upload, and what else there is.
 HAZARDS = {
     "1 download": {"down": 1},
     "10 downloads": {"down": 10},
     "40 downloads": {"down": 40},
     "ping to one of 10 that download": {"down": 10, "pinged": 1},
-    "10 uploads, 4 downloads": {"down": 4, "up": 10},
-    "1 upload, 3 downloads": {"down": 3, "up": 1},
     "UDP to 1 station, 1.7 times capacity": {"udp": 1, "rate": 98e6},
     "UDP to 9 stations, 1.7 times capacity": {"udp": 9, "rate": 11e6},
+    "1 upload, 3 downloads": {"down": 3, "up": 1},
+    "10 uploads, 4 downloads": {"down": 4, "up": 10},
+    "1 of 5 at MCS 0": {"down": 5, "last": FAR},
+    "1 of 3 walks from MCS 7 to 0": {"down": 3, "last": WALKS, "minstrel": True, "duration": 22},
+    "1 of 5 leaves and never answers": {"down": 5, "last": LEAVES},
+    "ping to one that sleeps, 10 downloads": ASLEEP,
     "10 downloads, grade 1": {"down": 10, "attach": ["--backend", "knobs"], "model": KNOBS},
     "40 downloads, grade 1": {"down": 40, "attach": ["--backend", "knobs"], "model": KNOBS},
 }
@@ -90,19 +104,34 @@ def stations(hazard):
     return hazard.get("down", 0) + hazard.get("up", 0) + hazard.get("udp", 0)
 
 
-def nodes(hazard, driver):
-    """The nodes of the air: the access point, the busy stations, and an idle one, which is pinged."""
-    real = 'real = true\nqueues = "driver"\n' if driver else ""
+def duration(hazard):
+    return hazard.get("duration", DURATION)
+
+
+def nodes(hazard, begin):
+    """The nodes of the air: the access point, the busy stations, and an idle one, which is pinged. `begin`: when a kernel
+    begins to measure; none for the simulator's own nodes."""
+    real = "" if begin is None else 'real = true\nqueues = "driver"\n'
     of_ap = real or f'queues = "mac80211"\n{hazard.get("model", "")}'
     text = NODE.format(name="ap", x=0, y=0, more='role = "access-point"\n' + of_ap)
     for station in range(1, stations(hazard) + 1):
-        text += NODE.format(name=f"s{station}", x=10, y=0, more='access_point = "ap"\n' + (real or STATION))
-    return text + NODE.format(name="idle", x=0, y=10, more='access_point = "ap"\n' + real)
+        last = hazard.get("last", {}) if station == hazard.get("down") else {}
+        more = 'access_point = "ap"\n' + (real or STATION)
+        if "mcs" in last and not real:
+            more += "mcs = {mcs}\ndownlink_mcs = {mcs}\n".format(**last)
+        legs = ['{{ time = "{} s", position = ["{} m", "0 m"], speed = "{} m/s" }}'.format(time + (begin or 0), x, speed)
+                for time, x, speed in last.get("leg", [])]  # fmt: skip
+        more += f"waypoints = [{', '.join(legs)}]\n" if legs else ""
+        text += NODE.format(name=f"s{station}", x=last.get("x", 10), y=0, more=more)
+    sleeps = 'power_save = { idle_timeout = "100 ms" }\n' if hazard.get("sleeps") and not real else ""
+    return text + NODE.format(name="idle", x=0, y=10, more='access_point = "ap"\n' + real + sleeps)
 
 
 def simulated(hazard):
     down, up, udp = (hazard.get(kind, 0) for kind in ("down", "up", "udp"))
-    text = AIR.format(duration=DURATION, warmup=WARMUP) + nodes(hazard, False) + SERVER
+    text = AIR.format(duration=duration(hazard), warmup=WARMUP) + nodes(hazard, None) + SERVER
+    if hazard.get("minstrel"):
+        text += '\n[mac.rate_control]\nalgorithm = "minstrel-ht"\n'
     flow = '\n[[flow]]\nname = "{name}"\nfrom = "{source}"\nto = "{to}"\n'
     for station in range(1, stations(hazard) + 1):
         name = f"s{station}"
@@ -115,7 +144,11 @@ def simulated(hazard):
             text += flow.format(name=f"f{station}", source="server", to=name) + rate
     pinged = hazard.get("pinged")
     text += flow.format(name="ping", source="server", to=f"s{pinged}" if pinged else "idle")
-    return text + 'traffic = { kind = "ping", packet = "64 B", every = "50 ms" }\n'
+    return text + f'traffic = {{ kind = "ping", packet = "64 B", every = "{every(hazard) * 1e3:.0f} ms" }}\n'
+
+
+def every(hazard):
+    return hazard.get("every", 0.05)
 
 
 def percentile(values, share):
@@ -144,13 +177,25 @@ def model(sluice, folder, hazard, seed):
     names = [f"s{station}" for station in range(1, stations(hazard) + 1)]
     to = {one: {hop["name"]: hop["airtime_s"] for hop in node[one]["hops"]} for one in ["ap", *names]}
     airtime = [to["ap"].get(name, 0) + to[name].get("ap", 0) for name in names]
-    return {"p50": ping["rtt_s"]["p50"], "p99": ping["rtt_s"]["p99"], "goodput": sum(bulk), "jain": jain(airtime)}
+    trips = ping["rtt_s"]
+    return {"p50": trips["p50"], "p99": trips["p99"], "longest": trips["max"], "goodput": sum(bulk), "jain": jain(airtime)}
+
+
+def rates(hazard):
+    """What MCS each station has, both ways, as a mask in hexadecimal digits; none where all have MCS 7."""
+    count = stations(hazard) + 1
+    if hazard.get("minstrel"):
+        return ["ff"] * count
+    last = hazard.get("last", {}).get("mcs")
+    return None if last is None else [f"{1 << (last if station == hazard['down'] else 7):02x}" for station in range(1, count + 1)]
 
 
 def kernel(place, sluice, folder, hazard, seed, kept):
     down, up, udp = (hazard.get(kind, 0) for kind in ("down", "up", "udp"))
     air = folder / "air.toml"
-    air.write_text(AIR.format(duration=600, warmup=0) + nodes(hazard, True))
+    # Stations need time to join.
+    begin = 20 + 2 * stations(hazard) if "leg" in hazard.get("last", {}) else None
+    air.write_text(AIR.format(duration=600, warmup=0) + nodes(hazard, begin or 0))
     busy = list(range(1, stations(hazard) + 1))
     flows = [
         {"kind": "tcp", "stations": busy[:down]},
@@ -159,9 +204,9 @@ def kernel(place, sluice, folder, hazard, seed, kept):
     ]
     plan = {
         "modules": [str(place / name) for name in uml.MODULES], "sluice": str(sluice), "air": str(air), "seed": seed,
-        "stations": len(busy) + 1, "flows": flows, "pinged": hazard.get("pinged") or len(busy) + 1, "every": 0.05,
-        "ping_size": 64, "duration": DURATION, "warmup": WARMUP, "wire": "5ms", "bitrates": hazard.get("bitrates", "ht-mcs-2.4 7"),
-        "attach": hazard.get("attach"),
+        "stations": len(busy) + 1, "flows": flows, "pinged": hazard.get("pinged") or len(busy) + 1, "every": every(hazard),
+        "ping_size": 64, "duration": duration(hazard), "warmup": WARMUP, "wire": "5ms", "attach": hazard.get("attach"),
+        "mcs": rates(hazard), "begin": begin, "sleeps": hazard.get("sleeps", False), "hostapd": hazard.get("hostapd", ""),
     }  # fmt: skip
     path = folder / f"plan-{seed}.json"
     result = path.with_suffix(".result")
@@ -178,12 +223,21 @@ def kernel(place, sluice, folder, hazard, seed, kept):
     got["wall"] = time.monotonic() - begin
     trips = got["trips"]
     busy_airtime = [got["airtime"][station - 1] for station in busy]
-    return {"p50": percentile(trips, 0.5), "p99": percentile(trips, 0.99), "goodput": sum(got["goodput"]),
-            "jain": jain(busy_airtime), "lost": got["lost"], "wall": got["wall"], "ended": got["ended"], "pings": len(trips)}  # fmt: skip
+    return {"p50": percentile(trips, 0.5), "p99": percentile(trips, 0.99), "longest": max(trips, default=float("nan")),
+            "goodput": sum(got["goodput"]), "jain": jain(busy_airtime), "lost": got["lost"], "wall": got["wall"],
+            "ended": got["ended"], "pings": len(trips)}  # fmt: skip
 
 
-def mean(values):
-    return sum(values) / len(values)
+# 97.5 % quantile of Student's t by degrees of freedom.
+STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
+
+
+def interval(values):
+    """Mean of the values, and half the width of its 95 % interval."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return mean, float("nan")
+    return mean, STUDENT[min(len(values) - 2, 8)] * statistics.stdev(values) / len(values) ** 0.5
 
 
 def main():
@@ -196,8 +250,8 @@ def main():
     args = parser.parse_args()
     place = uml.build()
     folder = ROOT / "target/uml-runs"
-    print("| hazard | p50, ms: Linux, model | p99, ms: Linux, model | Mb/s: Linux, model | Jain of airtime: Linux, model |")
-    print("|---|--:|--:|--:|--:|")
+    print("| hazard, each: Linux, model | p50, ms | p99, ms | longest, ms | Mb/s | Jain of airtime |")
+    print("|---|--:|--:|--:|--:|--:|")
     outside = []
     for name in args.hazard or HAZARDS:
         hazard = HAZARDS[name]
@@ -207,15 +261,16 @@ def main():
         ours = [model(args.sluice, own, hazard, seed) for seed in range(101, 101 + MODEL_SEEDS)]
         if args.show:
             print(*linux, *ours, sep="\n", file=sys.stderr, flush=True)
-        both = {key: [mean([run[key] for run in runs]) for runs in (linux, ours)] for key in ("p50", "p99", "goodput", "jain")}
         row = [name]
-        for key, scale, digits in (("p50", 1e3, 1), ("p99", 1e3, 1), ("goodput", 1e-6, 2), ("jain", 1, 3)):
-            row.append(", ".join(f"{value * scale:.{digits}f}" for value in both[key]))
+        for key, scale, digits in (("p50", 1e3, 1), ("p99", 1e3, 1), ("longest", 1e3, 0), ("goodput", 1e-6, 2), ("jain", 1, 3)):
+            both = [interval([run[key] for run in runs]) for runs in (linux, ours)]
+            row.append(", ".join(f"{mean * scale:.{digits}f} ± {half * scale:.{digits}f}" for mean, half in both))
+            (theirs, _), (own_mean, _) = both
+            bound = BOUNDS.get(key)
+            if bound and abs(own_mean - theirs) > bound * theirs:
+                row[-1] = f"**{row[-1]}**"
+                outside.append(f"{name}: {key} of the model is {100 * (own_mean / theirs - 1):+.1f} %")
         print("| " + " | ".join(row) + " |", flush=True)
-        for key, bound in (("p99", P99), ("goodput", GOODPUT)):
-            linux, ours = both[key]
-            if abs(ours - linux) > bound * linux:
-                outside.append(f"{name}: {key} of the model is {100 * (ours / linux - 1):+.1f} %")
     print(*outside, sep="\n")
 
 

@@ -33,6 +33,15 @@ supported_rates=60 90 120 180 240 360 480 540
 basic_rates=60 120 240
 ap_max_inactivity=3600
 """
+MCS_7 = "set bitrates ht-mcs-2.4 7"
+# A station that has only these MCS, both ways.
+SUPPLICANT = """network={{
+ssid="sluice"
+key_mgmt=NONE
+scan_freq=2412
+ht_mcs="{mcs} 00 00 00 00 00 00 00 00 00"
+}}
+"""
 BULK = 5001
 
 
@@ -63,7 +72,7 @@ def prepare():
     for what in ["-t proc proc /proc", "-t sysfs s /sys", "-t debugfs d /sys/kernel/debug", "-t tmpfs r /run", "-t tmpfs t /tmp"]:
         sh(f"mount {what}")
     HOME.append(os.open("/proc/self/ns/net", os.O_RDONLY))
-    sh("ip link set lo up; sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1")
+    sh("ip link set lo up; sysctl -qw net.ipv4.ip_forward=1")
     for setting in ["rmem_max", "wmem_max", "rmem_default", "wmem_default"]:
         pathlib.Path(f"/proc/sys/net/core/{setting}").write_text("16777216")
 
@@ -80,25 +89,31 @@ def join(plan):
     # A daemon would keep the pipe of its output.
     sh("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said 2>&1")
     sh("ip addr add 10.8.0.1/16 dev wlan0")
-    rates = plan.get("bitrates")
-    if rates:
-        sh(f"iw dev wlan0 set bitrates {rates}")
+    rates = plan["mcs"]
+    if not rates:
+        sh(f"iw dev wlan0 {MCS_7}")
     for station in range(1, plan["stations"] + 1):
         device, space = f"wlan{station}", f"n{station}"
         phy = pathlib.Path(f"/sys/class/net/{device}/phy80211/name").read_text().strip()
         sh(f"ip netns add {space}; iw phy {phy} set netns name {space}")
         of = f"ip netns exec {space} "
-        sh(f"{of} sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1; {of} ip link set lo up")
-        sh(f"{of} ip link set {device} up; {of} iw dev {device} set power_save off")
+        sh(f"{of} ip link set lo up")
+        sleeps = plan["sleeps"] and station == plan["pinged"]
+        sh(f"{of} ip link set {device} up; {of} iw dev {device} set power_save {'on' if sleeps else 'off'}")
+        if rates:
+            file = pathlib.Path(f"/tmp/{device}.conf")
+            file.write_text(SUPPLICANT.format(mcs=rates[station - 1]))
+            sh(f"{of} wpa_supplicant -B -i {device} -c {file} > /tmp/{device}.said 2>&1")
         for _ in range(50):
             if sh(f"{of} iw dev {device} link").startswith("Connected"):
                 break
-            sh(f"{of} iw dev {device} connect sluice 2412", check=False)
+            if not rates:
+                sh(f"{of} iw dev {device} connect sluice 2412", check=False)
             time.sleep(0.2)
         else:
             raise SystemExit(f"{device} does not join")
-        if rates:
-            sh(f"{of} iw dev {device} set bitrates {rates}")
+        if not rates:
+            sh(f"{of} iw dev {device} {MCS_7}")
         high, low = divmod(station + 1, 256)
         sh(f"{of} ip addr add 10.8.{high}.{low}/16 dev {device}; {of} ip route add default via 10.8.0.1")
         sh(f"{of} ip neigh replace 10.8.0.1 lladdr 02:00:00:00:00:00 dev {device}")
@@ -255,9 +270,11 @@ class Loop:
                 self.handlers[number]()
 
 
-def measure(plan):
+def measure(plan, began):
     loop = Loop()
-    start = time.monotonic() + 1.0
+    start = began + plan["begin"] if plan["begin"] else time.monotonic() + 1.0
+    if start < time.monotonic():
+        raise SystemExit("the stations join too late")
     loop.run(start)
     bulk = []
     for flow in plan["flows"]:
@@ -298,6 +315,7 @@ def main():
         said = open(path.with_suffix(".air"), "w")
         words = [plan["sluice"], "emulate", plan["air"], "--seed", str(plan["seed"]), "--json"]
         air = subprocess.Popen(words, stdout=open(path.with_suffix(".air.json"), "w"), stderr=said)
+        began = time.monotonic()
         time.sleep(0.1)
         join(plan)
         joined = time.monotonic()
@@ -305,7 +323,7 @@ def main():
         if plan.get("attach"):
             agent = subprocess.Popen([plan["sluice"], "attach", "wlan0", *plan["attach"]], stdout=said, stderr=said)
             time.sleep(2)
-        result = measure(plan)
+        result = measure(plan, began)
         phy = pathlib.Path("/sys/class/net/wlan0/phy80211/name").read_text().strip()
         aql = pathlib.Path(f"/sys/kernel/debug/ieee80211/{phy}/aql_txq_limit")
         result["aql"] = aql.read_text() if aql.exists() else ""

@@ -372,3 +372,17 @@ fn what_does_not_go_together_is_refused() {
         assert!(message.contains(words), "{message}");
     }
 }
+
+#[test]
+fn a_small_queue_is_shorter_and_costs_nothing() {
+    let text = access_point("10 ms", "[tcp]\n") + &tcp("up", ["s1", "server"], "kind = \"greedy\"");
+    let [free, small] =
+        ["", "small_queue = \"8 ms\"\n"].map(|key| run(&text.replace("[tcp]\n", &format!("[tcp]\n{key}")), 1));
+    let queued = |outcome: &Outcome| {
+        let station = outcome.nodes.iter().find(|node| node.name == "s1").expect("the sender");
+        station.queues[0].backlog_packets.mean
+    };
+    assert!(queued(&small) < 0.6 * queued(&free), "{} {}", queued(&small), queued(&free));
+    let goodput = |outcome: &Outcome| of(outcome, "up").goodput_bps;
+    assert!(goodput(&small) > 0.97 * goodput(&free), "{} {}", goodput(&small), goodput(&free));
+}

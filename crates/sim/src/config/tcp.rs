@@ -35,6 +35,13 @@ pub struct Tcp {
     pub advertised_window: Option<Bytes>,
     /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each segment. Default 200 ms.
     pub delayed_ack: Option<Duration>,
+    /// Time for which segments have one acknowledgement, as under Linux those that arrive together. Default two segments.
+    #[serde(deserialize_with = "units::positive")]
+    pub ack_burst: Option<Duration>,
+    /// Time of sending, at the pacing rate, that may wait below TCP in the sender's node, twice. Linux over Wi-Fi: 8 ms.
+    /// Default unbounded.
+    #[serde(deserialize_with = "units::positive")]
+    pub small_queue: Option<Duration>,
     /// Least retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
     #[serde(deserialize_with = "units::positive")]
     pub rto_min: Option<Duration>,
@@ -143,7 +150,7 @@ impl Tcp {
         let bqm = self.bqm.zip(shared.bqm).map(|(own, shared)| own.over(&shared));
         over! { self, shared;
             congestion recovery loss_detection slow_start recovery_end friendly_growth rtt_samples ecn segment
-            initial_window advertised_window delayed_ack rto_min limited_transmit timestamps ack_category;
+            initial_window advertised_window delayed_ack ack_burst small_queue rto_min limited_transmit timestamps ack_category;
             bqm: bqm.or(self.bqm).or(shared.bqm)
         }
     }

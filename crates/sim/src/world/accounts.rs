@@ -124,6 +124,7 @@ impl Accounts<'_> {
 
     /// Frees a packet with its message, or with its segment if no other packet carries the segment.
     pub(crate) fn release(&mut self, packet: &Packet) {
+        self.connections.left(packet, self.witness.node, self.flows);
         self.connections.packet_gone(packet.segment);
         if let (Load::Routing { message, .. }, Some(found)) = (packet.load, self.routing.found()) {
             found.release(message);

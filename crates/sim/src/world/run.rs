@@ -81,12 +81,7 @@ impl World {
                 Event::Cease { flow } => self.cease(flow),
                 Event::Timer { connection } => {
                     let (connections, mut cx) = self.transport();
-                    if let Some(flow) = connections.expire(connection, &mut cx) {
-                        self.converse(connection, End::Sender);
-                        let &Flow { from, to, .. } = &self.flows[flow];
-                        self.serve(self.roaming.place(from));
-                        self.serve(self.roaming.place(to.into()));
-                    }
+                    connections.expire(connection, &mut cx);
                 }
                 Event::Deadline { node } => self.deadline(node),
                 Event::Front { of, listener } => self.front(of, listener),
@@ -144,6 +139,12 @@ impl World {
                     }
                 }
                 Event::WarmedUp => self.restart_statistics(),
+            }
+            while let Some((connection, flow)) = self.connections.woken.pop() {
+                self.converse(connection, End::Sender);
+                let &Flow { from, to, .. } = &self.flows[flow];
+                self.serve(self.roaming.place(from));
+                self.serve(self.roaming.place(to.into()));
             }
             if self.handled >= most {
                 return;

@@ -52,6 +52,7 @@ impl World {
         };
         self.events.push(self.wires[wire].begin(now, &packet, waited), Event::WireSent { wire });
         self.left(from, port, &packet);
+        self.connections.left(&self.packets.get(packet.packet), from, &self.flows);
     }
 
     /// Handles the last bit of a packet at the receiver. Over a fixed route the packet is forwarded unchanged, as no

@@ -4,7 +4,7 @@ use super::ranges::Ranges;
 use super::rto::{self, Backoff};
 use super::{Block, Recovery, Report, Sacks, Segment, Settings};
 use std::mem::take;
-use units::Instant;
+use units::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -159,11 +159,13 @@ impl Receiver {
     /// Delays an acknowledgement: at least every second full segment is acknowledged, and no segment later than the
     /// setting allows (RFC 9293, 3.8.6.3).
     fn delay(&mut self, now: Instant, at_once: bool) {
-        let second = self.unacknowledged >= 2 * self.settings.segment.count();
-        if at_once || second || self.settings.delayed_ack.is_zero() {
+        let Settings { segment, delayed_ack, ack_burst, .. } = self.settings;
+        let second = self.unacknowledged >= 2 * segment.count();
+        let wait = if second { ack_burst.unwrap_or(Duration::ZERO) } else { delayed_ack };
+        if at_once || wait.is_zero() {
             self.due = true;
-        } else if self.timer == Instant::NEVER {
-            self.timer = now + self.settings.delayed_ack;
+        } else {
+            self.timer = self.timer.min(now + wait);
         }
         debug_assert!(self.due || self.timer != Instant::NEVER, "it is acknowledged in time");
     }

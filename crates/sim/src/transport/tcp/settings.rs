@@ -29,6 +29,10 @@ pub(crate) struct Settings {
     pub(crate) advertised_window: Bytes,
     /// Longest delay of an acknowledgement that waits for a second segment (RFC 9293, 3.8.6.3); zero: no delay.
     pub(crate) delayed_ack: Duration,
+    /// Time for which segments have one acknowledgement; none if two segments have one.
+    pub(crate) ack_burst: Option<Duration>,
+    /// Time for which data may be below TCP, at the pacing rate; none for any.
+    pub(crate) small_queue: Option<Duration>,
     /// Shortest retransmission timeout (RFC 6298, 2.4).
     pub(crate) rto_min: Duration,
     /// Limited transmit: new segments on the first two duplicate acknowledgements (RFC 3042).
@@ -74,6 +78,8 @@ impl From<&Tcp> for Settings {
             initial_window: described.initial_window.unwrap_or(10),
             advertised_window: described.advertised_window.unwrap_or(Bytes::new(4_000_000)),
             delayed_ack: described.delayed_ack.unwrap_or(Duration::from_millis(200)),
+            ack_burst: described.ack_burst,
+            small_queue: described.small_queue,
             rto_min: described.rto_min.unwrap_or(Duration::from_secs(1)),
             limited_transmit: described.limited_transmit.unwrap_or(true),
             timestamps: described.timestamps.unwrap_or(true),

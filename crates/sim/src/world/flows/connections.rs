@@ -2,7 +2,7 @@
 
 use super::{Flow, Role, Supply};
 use crate::config::Dscp;
-use crate::engine::{Arena, EventQueue, FlowId, Handle, List, Slot};
+use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, Slot};
 use crate::net::{Load, Packet, ip_bytes};
 use crate::record::Recorder;
 use crate::trace;
@@ -20,6 +20,8 @@ pub(crate) struct Connections {
     /// Slots, reused when a connection has no segments left.
     slots: List<Slot, Connection>,
     free: Vec<Slot>,
+    /// Connections whose senders may send, with their flows.
+    pub(crate) woken: Vec<(Slot, FlowId)>,
     carried: Arena<Carried>,
 }
 
@@ -230,7 +232,10 @@ impl Connections {
         let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
         let dscp = segment.discard_priority.map_or(of.dscp, Dscp::with_discard_priority);
         of.record.bare.made += u64::from(segment.length == 0);
-        let (ecn, segment) = (segment.ecn, Some(self.send(slot, &segment)));
+        let Connection { number, on_their_way, .. } = &mut self.slots[slot];
+        *on_their_way += 1;
+        let carried = Carried { connection: slot, packets: 0, key: number.wrapping_mul(KEY_STEP), segment };
+        let (ecn, segment) = (segment.ecn, Some(self.carried.insert(carried)));
         Some((flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), cx.now, length) }))
     }
 
@@ -269,16 +274,15 @@ impl Connections {
         }
     }
 
-    /// Handles a `Timer` event. Returns the flow of the connection if one of the connection's timers has expired.
-    pub(crate) fn expire(&mut self, slot: Slot, cx: &mut Context) -> Option<FlowId> {
+    /// Handles a `Timer` event. The connection is woken if one of its timers has expired.
+    pub(crate) fn expire(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
         if connection.armed != cx.now {
-            return None;
+            return;
         }
         connection.armed = Instant::NEVER;
         if connection.deadline() > cx.now {
-            self.arm(slot, cx);
-            return None;
+            return self.arm(slot, cx);
         }
         if connection.sender.deadline() <= cx.now {
             connection.sender.expire(cx.now);
@@ -286,7 +290,7 @@ impl Connections {
         if connection.receiver.deadline() <= cx.now {
             connection.receiver.expire(cx.now);
         }
-        Some(connection.flow)
+        self.woken.push((slot, connection.flow));
     }
 
     /// Takes a packet of the flow `index` with a segment, at its end of the connection. Returns the slot and the end.
@@ -307,14 +311,6 @@ impl Connections {
         (slot, End::Sender)
     }
 
-    /// Stores a segment to be carried by a packet.
-    fn send(&mut self, connection: Slot, segment: &Segment) -> Handle {
-        let Connection { number, on_their_way, .. } = &mut self.slots[connection];
-        *on_their_way += 1;
-        let key = number.wrapping_mul(KEY_STEP);
-        self.carried.insert(Carried { connection, packets: 0, key, segment: *segment })
-    }
-
     /// Counts a new packet with this segment.
     pub(crate) fn packet_made(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
@@ -324,12 +320,7 @@ impl Connections {
 
     /// Counts the end of a packet; the last packet of a segment frees the segment.
     pub(crate) fn packet_gone(&mut self, segment: Option<Handle>) {
-        if let Some(segment) = segment {
-            self.let_go(segment);
-        }
-    }
-
-    fn let_go(&mut self, segment: Handle) {
+        let Some(segment) = segment else { return };
         let carried = self.carried.get_mut(segment);
         carried.packets -= 1;
         if carried.packets > 0 {
@@ -340,6 +331,15 @@ impl Connections {
         connection.on_their_way -= 1;
         if connection.closed && connection.on_their_way == 0 {
             self.free.push(slot);
+        }
+    }
+
+    /// Records that a node is done with a packet; the sender of its segment may have waited for that.
+    pub(crate) fn left(&mut self, packet: &Packet, node: NodeId, flows: &List<FlowId, Flow>) {
+        let (Load::Flow(flow), Some(segment)) = (packet.load, packet.segment) else { return };
+        let (slot, Segment { length, .. }) = self.carried(segment);
+        if flows[flow].from == node && self.slots[slot].sender.left(length) {
+            self.woken.push((slot, flow));
         }
     }
 

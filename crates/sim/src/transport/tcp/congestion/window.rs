@@ -23,7 +23,7 @@ pub(crate) struct Window {
     segment: u64,
     initial: u64,
     pub(crate) cwnd: u64,
-    ssthresh: u64,
+    pub(crate) ssthresh: u64,
     /// Window at the end of a fast recovery.
     settled: u64,
     slow_start: SlowStart,
@@ -43,11 +43,6 @@ impl Window {
         };
         let (ssthresh, slow_start) = (u64::MAX, settings.slow_start);
         Self { segment, initial, cwnd: initial, ssthresh, settled: initial, slow_start, law }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn ssthresh(&self) -> u64 {
-        self.ssthresh
     }
 
     /// Handles an acknowledgement of new data outside of fast recovery. A window that was not fully used stays (RFC

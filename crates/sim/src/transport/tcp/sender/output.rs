@@ -127,6 +127,9 @@ impl Sender {
     fn fresh(&mut self, now: Instant) -> Option<Block> {
         let block = self.fresh_block();
         self.limited = false;
+        if self.held >= self.most_held() {
+            return None;
+        }
         let Some(block) = block else {
             self.watch_closed_window(now);
             return None;
@@ -142,6 +145,24 @@ impl Sender {
             return None;
         }
         Some(block)
+    }
+
+    /// Most octets below TCP, as in Linux (`tcp_small_queue_check`): those of two handovers, each of as many segments as
+    /// the pacing rate sends in the time, and at least two (`tcp_tso_autosize`).
+    fn most_held(&self) -> u64 {
+        let (Some(time), Some(srtt)) = (self.settings.small_queue, self.rto.srtt) else { return u64::MAX };
+        // Pacing is twice as fast as the window per round trip in slow start, else a fifth faster.
+        let fifths = if self.window.cwnd < self.window.ssthresh / 2 { 10 } else { 6 };
+        let paced = self.window.cwnd.saturating_mul(time.as_nanos()) / srtt.as_nanos().max(1) * fifths / 5;
+        let segment = self.settings.segment.count();
+        2 * segment * (paced / segment).max(2)
+    }
+
+    /// Records that the sender's node is done with octets. Returns true if the sender may have waited for that.
+    pub(crate) fn left(&mut self, octets: u32) -> bool {
+        let (before, most) = (self.held, self.most_held());
+        self.held -= u64::from(octets);
+        before >= most && self.held < most
     }
 
     /// Sends `block`, which follows all data sent before.
@@ -223,6 +244,7 @@ impl Sender {
         self.last_sent = now;
         self.due.ack = false;
         let length = block.end.min(self.end).saturating_sub(block.start);
+        self.held += length;
         Segment {
             start: block.start,
             length: u32::try_from(length).expect("a segment is shorter than 4 GB"),

@@ -84,6 +84,8 @@ pub(crate) struct Sender {
     pub(super) probes: Backoff,
     /// The first octet outstanding when the retransmission timer last expired.
     pub(super) timed_out_at: u64,
+    /// Octets below TCP in the sender's node.
+    pub(super) held: u64,
     /// True if only the congestion window limited sending at the last call.
     pub(super) limited: bool,
     pub(super) ecn: bool,
@@ -156,6 +158,7 @@ impl Sender {
             last_sent: Instant::ZERO,
             probes: Backoff::default(),
             timed_out_at: 0,
+            held: 0,
             limited: false,
             ecn: false,
             reduced_at: 0,
@@ -193,7 +196,7 @@ impl Sender {
 
     #[cfg(test)]
     pub(crate) fn ssthresh(&self) -> u64 {
-        self.window.ssthresh()
+        self.window.ssthresh
     }
 
     #[cfg(test)]

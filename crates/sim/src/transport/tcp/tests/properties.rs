@@ -204,6 +204,8 @@ fn settings() -> impl Strategy<Value = Settings> {
             initial_window: sizes.1,
             advertised_window: Bytes::new(sizes.2),
             delayed_ack: Duration::from_millis(times.0),
+            ack_burst: flags.0.then_some(Duration::from_micros(10)),
+            small_queue: None,
             rto_min: Duration::from_millis(times.1),
             limited_transmit: flags.1,
             timestamps: flags.2,

@@ -68,6 +68,21 @@ fn without_a_delay_every_segment_is_acknowledged() {
 }
 
 #[test]
+fn segments_of_a_burst_have_one_acknowledgement_at_its_end() {
+    let settings = Settings { ack_burst: Some(Duration::from_micros(10)), ..plain(Recovery::Sack, 10) };
+    let mut desk = Desk::new(&settings);
+    assert_eq!([0, 1, 2, 3].map(|number| desk.data(number)), ["", "", "", ""]);
+    desk.now = desk.receiver.deadline();
+    assert_eq!(desk.now, Instant::ZERO + Duration::from_micros(10));
+    desk.receiver.expire(desk.now);
+    assert_eq!(desk.answers(), "4");
+    // A single one waits for the delay, one out of order does not wait.
+    assert_eq!(desk.data(4), "");
+    assert_eq!(desk.receiver.deadline(), desk.now + Duration::from_millis(200));
+    assert_eq!(desk.data(6), "5 sack 6");
+}
+
+#[test]
 fn segments_out_of_order_repeated_or_filling_a_hole_are_acknowledged_at_once() {
     let mut desk = Desk::new(&plain(Recovery::NewReno, 10));
     assert_eq!(desk.data(2), "0");

@@ -2,7 +2,7 @@
 
 use super::trace::{plain, run, trace};
 use crate::transport::tcp::*;
-use units::Bytes;
+use units::{Bytes, Duration, Instant};
 
 #[test]
 fn slow_start_adds_a_segment_for_each_acknowledgement() {
@@ -180,4 +180,23 @@ fn a_window_that_never_opens_is_probed_once_a_minute() {
     let steps = [("open", "SYN"), ("syn-ack", "ACK"), ("timer", "0:1")].into_iter();
     let probes = std::iter::repeat_n(("timer", "r0:1"), 8).chain([("timer", "r0:1 deadline=60000")]);
     run(settings, None, &steps.chain(probes).collect::<Vec<_>>());
+}
+
+#[test]
+fn at_most_two_handovers_are_below_tcp() {
+    let settings = Settings { small_queue: Some(Duration::from_millis(8)), ..plain(Recovery::Sack, 40) };
+    let mut sender = Sender::new(&settings);
+    sender.supply(None);
+    sender.open(Instant::ZERO);
+    assert!(sender.next(Instant::ZERO).is_some_and(|syn| syn.syn));
+    let now = Instant::ZERO + Duration::from_millis(100);
+    let window = 1_000_000;
+    sender.receive(now, &Segment { syn: true, ack: Some(1), window, ..Segment::default() });
+    let sent = |sender: &mut Sender| std::iter::from_fn(|| sender.next(now)).filter(|one| one.length > 0).count();
+    // In slow start 40 segments per 100 ms are paced at twice that: six whole segments in 8 ms.
+    assert_eq!(sent(&mut sender), 12);
+    assert!(sender.left(1000));
+    assert_eq!(sent(&mut sender), 1);
+    assert!(sender.left(1000) && !sender.left(1000));
+    assert_eq!(sent(&mut sender), 2);
 }
