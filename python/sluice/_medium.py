@@ -99,6 +99,8 @@ class Medium:
         ------
         ValueError
             If the network does not take it. A full queue is no error: the packet is lost.
+        RunError
+            If a discipline that was registered has failed.
         """
         if not 0 <= dscp < 64 or not 0 <= ecn < 4:
             raise ValueError(f"expected a dscp of 0 to 63 and an ecn of 0 to 3, not {dscp} and {ecn}")

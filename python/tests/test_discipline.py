@@ -124,7 +124,6 @@ def test_a_wrong_discipline_is_told(make, message):
 def test_a_discipline_that_fails_in_a_medium_or_under_an_agent_is_told():
     sluice.register("mine", answering(dequeue=lambda *_: 1 / 0))
     air = sluice.Medium(sluice.Scenario(HOME).replace({"queue.discipline": "mine"}))
-    air.send(0.0, "laptop", "ap", b"lost")
     assert air.poll(1.0) is None
     with pytest.raises(sluice.RunError, match="ZeroDivisionError"):
         air.send(1.0, "laptop", "ap", b"refused")

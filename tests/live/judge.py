@@ -92,7 +92,7 @@ HAZARDS = {
     "1 upload, 3 downloads": {"down": 3, "up": 1},
     "10 uploads, 4 downloads": {"down": 4, "up": 10},
     "1 of 5 at MCS 0": {"down": 5, "last": FAR},
-    "1 of 3 walks from MCS 7 to 0": {"down": 3, "last": WALKS, "minstrel": True, "duration": 22},
+    "1 of 3 walks from MCS 7 to 0, no stream": {"down": 3, "last": WALKS, "minstrel": True, "duration": 22},
     "1 of 5 leaves and never answers": {"down": 5, "last": LEAVES},
     "ping to one that sleeps, 10 downloads": ASLEEP,
     "10 downloads, grade 1": {"down": 10, "attach": ["--backend", "knobs"], "model": KNOBS},

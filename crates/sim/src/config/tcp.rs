@@ -36,11 +36,9 @@ pub struct Tcp {
     /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each segment. Default 200 ms.
     pub delayed_ack: Option<Duration>,
     /// Time for which segments have one acknowledgement, as under Linux those that arrive together. Default two segments.
-    #[serde(deserialize_with = "units::positive")]
     pub ack_burst: Option<Duration>,
     /// Time of sending, at the pacing rate, that may wait below TCP in the sender's node, twice. Linux over Wi-Fi: 8 ms.
     /// Default unbounded.
-    #[serde(deserialize_with = "units::positive")]
     pub small_queue: Option<Duration>,
     /// Least retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
     #[serde(deserialize_with = "units::positive")]
