@@ -161,7 +161,8 @@ impl Sender {
     /// Records that the sender's node is done with octets. Returns true if the sender may have waited for that.
     pub(crate) fn left(&mut self, octets: u32) -> bool {
         let (before, most) = (self.held, self.most_held());
-        self.held -= u64::from(octets);
+        // A packet may come back on a detour, and leave the node once more.
+        self.held = self.held.saturating_sub(u64::from(octets));
         before >= most && self.held < most
     }
 
