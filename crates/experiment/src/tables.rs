@@ -1,6 +1,7 @@
 //! Tables for a terminal.
 
 mod layout;
+mod worst;
 
 use crate::answer::{self, runs};
 use crate::claims::in_unit;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use sim::results::{CellTotals, Flow, Node, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use worst::worst;
 
 /// Formats a study with at most `width` columns, as far as the words allow: the answer, the requested tables, the
 /// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim, and the reasons
@@ -199,22 +201,6 @@ fn of_ids(ids: &[&str]) -> String {
     let claims = ids.iter().collect::<BTreeSet<_>>().len();
     let claims_told = if claims == 1 { "1 claim".to_owned() } else { format!("{claims} claims") };
     if claims == ids.len() { claims_told } else { format!("{claims_told}, {} verdicts", ids.len()) }
-}
-
-/// Most rows that a person reads of a table of flows or queues, and the number of rows that is shown of a longer one.
-const MOST_ROWS: usize = 60;
-const WORST_ROWS: usize = 10;
-
-/// Leaves only the worst of too many rows, each with how bad it is, and says so in a line.
-fn worst(mut rows: Vec<(f64, Vec<String>)>, what: &str, how: &str) -> (Vec<Vec<String>>, String) {
-    let all = rows.len();
-    let mut said = String::new();
-    if all > MOST_ROWS {
-        rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-        rows.truncate(WORST_ROWS);
-        said = format!("These are the {WORST_ROWS} of {all} {what} with the largest {how}; `--json` has all.\n");
-    }
-    (rows.into_iter().map(|(_, cells)| cells).collect(), said)
 }
 
 /// Formats the access points of a run if there are several; of very many only the slowest.

@@ -135,8 +135,7 @@ fn an_upload_does_not_take_the_medium_from_downloads() {
     assert!(of(&turns, "ping").delay_s.p99 < of(&linux, "ping").delay_s.p99, "{shown:?}");
 }
 
-/// Stations with films want no more than they have. Under mac80211, whose own film packets wait 2.5 times as long, the
-/// upload has a ninth more.
+/// Stations with films want no more than they have.
 #[test]
 fn an_upload_has_the_air_that_films_leave() {
     let text = |queues: &str| {
@@ -145,7 +144,7 @@ fn an_upload_has_the_air_that_films_leave() {
     };
     let [linux, turns] = ["mac80211", "turns"].map(|queues| run(&text(queues), 1));
     let shown = [&linux, &turns].map(|outcome| (of(outcome, "up").goodput_bps, outcome.totals.goodput_bps));
-    assert!(of(&turns, "up").goodput_bps > 0.88 * of(&linux, "up").goodput_bps, "{shown:?}");
+    assert!(of(&turns, "up").goodput_bps > 0.9 * of(&linux, "up").goodput_bps, "{shown:?}");
     let films = turns.flows.iter().filter(|flow| flow.name != "up");
     assert!(films.map(|flow| flow.goodput_bps).fold(f64::INFINITY, f64::min) > 1.95e6, "{shown:?}");
 }

@@ -1,0 +1,17 @@
+//! The worst of very many rows.
+
+/// Most rows that a person reads of a table of flows or queues, and the number of rows that is shown of a longer one.
+const MOST_ROWS: usize = 60;
+const WORST_ROWS: usize = 10;
+
+/// Leaves only the worst of too many rows, each with how bad it is, and says so in a line.
+pub(super) fn worst(mut rows: Vec<(f64, Vec<String>)>, what: &str, how: &str) -> (Vec<Vec<String>>, String) {
+    let all = rows.len();
+    let mut said = String::new();
+    if all > MOST_ROWS {
+        rows.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        rows.truncate(WORST_ROWS);
+        said = format!("These are the {WORST_ROWS} of {all} {what} with the largest {how}; `--json` has all.\n");
+    }
+    (rows.into_iter().map(|(_, cells)| cells).collect(), said)
+}
