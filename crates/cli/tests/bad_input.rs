@@ -132,7 +132,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "[[chart]]",
         "[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{ title = \"loss (ms)\", measure = \"totals.loss_ratio\" }]\n[[chart]]",
-        &["chain.toml:75:19: `totals.loss_ratio` is a share, which has no `(ms)`: write (%)"],
+        &["chain.toml:75:19: `totals.loss_ratio` is a share, which is not written in `(ms)`: write (%)"],
     ),
     // Claims and charts.
     fault(

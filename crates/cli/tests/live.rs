@@ -561,7 +561,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     let said = refusal("attach lo --bulk-delay 0s");
     assert!(said.contains("--bulk-delay 0 s: expected a duration above zero"), "{said}");
     let said = refusal("attach lo --set turns.ecn=true");
-    assert!(said.contains("--set turns.ecn: only simulation has it: a BPF queueing discipline may not"), "{said}");
+    assert!(said.contains("--set turns.ecn: it works in simulation only: a BPF queueing discipline may not"), "{said}");
     let said = refusal("attach lo --controller adht");
     assert!(said.contains("none, adth, ebdp, alt, astar"), "{said}");
     let said = refusal("attach lo --backend ebpf");

@@ -94,7 +94,7 @@ fn inner_verdict() {
     let output = trial(folder.path(), words).output().unwrap();
     assert_eq!((output.status.code(), queues()), (Some(0), before.clone()), "{}", said(&output));
     let text = stdout(&output);
-    assert!(text.starts_with("With limit=20 the slowest twentieth of echoes is better: "), "{}", said(&output));
+    assert!(text.starts_with("limit=20 improves the 95th percentile of the round-trip time: "), "{}", said(&output));
     assert!(text.contains("queueing delay"), "{text}");
     let file = std::fs::read_to_string(folder.path().join("one.json")).unwrap();
     assert!(!file.contains("10.9.0") && !file.contains("v0"), "{file}");

@@ -93,7 +93,7 @@ impl Host for AccessPoint {
 }
 
 /// Holds as many trials of 60 blocks on access points with these limits of the queue. Counts those that tell of a difference
-/// and those that the guard ended, and returns the mean ratio of the slowest twentieth of echoes.
+/// and those that the guard ended, and returns the mean ratio of the 95th percentile of the round-trip time.
 fn told(limits: [u32; 2], trials: u64, until_known: bool) -> (usize, usize, f64) {
     let (mut differs, mut harmed, mut ratios) = (0, 0, Vec::new());
     for seed in 0..trials {

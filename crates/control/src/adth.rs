@@ -88,7 +88,7 @@ impl Scheme for Adth {
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let interval = params.interval.or_else(|| Period::new(params.target_delay.get() / 2));
         let Some(interval) = interval else {
-            return Err(Invalid::new("target_delay", "must be at least 200 us: the interval is half of it"));
+            return Err(Invalid::new("target_delay", "must be at least 200 us, because the interval is half of it"));
         };
         refuse_if!(params.phi_min > params.phi_max, Err(Invalid::new("phi_min", "must not be above phi_max")));
         Ok(Self {

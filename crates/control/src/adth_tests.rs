@@ -161,7 +161,7 @@ fn parameters_that_cannot_work_are_refused() {
     };
     assert_eq!(
         refused(|p| p.target_delay = positive(Duration::from_micros(199))),
-        "target_delay must be at least 200 us: the interval is half of it"
+        "target_delay must be at least 200 us, because the interval is half of it"
     );
     assert_eq!(refused(|p| p.phi_min = factor(1.5)), "phi_min must not be above phi_max");
 }

@@ -111,7 +111,7 @@ impl Scheme for Energy {
     fn idle(params: &Params, key: &str) -> Option<[&'static str; 2]> {
         (key != "threshold" && params.threshold.is_some()).then_some([
             "the `threshold` is fixed",
-            "leave `threshold` out, so that the node finds it, or leave this out",
+            "leave `threshold` out, so that the node finds it, or leave this key out",
         ])
     }
 

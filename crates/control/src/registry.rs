@@ -151,7 +151,7 @@ macro_rules! controllers {
 
         impl core::fmt::Display for UnknownName {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str("no controller has this name; there are")?;
+                f.write_str("no controller has this name; the names are")?;
                 for (i, name) in Name::ALL.iter().enumerate() {
                     write!(f, "{} {name}", if i == 0 { "" } else { "," })?;
                 }

@@ -133,7 +133,7 @@ impl Controller for SwanRate {
         if self.params.decrease.get() >= 1.0 {
             return warning(
                 "decrease",
-                "takes all of the rate for a single late packet: best effort begins anew at the floor each time (75 % already \
+                "takes the whole rate away for a single late packet: best effort then starts again from the floor (75 % already \
                  had the least TCP throughput of all, section V-A and Fig. 13)",
             );
         }

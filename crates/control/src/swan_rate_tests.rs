@@ -113,7 +113,7 @@ fn parameters_that_may_behave_badly_are_warned_of() {
     let warning = |json| swan(json).warning().map(|warning| warning.to_string());
     assert_eq!(warning("{}"), None);
     assert_eq!(warning(r#"{"decrease":0.75,"gap":1}"#), None);
-    assert!(warning(r#"{"decrease":1}"#).unwrap().starts_with("decrease takes all of the rate"));
+    assert!(warning(r#"{"decrease":1}"#).unwrap().starts_with("decrease takes the whole rate away"));
     assert!(warning(r#"{"gap":0.099}"#).unwrap().starts_with("gap is below 0.1"));
     assert_eq!(warning(r#"{"gap":0.02,"gap_rule":false}"#), None);
 }

@@ -14,7 +14,7 @@ fn a_name_reads_as_it_is_written() {
         assert_eq!(serde_json::to_string(name).unwrap(), format!("\"{name}\""));
     }
     let error = "codel".parse::<Name>().unwrap_err().to_string();
-    assert!(error.starts_with("no controller has this name; there are none, adth"), "{error}");
+    assert!(error.starts_with("no controller has this name; the names are none, adth"), "{error}");
 }
 
 #[test]

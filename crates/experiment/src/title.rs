@@ -69,7 +69,7 @@ fn refusal(given: &str, measure: &str, unit: Unit) -> String {
     let names: Vec<String> =
         WRITTEN.iter().filter(|(_, of, _)| *of == unit).map(|(names, ..)| format!("({})", names[0])).collect();
     let instead = if names.is_empty() { "leave it out".to_owned() } else { format!("write {}", names.join(", ")) };
-    format!("`{measure}` is {}, which has no `({given})`: {instead}", unit.words())
+    format!("`{measure}` is {}, which is not written in `({given})`: {instead}", unit.words())
 }
 
 #[cfg(test)]
@@ -105,12 +105,12 @@ mod tests {
             (
                 "p95 (Mb/s)",
                 "flows.*.delay_s.p95",
-                "`flows.*.delay_s.p95` is a time, which has no `(Mb/s)`: write (s), (ms)",
+                "`flows.*.delay_s.p95` is a time, which is not written in `(Mb/s)`: write (s), (ms)",
             ),
-            ("p95 (%)", "flows.*.delay_s.p95", "is a time, which has no `(%)`"),
-            ("loss (ms)", "totals.loss_ratio", "is a share, which has no `(ms)`: write (%)"),
+            ("p95 (%)", "flows.*.delay_s.p95", "is a time, which is not written in `(%)`"),
+            ("loss (ms)", "totals.loss_ratio", "is a share, which is not written in `(ms)`: write (%)"),
             ("delay (milisec)", "flows.*.delay_s.p95", "has no `(milisec)`"),
-            ("tries (ms)", "nodes.n1.mac.attempts", "is a plain number, which has no `(ms)`: leave it out"),
+            ("tries (ms)", "nodes.n1.mac.attempts", "is a plain number, which is not written in `(ms)`: leave it out"),
         ] {
             let said = of(title, measure).unwrap_err();
             assert!(said.contains(words), "{said}");

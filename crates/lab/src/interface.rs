@@ -136,7 +136,7 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
 /// values.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
-        return Err("it belongs to no access point, but only a network with one can be copied");
+        return Err("it belongs to no access point: only a network with an access point can be copied");
     }
     if interface.stations.is_empty() {
         return Err("it has no station: include the output of `iw dev DEV station dump`");
@@ -255,7 +255,7 @@ fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Res
         if own.is_none() && older.is_none() {
             writeln!(
                 text,
-                "# {address} is left out: its bitrates tell no MCS, and no rate of data of 802.11a, b or g.\n"
+                "# {address} is left out: its bitrates show neither an MCS nor a data rate of 802.11a, b or g.\n"
             )?;
             continue;
         }

@@ -53,7 +53,11 @@ pub fn scenario(text: &str, about: &str) -> Result<String, String> {
     let points: Vec<(Value, [f64; 3])> =
         nodes.iter().filter(|it| it.is_access_point).map(|it| (it.keys["name"].clone(), it.at)).collect();
     if points.is_empty() || points.len() == nodes.len() {
-        return Err(format!("{} of its {} nodes are access points; a site has both", points.len(), nodes.len()));
+        return Err(format!(
+            "{} of its {} nodes are access points; a site has stations, too",
+            points.len(),
+            nodes.len()
+        ));
     }
     let mut parts = vec![format!("title = \"A site\"\nabout = {}\n{NETWORK}", Value::from(about))];
     for Node { keys, at, is_access_point } in &mut nodes {
@@ -101,7 +105,7 @@ fn of_csv(text: &str) -> Result<Vec<Node>, String> {
                     continue;
                 }
             };
-            at[axis] = text.parse().map_err(|_| wrong(&format!("`{text}` is no number for `{name}`")))?;
+            at[axis] = text.parse().map_err(|_| wrong(&format!("`{name}` must be a number, not `{text}`")))?;
         }
         nodes.push(node(keys, at).map_err(|why| wrong(&why))?);
     }
@@ -215,7 +219,7 @@ mod tests {
         for (text, said) in [
             ("name,x,y\na,1,2\n", "0 of its 1 nodes are access points"),
             ("name,role,x,y\na,ap,1,2\nb,router,1,2\n", "line 3: the role `router`"),
-            ("name,role,x,y\na,ap,east,2\n", "line 2: `east` is no number for `x`"),
+            ("name,role,x,y\na,ap,east,2\n", "line 2: `x` must be a number, not `east`"),
             ("name,role,x,y\na,ap,inf,2\n", "line 2: a position is a finite number"),
             ("name,role,x,y\n,ap,1,2\n", "line 2: a node needs a `name`"),
             ("name,role,x,y\na,ap,1\n", "line: 2"),

@@ -39,7 +39,7 @@ pub enum Error {
     Unforced(#[from] Unforced),
     #[error("{} {why}", path.display())]
     Distrusted { path: PathBuf, why: &'static str },
-    #[error("the answer of the agent at {} is no status ({why}): {said}", socket.display())]
+    #[error("the answer of the agent at {} is not a status ({why}): {said}", socket.display())]
     NoStatus { socket: PathBuf, why: serde_json::Error, said: String },
     #[error("{} sends something that is not a status", socket.display())]
     EndlessStatus { socket: PathBuf },

@@ -119,5 +119,5 @@ fn span(seconds: f64) -> PyResult<Duration> {
     if (0.0..=1e9).contains(&seconds) {
         return Ok(Duration::from_nanos((seconds * 1e9).round() as u64));
     }
-    Err(PyValueError::new_err(format!("a time of {seconds} s: expected 0 to 1e9, since the start of the run")))
+    Err(PyValueError::new_err(format!("the time is {seconds} s: expected 0 to 1e9 s since the start of the run")))
 }

@@ -89,7 +89,7 @@ pub(crate) fn orders(limit: u32, rate_bps: Option<f64>) -> Orders {
 pub(crate) fn period(interval_s: f64) -> PyResult<Period> {
     let nanoseconds = (interval_s * 1e9).round();
     let known = (0.0..=1e18).contains(&nanoseconds).then(|| Period::new(Duration::from_nanos(nanoseconds as u64)));
-    let wrong = || PyValueError::new_err(format!("an interval of {interval_s} s: expected at least 100 us (1e-4)"));
+    let wrong = || PyValueError::new_err(format!("the interval is {interval_s} s: expected at least 1e-4 s"));
     known.flatten().ok_or_else(wrong)
 }
 

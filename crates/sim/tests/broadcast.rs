@@ -107,5 +107,5 @@ fn distance_classes_are_neither_too_many_nor_of_no_width() {
 fn flows_of_which_nothing_arrives_are_named() {
     let text = hidden("1 s", &[("l", CBR)]);
     assert!(run(&text, 1).warnings.is_empty());
-    assert_eq!(run(&text.replace("\"100 m\"", "\"10 m\""), 1).warnings, ["flow: nothing of l arrived"]);
+    assert_eq!(run(&text.replace("\"100 m\"", "\"10 m\""), 1).warnings, ["flow: no packet of l arrived"]);
 }

@@ -30,7 +30,9 @@ pub enum Error {
     #[error("at least one device must have a busy time above zero")]
     Idle,
     /// No number of best-effort devices gives real time this target delay.
-    #[error("the target delay must exceed that without best effort, and be below the longest that the model can solve")]
+    #[error(
+        "the target delay must exceed the delay without best effort, and be below the longest that the model can solve"
+    )]
     Target,
     /// The frame of a hidden pair is too short: the time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a
     /// frame and the time-out. A station could then receive an ACK to the other before it counts slots.

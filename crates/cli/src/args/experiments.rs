@@ -439,7 +439,7 @@ fn controllers() -> impl TypedValueParser<Value = control::Name> {
     let names = control::Name::ALL.iter().map(|name| PossibleValue::new(name.as_str()));
     PossibleValuesParser::new(names.chain([PossibleValue::new(TURNS).hide(true)])).try_map(|name| match name.as_str() {
         TURNS => {
-            Err("turns decides for each packet, but recordings have only intervals; simulate `queues = \"turns\"`"
+            Err("`turns` decides for each packet, and recordings have only intervals: simulate `queues = \"turns\"`"
                 .to_owned())
         }
         name => name.parse::<control::Name>().map_err(|error| error.to_string()),

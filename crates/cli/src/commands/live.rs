@@ -28,7 +28,7 @@ const OF_ACCESS_POINTS: [(&str, &str); 2] = [
     ("turns.bulk_delay", "give it as --bulk-delay TIME"),
     (
         "turns.ecn",
-        "only simulation has it: a BPF queueing discipline may not write ECN marks; the queues of mac80211 (--backend \
+        "it works in simulation only: a BPF queueing discipline may not write ECN marks; the queues of mac80211 (--backend \
          knobs) mark by CoDel",
     ),
 ];

@@ -33,7 +33,7 @@ pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> Strin
         }
         if let Ok(aql) = &air.aql {
             let (pending, threshold) = (milliseconds(aql.pending), milliseconds(aql.threshold));
-            let _ = writeln!(lines, "{device}, {}: AQL has {pending} pending, threshold {threshold}", plain(&air.phy));
+            let _ = writeln!(lines, "{device}, {}: AQL has {pending} pending (threshold {threshold})", plain(&air.phy));
         }
         let channel = air.channel;
         let times = [
@@ -159,7 +159,7 @@ mod tests {
         let expected = ["wlan0", "02:00:00:00:01:00", "11.0 Mb/s", "5.5 Mb/s", "-", "-", "3.0 ms", "5.0 ms to 12.0 ms"];
         assert_eq!(cells, expected, "{text}");
         let below = [
-            "wlan0, phy0: AQL has 3.0 ms pending, threshold 24.0 ms",
+            "wlan0, phy0: AQL has 3.0 ms pending (threshold 24.0 ms)",
             "wlan0 at 2437 MHz: 120.0 s on the channel, 30.5 s busy",
             "wlan0: airtime not available: its driver reports no airtime",
             "wlan0: AQL not available: only?root",

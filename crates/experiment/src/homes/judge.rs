@@ -123,12 +123,12 @@ pub(crate) fn judge(study: &mut Study) {
     for (what, _, more, in_group, in_all) in FELT {
         for group in GROUPS {
             let Some(ours) = found(rows, OURS, what, group) else { continue };
-            let says = format!("{what}: median ratio of {OURS} to {}", ARMS[0]);
+            let says = format!("{what}: median over homes of {OURS}'s value divided by that of {}", ARMS[0]);
             let bound = if group == ALL { in_all } else { in_group };
             study.claims.push(verdict(what, group, says, ours.median, (more, bound)));
         }
         if let (Some(ours), Some(chance)) = (found(rows, OURS, what, ALL), found(rows, CHANCE, what, ALL)) {
-            let says = format!("{what}: not more homes are worse by over 10 % than in the null control");
+            let says = format!("{what}: at most as many homes are worse by over 10 % as in the null control");
             let [ours, chance] = [ours, chance].map(|found| found.worse.len() as f64);
             study.claims.push(verdict(&format!("{what} worse"), ALL, says, ours, (false, chance)));
         }

@@ -242,7 +242,7 @@ fn emulations(out: &mut String, study: &Study) -> fmt::Result {
         let real = if real.is_empty() { "none".to_owned() } else { real.join(", ") };
         let (lateness, refused) = (emulation.lateness(), emulation.refused_packets.words());
         let gap = if refused.is_empty() { "" } else { "; " };
-        let told = format!("In real time. Flows of real programs: {real}. {lateness}{gap}{refused}.");
+        let told = format!("This run was in real time. Flows of real programs: {real}. {lateness}{gap}{refused}.");
         writeln!(out, "<p>{}</p>", Escaped(&told))?;
     }
     Ok(())

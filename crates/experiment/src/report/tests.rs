@@ -487,6 +487,6 @@ fn cases_over_a_result_are_points_with_intervals_and_some_are_on_the_front() {
     let page = page(&[Study { charts: vec![chart], ..study }]);
     assert!(page.contains("<p class=\"note\">On the front: fast; thin.</p>"), "{page}");
     assert!(
-        page.contains("<th scope=\"row\">lossy</th>") && page.contains("Hollow: flows.*.loss_ratio is not &lt;= 2 %")
+        page.contains("<th scope=\"row\">lossy</th>") && page.contains("because flows.*.loss_ratio is not &lt;= 2 %")
     );
 }

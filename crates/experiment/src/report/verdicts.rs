@@ -54,7 +54,7 @@ pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
         writeln!(
             out,
             "<p class=\"note\">Ours: the mean over {} and its 95 % interval. The interval decides; if it contains the border, the \
-             claim is not confirmed. Where one seed decides: its value, then the smallest and the largest.</p>",
+             claim is not confirmed. Where one seed decides, its value is followed by the smallest and the largest value.</p>",
             count(study.seeds.len(), "seed")
         )?;
     }

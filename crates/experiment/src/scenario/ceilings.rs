@@ -52,7 +52,7 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
         let each = u64::from(placed) + described + flows;
         if steps.saturating_mul(each) > MOST_VALUES {
             let message = format!(
-                "{steps} steps of {each} nodes and flows are more values than the {MOST_VALUES} that memory can hold"
+                "the series would have {steps} steps for {each} nodes and flows, above the limit of {MOST_VALUES} values"
             );
             return refuse("record.series", message);
         }

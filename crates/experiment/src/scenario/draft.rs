@@ -138,7 +138,7 @@ impl<'s> Draft<'s> {
         for (rank, axis) in self.vary.axes.iter().enumerate() {
             let occurs = |index: usize| combinations.iter().any(|chosen| chosen[rank] == index);
             if let Some((_, choice)) = axis.choices.iter().enumerate().find(|(index, _)| !occurs(*index)) {
-                let message = format!("no case has `{}`: `only` excludes every case", choice.label);
+                let message = format!("no case has the value `{}`: `only` excludes all such cases", choice.label);
                 return Err(self.source.refuse(choice.span.clone(), message));
             }
         }

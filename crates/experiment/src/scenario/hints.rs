@@ -16,8 +16,8 @@ use toml::de::DeTable;
 const NEWER: ([&str; 2], &str) = (["802.11be", "802.11bn"], "802.11ax");
 
 /// The reason why those standards are unknown.
-const NOT_SIMULATED: &str = "802.11ax is the newest standard that is simulated: links on several channels at once, \
-    320 MHz and 4096-QAM are not";
+const NOT_SIMULATED: &str = "802.11ax is the newest simulated standard; links on several channels at once, \
+    320 MHz and 4096-QAM are not simulated";
 
 /// Returns the name among `known` that `name` most probably means; for quantities, the nearest one.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {

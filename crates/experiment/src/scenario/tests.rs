@@ -358,7 +358,7 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     wrong(&front(", of = \"totals.loss_ratio\""), "set `of` and `when` together");
     wrong(&front(", of = \"totals.loss_ratio\", when = \"<= 2 ms\""), "cannot compare a share with a time");
     wrong(&front(", of = \"totals.loss\", when = \"<= 2 %\""), "there is no result `totals.loss`");
-    wrong(&chart(&result.replace("p99 (s)", "p99 (Mb/s)")), "which has no `(Mb/s)`");
+    wrong(&chart(&result.replace("p99 (s)", "p99 (Mb/s)")), "which is not written in `(Mb/s)`");
     wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "no part of it is called `p9`");
     wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect on a chart over a result");
     wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` already has a title");

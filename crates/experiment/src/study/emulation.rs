@@ -42,7 +42,7 @@ impl Emulation {
     /// Returns the lateness in words.
     pub fn lateness(&self) -> String {
         format!(
-            "{:.3} % of {} real packets within {} ms, the latest {:.3} ms late",
+            "{:.3} % of {} real packets left within {} ms, the latest {:.3} ms late",
             100.0 * self.in_time_ratio,
             self.packets,
             // Whole nanoseconds, as it was given.
@@ -56,11 +56,11 @@ impl Refused {
     /// Returns the packets that were not carried in words; nothing if there are none.
     pub fn words(&self) -> String {
         let counts = [
-            (self.elsewhere, "to addresses of no other real node"),
-            (self.multicast, "to groups from outside"),
+            (self.elsewhere, "sent to addresses of no other real node"),
+            (self.multicast, "to multicast groups from outside"),
             (self.device_full, "dropped in front of a device"),
             (self.ttl, "whose TTL ran out"),
-            (self.absent, "of nodes off the air"),
+            (self.absent, "sent by absent nodes or to them"),
             (self.not_ip, "that are not IP"),
             (self.too_long, "longer than the MTU"),
         ];
@@ -85,8 +85,11 @@ mod tests {
             lateness_max_s: 0.002_5,
             refused_packets,
         };
-        assert_eq!(emulation.lateness(), "99.500 % of 200 real packets within 4.1 ms, the latest 2.500 ms late");
-        assert_eq!(refused_packets.words(), "packets not carried: 3 to groups from outside, 1 whose TTL ran out");
+        assert_eq!(emulation.lateness(), "99.500 % of 200 real packets left within 4.1 ms, the latest 2.500 ms late");
+        assert_eq!(
+            refused_packets.words(),
+            "packets not carried: 3 to multicast groups from outside, 1 whose TTL ran out"
+        );
         assert_eq!(Refused::default().words(), "");
     }
 }

@@ -45,7 +45,7 @@ impl Arm {
             Interval { low, high, .. } if low > 1.0 / LITTLE && high < LITTLE => "no difference to be expected",
             Interval { high: ..1.0, .. } => "faster",
             Interval { low, .. } if low > 1.0 => "slower",
-            _ => "cannot tell: unmeasured conditions decide",
+            _ => "cannot tell: conditions that were not measured decide",
         }
     }
 }

@@ -483,8 +483,8 @@ fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
 fn rough(wish: &Wish, segments: u32) -> Option<String> {
     let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
     (is_rough && segments > 1 && !wish.dry_run).then(|| {
-        "a packet of this queue may hold many segments (GSO) and counts once in a limit in packets: one segment a packet \
-         (--gso-segments 1, gso_segments = 1) ends that"
+        "a packet of this queue may hold many segments (GSO), and a limit in packets counts it once: --gso-segments 1 \
+         (gso_segments = 1) gives each packet one segment"
             .into()
     })
 }

@@ -113,7 +113,10 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
         );
     }
     let commands: Vec<String> = classes.iter().map(command).collect();
-    Finding::good(TOPIC, format!("the kernel's FIFO in a class of the user's own queue: {}", commands.join(", or ")))
+    Finding::good(
+        TOPIC,
+        format!("a controller can govern the FIFO in a class of your queue: {}", commands.join(", or ")),
+    )
 }
 
 /// Returns the advice for a user's queue without classes, which must not be replaced.

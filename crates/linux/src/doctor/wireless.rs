@@ -15,7 +15,7 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// The finding for a driver whose packets mac80211 does not hold.
 const NOT_OF_MAC80211: &str =
-    "mac80211 holds none of its packets: the device shares the airtime between stations as it likes";
+    "mac80211 holds none of this interface's packets: the device shares the airtime between stations as it likes";
 
 /// The finding on the size of aggregates.
 const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
@@ -59,7 +59,7 @@ pub(super) fn findings(
 /// connections, for root.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     const FIX: &str =
-        "where delay matters: flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
+        "where delay matters, set flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
     let (is_on, offloaded) = (wed.starts_with('Y'), flows.matches("[HW_OFFLOAD]").count());
     let wed = if is_on { "WED is on" } else { "WED is off" };
     let found = format!("packets that hardware forwards bypass all queues: {wed}, {offloaded} offloaded connections");
@@ -93,7 +93,7 @@ fn airtime(stations: &Stations) -> Finding {
         TOPIC,
         "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
          from the others",
-        "use another driver or card; Sluice's release by credit needs no such reports and bounds their common delay",
+        "use another driver or card; Sluice's release by credit needs no such reports, and bounds the delay that all stations share",
     )
 }
 
@@ -194,7 +194,7 @@ fn stuck(looks: &[Stations]) -> Option<String> {
             !pending.is_zero() && pending >= now.high[place] && looks.iter().all(|look| stays(look) == Some(pending))
         })?;
         Some(format!(
-            "{} of airtime stay pending for {}, although {} are allowed: it receives nothing",
+            "{} of airtime stay pending for {}, where AQL allows {}: mac80211 sends this station nothing",
             shown(now.pending[category]),
             station.address,
             shown(now.high[category])
@@ -307,7 +307,7 @@ mod tests {
     fn a_station_that_stands_still_above_its_limit_is_stuck() {
         let why = stuck(&[look(ms(13), ms(13)), look(ms(13), ms(13))]).unwrap();
         assert!(
-            why.starts_with("13.0 ms of airtime stay pending for 02:00:00:00:01:00, although 12.0 ms are allowed"),
+            why.starts_with("13.0 ms of airtime stay pending for 02:00:00:00:01:00, where AQL allows 12.0 ms"),
             "{why}"
         );
         assert_eq!(stuck(&[look(ms(13), ms(13)), look(ms(14), ms(14))]), None, "it moves");

@@ -37,11 +37,11 @@ const MOST_PACKETS: u32 = (1 << 24) - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what they are")]
 pub enum Malformed {
-    #[error("no note has {0} bytes")]
+    #[error("a note cannot have {0} bytes")]
     Length(usize),
     #[error("version {0} is not known")]
     Version(u8),
-    #[error("node {0} is there twice")]
+    #[error("node {0} occurs twice in the note")]
     Twice(u32),
 }
 
@@ -158,7 +158,7 @@ mod tests {
         };
         assert_eq!(with(0, 2), Err(Malformed::Version(2)));
         assert_eq!(with(FIELDS + LINK + 3, 1), Err(Malformed::Twice(1)));
-        assert_eq!(Malformed::Length(7).to_string(), "no note has 7 bytes");
+        assert_eq!(Malformed::Length(7).to_string(), "a note cannot have 7 bytes");
     }
 
     #[test]

@@ -243,6 +243,6 @@ mod tests {
         });
         let message = status(&path).unwrap_err().to_string();
         other.join().unwrap();
-        assert!(message.contains("is no status") && message.contains("220 mail ready"), "{message}");
+        assert!(message.contains("is not a status") && message.contains("220 mail ready"), "{message}");
     }
 }

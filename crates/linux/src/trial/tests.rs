@@ -102,7 +102,7 @@ fn a_trial_of_three_arms_says_which_is_better_and_which_cannot_be_told() {
     assert_eq!([rounds(0), rounds(1), rounds(2)], [31, 30, 30]);
     let verdict = judge(&[&trial], trial.level);
     let says = verdict.says();
-    assert!(says.starts_with("With turns the slowest twentieth of echoes is better: 5"), "{says}");
+    assert!(says.starts_with("turns improves the 95th percentile of the round-trip time: 5"), "{says}");
     assert!(says.contains("\nCannot tell yet whether cake") || says.contains("\ncake makes no difference"), "{says}");
     let shown = table(&[&trial], &verdict);
     assert!(shown.contains("RTT p99") && !shown.contains("TCP RTT"), "{shown}");

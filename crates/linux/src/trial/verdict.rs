@@ -147,10 +147,10 @@ impl Verdict {
         let mut text = String::new();
         for head in self.heads() {
             let arm = &head.arm;
-            let what = if head.measure == "goodput" { "goodput" } else { "the slowest twentieth of echoes" };
+            let what = if head.measure == "goodput" { "goodput" } else { "the 95th percentile of the round-trip time" };
             let lead = match head.ruling {
-                Ruling::Better => format!("With {arm} {what} is better"),
-                Ruling::Worse => format!("With {arm} {what} is worse"),
+                Ruling::Better => format!("{arm} improves {what}"),
+                Ruling::Worse => format!("{arm} worsens {what}"),
                 Ruling::Same => format!("{arm} changes {what} by less than 10 %"),
                 Ruling::Unknown => format!("Cannot tell yet whether {arm} changes {what}"),
             };
@@ -160,7 +160,7 @@ impl Verdict {
                     Ruling::Better | Ruling::Worse => {
                         let _ = write!(text, "; {} {}", other.measure, change(other.ratio));
                     }
-                    Ruling::Same if other.measure == "goodput" => text += "; goodput within a tenth",
+                    Ruling::Same if other.measure == "goodput" => text += "; goodput changes by less than 10 %",
                     Ruling::Same | Ruling::Unknown => {}
                 }
             }

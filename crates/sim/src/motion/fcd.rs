@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
             Ok(_) => continue,
             Err(error) => {
                 let at = usize::try_from(xml.error_position()).unwrap_or(at);
-                return Err(fault(bytes, at, format!("this is no XML: {error}")));
+                return Err(fault(bytes, at, format!("this is not XML: {error}")));
             }
         };
         // The error is in the element that ends there.

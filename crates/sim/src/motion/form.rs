@@ -31,9 +31,9 @@ pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
 fn other_form(start: &str, form: Form) -> Option<&'static str> {
     let is_table = start.contains("vehicle_id") || start.contains("timestep_time");
     match form {
-        Form::Setdest if start.starts_with('<') => Some("this is XML: the model `fcd` reads floating car data of SUMO"),
+        Form::Setdest if start.starts_with('<') => Some("this is XML: the model `fcd` reads data of SUMO"),
         Form::Fcd if start.starts_with(['$', '#']) => {
-            Some("this is no XML: the model `setdest` reads ns-2's movements")
+            Some("this is not XML: for movements of ns-2 choose the model `setdest`")
         }
         _ if is_table && !start.starts_with('<') => Some("this is CSV: export floating car data as XML, to `FILE.xml`"),
         _ if start.starts_with("PAR1") => Some("this is Parquet: export floating car data as XML, to `FILE.xml`"),

@@ -143,7 +143,10 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
     let draft = draft(drafts, node, line);
     match command {
         "start" | "stop" if is_activity => {
-            refuse_if!(time < draft.turned, Err(wrong(at, &format!("the activities of node {node} are not in order"))));
+            refuse_if!(
+                time < draft.turned,
+                Err(wrong(at, &format!("the starts and stops of node {node} are not in order of time")))
+            );
             draft.turned = time;
             draft.presence.turn(time, command == "start");
         }

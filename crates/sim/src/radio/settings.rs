@@ -148,7 +148,7 @@ impl Radio {
     fn older(&self, standard: Standard, node: &config::Node) -> Result<Self, Refusal> {
         if self.is_low_band() == (standard == Standard::A) {
             let (band, at) = if standard == Standard::A { ("5", "5.18") } else { ("2.4", "2.437") };
-            let why = format!("{standard} is at {band} GHz; write `frequency = \"{at} GHz\"` in `[radio]`");
+            let why = format!("{standard} works at {band} GHz; write `frequency = \"{at} GHz\"` in `[radio]`");
             return Err(Refusal::new("standard", why));
         }
         refuse_if!(node.channel_width.is_some(), Err(Refusal::of_802_11n("channel_width")));
@@ -293,11 +293,13 @@ impl Radio {
     pub(super) fn protection_mode(&self) -> Result<(Mode, bool), Refusal> {
         if self.b_protection() == BProtection::None && !self.beside_b {
             return match self.b_protection_rate {
-                Some(_) => Err(Refusal::new("b_protection_rate", "nothing is protected; set `b_protection` too")),
+                Some(_) => {
+                    Err(Refusal::new("b_protection_rate", "without `b_protection` no frame is protected; set it too"))
+                }
                 None => Ok((self.basic_mode()?, false)),
             };
         }
-        let why = "802.11b stations are near those of 802.11g, or of n and ax at 2.4 GHz; leave `b_protection` out";
+        let why = "only 802.11g, and n and ax at 2.4 GHz, share channels with 802.11b; leave `b_protection` out";
         refuse_if!(self.standard == Standard::B || !self.is_low_band(), Err(Refusal::new("b_protection", why)));
         let rate = self.b_protection_rate.unwrap_or(DsssRate::K1000.rate());
         Ok((self.dsss(rate, "b_protection_rate")?, true))
@@ -317,7 +319,7 @@ impl Radio {
     fn mode(&self, data_rate: Option<Rate>, mcs: Option<u8>) -> Result<Mode, Refusal> {
         let Some(format) = Format::of(self.standard) else {
             if mcs.is_some() {
-                return Err(Refusal::new("mcs", "only 802.11n, ac and ax have these schemes; write `data_rate`"));
+                return Err(Refusal::new("mcs", "only 802.11n, ac and ax have an MCS; write `data_rate`"));
             }
             return match self.standard {
                 Standard::B => self.dsss(data_rate.unwrap_or(DsssRate::K11000.rate()), "data_rate"),
@@ -430,7 +432,7 @@ impl Radio {
         if self.preamble == Preamble::DataRate && self.standard != Standard::B {
             return Err(Refusal::new(
                 "preamble",
-                "only frames of 802.11b have it at their own rate; leave `preamble` out",
+                "only frames of 802.11b have a preamble at their own rate; leave `preamble` out",
             ));
         }
         let Some(format) = Format::of(self.standard) else {
@@ -510,7 +512,7 @@ fn ofdm(rate: Rate, key: &'static str) -> Result<Mode, Refusal> {
 
 fn no_such_rate(key: &'static str, rates: impl IntoIterator<Item = Rate>) -> Refusal {
     let rates: Vec<String> = rates.into_iter().map(|rate| rate.to_string()).collect();
-    Refusal::new(key, format!("the standard has no such rate, but {}", rates.join(", ")))
+    Refusal::new(key, format!("the standard has no such rate; its rates are {}", rates.join(", ")))
 }
 
 #[cfg(test)]

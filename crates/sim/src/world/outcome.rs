@@ -185,7 +185,7 @@ fn unheard_warning(world: &World) -> Option<String> {
     let is_unheard = |flow: &&Flow| flow.record.bytes == Bytes::new(0) && gone(flow) >= 3;
     let described = world.flows.iter().filter(|flow| flow.role.is_described());
     let names: Vec<&str> = described.filter(is_unheard).map(|flow| flow.identity.name.as_str()).collect();
-    (!names.is_empty()).then(|| format!("flow: nothing of {} arrived", listed(&names)))
+    (!names.is_empty()).then(|| format!("flow: no packet of {} arrived", listed(&names)))
 }
 
 /// Warns of OFDMA without effect. Stations that empty their queues in each TXOP report no backlog, and are not asked.

@@ -89,7 +89,11 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
                 "tx_power",
                 "`radio.range` leaves the power of the others open; set `radio.tx_power` too",
             ),
-            (power.is_some() && network.mac.obss_pd.is_some(), "tx_power", "`obss_pd` is for one power of all"),
+            (
+                power.is_some() && network.mac.obss_pd.is_some(),
+                "tx_power",
+                "with `obss_pd` all nodes have one transmit power",
+            ),
             (power.is_some() && !has_powers, "tx_power", NO_POWERS),
             (site.antenna_gain.is_some() && !has_powers, "antenna_gain", NO_POWERS),
             (

@@ -10,8 +10,11 @@ use units::{Bytes, Duration, refuse_if};
 pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<(), BuildError> {
     let Some(given) = &network.mac.turns else { return Ok(()) };
     let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.turns.{key}"), message));
-    refuse_if!(!(0.0..=1.0).contains(&given.quorum), refusal("quorum", "`quorum` is a share of those asked: 0 to 1"));
-    refuse_if!(given.attempts == 0, refusal("attempts", "`attempts` counts requests: 1 to 255"));
+    refuse_if!(
+        !(0.0..=1.0).contains(&given.quorum),
+        refusal("quorum", "`quorum` is a share of the stations asked: it must be 0 to 1")
+    );
+    refuse_if!(given.attempts == 0, refusal("attempts", "`attempts` counts requests: it must be 1 to 255"));
     refuse_if!(given.neighbours == 0 || given.neighbours > 8, refusal("neighbours", "a request asks 1 to 8 stations"));
     rules.key = KEY;
     rules.timing.lengthen_responses(KEY);

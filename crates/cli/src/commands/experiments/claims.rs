@@ -46,7 +46,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
     if args.targets.is_empty() && !args.all {
         let documents = evidence::documents(&records, width());
         print(&format!(
-            "{documents}\n`sluice claims DOCUMENT` shows a document's headline claims, `--all` every claim\n"
+            "{documents}\n`sluice claims DOCUMENT` shows the headline claims of a document, `sluice claims --all` shows all claims\n"
         ))?;
         return Ok(HOLDS);
     }

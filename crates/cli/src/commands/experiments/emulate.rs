@@ -125,7 +125,7 @@ fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
             ready("this machine", Medium::host());
             for Hidden { address, device } in hidden {
                 complain(format_args!(
-                    "warning: a node has the address {address}: it hides the host of {device} with this address"
+                    "warning: a node has the address {address}: programs cannot reach the host that has it at {device}"
                 ));
             }
         }

@@ -32,7 +32,7 @@ impl Maker<'_> {
             several => format!("Means over {} with 95 % intervals.", count(several, "seed")),
         }];
         if let Some(Front { of: Some(of), when: Some(when), .. }) = &self.chart.front {
-            notes.push(format!("Hollow: {of} is not {when}, so these points cannot be on the front."));
+            notes.push(format!("Hollow points cannot be on the front, because {of} is not {when}."));
         }
         let y = Y { title: self.chart.y_title.clone(), factor: 1.0, log: self.chart.log, domain: [0.0, 1.0] };
         Ok(Picture { id, x: None, values: None, y, panels, notes, legend })

@@ -24,14 +24,14 @@ impl Future<'_, '_> {
         if scatter {
             self.check_scatter(&at, chart)?;
         } else {
-            let message = "`front` needs a chart over a result, which has `x_title`";
+            let message = "`front` needs a result as `x`, with `x_title`";
             self.require(chart.front.is_none(), &at("front"), message)?;
         }
         let is_log = chart.x_scale == Spacing::Log;
         self.require(!(over_time && is_log), &at("x_scale"), "`x_scale` has no effect where `x` is `time`")?;
         if !over_time && !cdf && !scatter {
             let axis = self.axis(&at("x"), &chart.x).map_err(|refusal| {
-                refusal.note("or `time`, for series, `cdf`, for distributions, or a result, with `x_title`")
+                refusal.note("or `time` (series), `cdf` (distributions), or a result together with `x_title`")
             })?;
             let placed = |label: &String| label::place(label).is_some_and(|place| place > 0.0);
             let message = format!("`{}` has labels that are not numbers above zero", chart.x);
@@ -90,10 +90,10 @@ impl Future<'_, '_> {
     fn check_scatter(&self, at: &dyn Fn(&str) -> String, chart: &Chart) -> Result<(), Refusal> {
         let has_title =
             chart.x == "time" || chart.x == Chart::CDF || self.scenario.axes.iter().any(|axis| axis.name == chart.x);
-        let message = format!("axis `{}` already has a title: `x_title` is only for results as `x`", chart.x);
+        let message = format!("`{}` has a title of its own: set `x_title` only if `x` names a result", chart.x);
         self.require(!has_title, &at("x_title"), message)?;
         for (key, is_set) in [("deadline", chart.deadline), ("target", chart.target)] {
-            self.require(!is_set, &at(key), format!("`{key}` has no effect on a chart over a result"))?;
+            self.require(!is_set, &at(key), format!("`{key}` has no effect if `x` names a result"))?;
         }
         let unit = title::unit(&chart.x, &chart.against, chart.compare);
         let title = chart.x_title.as_deref().unwrap_or_default();

@@ -145,7 +145,7 @@ fn faults_say_where_and_what_was_expected() {
     let expected = "line 4, column 9: the commands of node 0 are not in order: the previous one is at 2 s";
     assert_eq!(after(disordered), expected);
     let disordered = "$ns_ at 2 \"$g(0) start\"\n$ns_ at 1.5 \"$g(0) stop\"";
-    assert_eq!(after(disordered), "line 4, column 9: the activities of node 0 are not in order");
+    assert_eq!(after(disordered), "line 4, column 9: the starts and stops of node 0 are not in order of time");
 }
 
 const FCD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -195,7 +195,7 @@ fn faults_in_floating_car_data_say_where_they_are() {
         (with(r#"time="2.00""#, r#"time="1.00""#), "line 8", "not in order: the previous step is at 1 s"),
         (with(r#"time="2.00""#, r#"time="-2""#), "line 8", "a time must be zero or more"),
         (with("<fcd-export>", "<routes>"), "line 3", "expected `<fcd-export>` and `<timestep>`, found `<routes>`"),
-        (with("</timestep>", "</vehicle>"), "line 7", "this is no XML"),
+        (with("</timestep>", "</vehicle>"), "line 7", "this is not XML"),
         (fault(FCD.split_inclusive("</timestep>").next().expect("a step")), "line 7", "is it cut short?"),
         (fault("<fcd-export></fcd-export>"), "line 1", "no vehicle appears in it"),
         (fault(""), "line 1", "no vehicle appears in it"),

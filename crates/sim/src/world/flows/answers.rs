@@ -146,13 +146,13 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
         return Err(("loss_detection", message.to_owned()));
     }
     if described.bqm.is_some_and(|bqm| bqm.every == Some(0)) {
-        return Err(("bqm.every", "it must be at least 1: one packet in so many has priority 0".to_owned()));
+        return Err(("bqm.every", "it must be at least 1: one packet of this many has priority 0".to_owned()));
     }
     refuse_if!(settings.segment.count() == 0, Err(("segment", "segments need a payload of at least 1 B".to_owned())));
     if settings.segment.count() > most {
         return Err((
             "segment",
-            format!("a segment in one 802.11 frame carries at most {most} B; there are no fragments"),
+            format!("a segment in one 802.11 frame carries at most {most} B; fragments are not simulated"),
         ));
     }
     if settings.initial_window == 0 {

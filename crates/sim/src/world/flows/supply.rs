@@ -117,12 +117,13 @@ impl<'n> Traffic<'n> {
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             let list = if list.is_empty() { "no keys".to_owned() } else { list };
-            return self.refuse(key, format!("{kind} traffic has no `{key}`, but {list}"));
+            return self.refuse(key, format!("{kind} traffic has {list}, and no `{key}`"));
         }
         if *kind == TrafficKind::Voice && *silence != Some(true) {
             for (key, given) in [("on", on), ("off", off)] {
                 if given.is_some() {
-                    return self.refuse(key, format!("without `silence = true` there are no pauses and no `{key}`"));
+                    return self
+                        .refuse(key, format!("without `silence = true` there are no pauses: leave `{key}` out"));
                 }
             }
         }
@@ -163,7 +164,9 @@ impl<'n> Traffic<'n> {
             _ if !self.is_steady() => {
                 return self.refuse("packet", "only `cbr` and `poisson` have packets of random lengths");
             }
-            config::Lengths::Any(list) if list.is_empty() => return self.refuse("packet", "a list of no lengths"),
+            config::Lengths::Any(list) if list.is_empty() => {
+                return self.refuse("packet", "the list of lengths is empty");
+            }
             config::Lengths::Between(LengthRange { from, to }) if from > to => {
                 return self.refuse("packet", format!("`from` ({from}) is above `to` ({to})"));
             }
@@ -182,7 +185,7 @@ impl<'n> Traffic<'n> {
         }
         if lengths(packet).longest() - overhead > MOST_PAYLOAD {
             let message =
-                format!("a packet in one 802.11 frame carries at most {MOST_PAYLOAD}; there are no fragments");
+                format!("a packet in one 802.11 frame carries at most {MOST_PAYLOAD}; fragments are not simulated");
             return self.refuse("packet", message);
         }
         Ok(())
@@ -372,7 +375,8 @@ impl<'n> Traffic<'n> {
     fn web(&self, active: Range<Instant>, random: Stream) -> Result<Web, BuildError> {
         let rate = self.rate();
         if rate.is_some_and(Rate::is_zero) {
-            return self.refuse("rate", "at a rate of zero no burst ends; without `rate` it comes at one time");
+            return self
+                .refuse("rate", "at a rate of zero no burst ends; without `rate` all packets of a burst come at once");
         }
         let (size, reading) = self.bursts()?;
         Ok(Web::new(self.packet().unwrap_or(WEB_PACKET), rate, size, reading, active, random))

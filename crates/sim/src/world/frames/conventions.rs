@@ -91,9 +91,12 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
         );
     }
     if given.timer.is_zero() || given.timer > Duration::from_micros(255 * 8_192) {
-        return refusal(".timer", "`timer` is above zero and at most 2088.96 ms; leave `[mac.mu_edca]` out for none");
+        return refusal(
+            ".timer",
+            "`timer` must be above zero and at most 2088.96 ms; for no timer leave `[mac.mu_edca]` out",
+        );
     }
-    refuse_if!(given.aifsn == 1 || given.aifsn > 15, refusal(".aifsn", "`aifsn` is a number from 2 to 15, or 0"));
+    refuse_if!(given.aifsn == 1 || given.aifsn > 15, refusal(".aifsn", "`aifsn` must be 0, or a number from 2 to 15"));
     if given.aifsn == 0 {
         return Ok(Some(MuEdca { timer: given.timer, access: None }));
     }

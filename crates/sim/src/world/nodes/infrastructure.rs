@@ -41,7 +41,7 @@ impl Infrastructure {
             }
         }
         if network.routing.protocol != Protocol::Static && (access || !network.wired.is_empty()) {
-            let message = "access points and wired links are for static routes; leave `protocol` out";
+            let message = "a network with access points or wired links has static routes; leave `protocol` out";
             return Err(BuildError::new("routing.protocol", message));
         }
         Ok(found)
@@ -224,7 +224,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     if site.role == Role::Wired {
         let given = given!(site; data_rate mcs downlink_mcs standard channel_width streams channel);
         for (key, given) in given.into_iter().chain([("waypoints", !site.waypoints.is_empty())]) {
-            refuse_if!(given, refuse(key, format!("`{}` has no radio and no `{key}`", site.name)));
+            refuse_if!(given, refuse(key, format!("`{}` is wired and has no radio: leave `{key}` out", site.name)));
         }
         if site.queue.is_some() || !site.category_queue.is_default() || !site.class_queue.is_default() {
             return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());

@@ -175,11 +175,11 @@ fn check(site: &Site, access_points: usize) -> Result<(), BuildError> {
             "power_save",
             "a station that roams does not sleep in the model; leave one of them out",
         ),
-        (site.consumption.is_some(), "consumption", "energy is not counted of a station that roams"),
+        (site.consumption.is_some(), "consumption", "the energy of a station that roams is not counted"),
         (
             site.queues == Some(Queues::Driver),
             "queues",
-            "where its station roams the kernel decides; leave `roaming` out",
+            "the kernel decides where its station roams; leave `roaming` out",
         ),
     ];
     let refusal = refusals.into_iter().find(|&(refused, ..)| refused);

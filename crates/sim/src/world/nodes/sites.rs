@@ -72,7 +72,7 @@ fn check_placement(placement: &Placement) -> Result<(), BuildError> {
         (Some(Shape::Random), _, None) => {
             refuse("placement", "random placement needs an `area`, as `area = [\"1500 m\", \"300 m\"]`")
         }
-        (Some(Shape::Random), Some(_), _) => refuse("spacing", "random placement has an `area` and no `spacing`"),
+        (Some(Shape::Random), Some(_), _) => refuse("spacing", "random placement needs an `area`; leave `spacing` out"),
         (Some(Shape::Random), None, Some(sides)) if sides.iter().any(|side| side.as_metres() <= 0.0) => {
             refuse("area", "sides are above zero")
         }
@@ -80,9 +80,10 @@ fn check_placement(placement: &Placement) -> Result<(), BuildError> {
             refuse("area", "an `area` needs `placement = \"random\"`")
         }
         (Some(_), None, None) => refuse("placement", "this placement needs a `spacing`"),
-        (Some(_), Some(spacing), _) if spacing.as_metres() < 0.0 => {
-            refuse("spacing", "a distance is zero or more; for another direction give each `[[node]]` a `position`")
-        }
+        (Some(_), Some(spacing), _) if spacing.as_metres() < 0.0 => refuse(
+            "spacing",
+            "a distance must be zero or more; for another direction give each `[[node]]` a `position`",
+        ),
         (None, Some(_), None) => refuse("spacing", "a `spacing` needs a `placement`"),
         (Some(_), _, _) | (None, None, None) => Ok(()),
     }
