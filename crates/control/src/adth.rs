@@ -1,8 +1,8 @@
-//! ADTH, the Adaptive Dynamic Threshold: keeps a packet's nodal delay (time in the queue and in the MAC) at or below a
-//! target by moving the queue's limit. Every interval ADTH estimates how many packets can leave within the target
-//! (sections 3.2.1 and 3.2.3) and multiplies that number by a correction factor by the measured delay (section 3.2.2).
+//! ADTH, the Adaptive Dynamic Threshold: moves the queue's limit so that a packet's nodal delay (time in the queue and
+//! in the MAC) stays at or below a target. In each interval ADTH estimates how many packets can leave within the target
+//! (sections 3.2.1 and 3.2.3). It multiplies this number by a factor that follows the measured delay (section 3.2.2).
 //!
-//! ADTH follows the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
+//! The document is that of `docs/controllers/adth.md`; its names are in parentheses. Where it contradicts itself:
 //!
 //! - A1, A2: Algorithm 1 takes MIN for the factor's lower and MAX for its upper bound; section 3.2.4 shows the
 //!   opposite.
@@ -65,7 +65,7 @@ impl Statistic {
     }
 }
 
-/// The controller, whose state is the correction factor `phi` (`queLenFctr`) and the memory of the latch (A6).
+/// The controller. Its state is the correction factor `phi` (`queLenFctr`) and the memory of `latch` (A6).
 #[derive(Clone, Debug)]
 pub struct Adth {
     params: Params,
@@ -81,10 +81,10 @@ impl Scheme for Adth {
     type Params = Params;
     const TARGET: Option<&'static str> = Some("target_delay");
 
-    /// Uses the site's hard limit as `maxQueLimit`.
+    /// Builds the controller with the site's hard limit as `maxQueLimit`.
     ///
     /// # Errors
-    /// Half of the target below the shortest interval, or a lower bound of the factor above the upper bound.
+    /// Half of the target is below the shortest interval, or a lower bound of the factor is above the upper bound.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let interval = params.interval.or_else(|| Period::new(params.target_delay.get() / 2));
         let Some(interval) = interval else {
@@ -104,7 +104,7 @@ impl Scheme for Adth {
 }
 
 impl Adth {
-    /// `Lest`: the number of packets ahead of a new packet that then leaves the node exactly at the target delay.
+    /// Returns `Lest`: a packet that finds this number of packets ahead leaves the node exactly at the target delay.
     fn estimate(&self, seen: &Interval) -> f64 {
         let bytes_sent = seen.sent.bytes.count() as f64;
         let size = bytes_sent / seen.sent.packets as f64;
@@ -116,8 +116,8 @@ impl Adth {
         }
     }
 
-    /// Moves `phi` by the normalised error: by all of the error downwards if packets are late (A1), by half upwards if
-    /// early (A2).
+    /// Moves `phi` by the error relative to the target: down by the whole error if packets are late (A1), up by half of
+    /// it if they are early (A2).
     fn correct(&mut self, nodal_delay: Duration) {
         let target = self.params.target_delay.get();
         let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();
@@ -128,7 +128,7 @@ impl Adth {
         };
     }
 
-    /// `Lstar`: `length` in whole packets or bytes, at least `Lmin` and at most `Lmax`, which takes precedence.
+    /// Returns `Lstar`: `length` in whole packets or bytes, at least `Lmin` and at most `Lmax`; `Lmax` has precedence.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn limit(&self, length: f64) -> Limit {
         let least = self.params.limit_min.get();
@@ -153,14 +153,14 @@ impl Controller for Adth {
 
     fn update(&mut self, seen: &Seen) -> Orders {
         let seen = &seen.queue;
-        // A7: the document tests arrivals only, and divides by what was sent.
+        // A7: the document tests arrivals only, although it divides by the packets that were sent.
         let measured = seen.arrived.packets > 0 && seen.sent.packets > 0 && seen.sent.bytes > Bytes::new(0);
         let mut length = f64::INFINITY;
         if measured && !seen.length.is_zero() {
             let statistic = self.params.statistic;
             let nodal_delay = statistic.of(&seen.sojourn) + statistic.of(&seen.departure_gap);
             let estimate = self.estimate(seen);
-            // A4: the first threshold follows from the measurements alone.
+            // A4: the first threshold has no correction factor.
             if !self.first {
                 self.correct(nodal_delay);
             }

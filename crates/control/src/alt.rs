@@ -1,12 +1,12 @@
-//! ALT, Adaptive Limit Tuning: the limit grows with the time in which the queue is idle and shrinks with the time in
-//! which it is busy, so that the link idles for a chosen share of time with the smallest buffer that allows it
-//! (sections V-A and V-B, Algorithm 2).
+//! ALT, Adaptive Limit Tuning: the limit grows while the queue is idle and shrinks while it is busy. The link then
+//! idles for a chosen share of time, with the smallest buffer that allows this share (sections V-A and V-B, Algorithm
+//! 2, of the document in `docs/controllers/buffer-sizing.md`).
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - B9: idle is 'at or below' the threshold in one place, 'below' in another; this controller uses 'at or below'.
+//! - B9: idle is 'at or below' the threshold in one place and 'below' it in another; here it is 'at or below'.
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
-//! - The initial size is not stated; it is the largest, or a size that the host gives after it has measured the link.
+//! - The initial size is not stated. Here it is the largest, or a size that the host gives once it knows the link.
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use core::num::NonZeroU32;
@@ -39,7 +39,7 @@ with_defaults! {
     }
 }
 
-/// The controller. The controller's state is the size (`q_ALT`) in packets, with a fraction.
+/// The controller. Its state is the size (`q_ALT`) in packets, with a fraction.
 #[derive(Clone, Debug)]
 pub struct Alt {
     params: Params,
@@ -51,7 +51,7 @@ impl Scheme for Alt {
     type Params = Params;
 
     /// # Errors
-    /// A smallest limit above the largest.
+    /// The smallest limit is above the largest.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         refuse_if!(params.q_min > params.q_max, Err(Invalid::new("q_min", "must not be above q_max")));
         let initial = params.initial.unwrap_or(params.q_max);
@@ -73,8 +73,8 @@ impl Scheme for Alt {
 }
 
 impl Alt {
-    /// Clamps a size to `q_min` and `q_max`, and to the hard limit: otherwise the size would grow beyond the hard limit
-    /// and take minutes to return.
+    /// Clamps a size to `q_min` and `q_max`, and to the hard limit. A size above the hard limit would take minutes to
+    /// return.
     fn set(&mut self, size: f64) {
         let least = f64::from(self.params.q_min.get());
         let most = f64::from(self.params.q_max.get()).min(self.hard_limit.in_packets());
@@ -92,7 +92,7 @@ impl Controller for Alt {
         self.hard_limit.below(self.size).into()
     }
 
-    /// `q_ALT + a_1 t_i - b_1 (t - t_i)`
+    /// Moves the size to `q_ALT + a_1 t_i - b_1 (t - t_i)`.
     fn update(&mut self, seen: &Seen) -> Orders {
         let (a1, b1) = (self.params.a1.get(), self.params.b1.get());
         self.set(self.size + a1 * seen.queue.idle.as_secs_f64() - b1 * seen.queue.busy.as_secs_f64());

@@ -1,5 +1,5 @@
 //! A*: the smaller of eBDP's limit and ALT's (section V-F). eBDP follows a change of the channel within about a
-//! thousand packets; ALT then removes, over minutes, the packets that multiplexed flows do not need.
+//! thousand packets. ALT then removes, over minutes, the packets that several flows do not need.
 //!
 //! Both parts run as they do alone: eBDP in each interval of A*, and ALT whenever an interval of ALT has passed.
 
@@ -14,9 +14,9 @@ use units::Duration;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Astar"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Limit by service time.
+    /// Limit from service times.
     pub ebdp: ebdp::Params,
-    /// Limit by idle and busy time.
+    /// Limit from idle and busy time.
     pub alt: alt::Params,
 }
 
@@ -60,12 +60,12 @@ impl Controller for Astar {
         Needs { measures, ..Needs::new(ebdp.interval, ebdp.reads.and(alt.reads), Sets::LIMIT) }
     }
 
-    /// ALT's limit, because eBDP has measured nothing yet.
+    /// Returns ALT's limit, because eBDP has measured nothing yet.
     fn begin(&self) -> Orders {
         self.alt.begin()
     }
 
-    /// `min(Q_eBDP, q_ALT)`
+    /// Orders `min(Q_eBDP, q_ALT)`.
     fn update(&mut self, seen: &Seen) -> Orders {
         self.length += seen.queue.length;
         self.idle += seen.queue.idle;

@@ -5,71 +5,71 @@ use units::{Duration, Rate};
 
 /// A policy for one port: a queue, or one class of a node's traffic.
 pub trait Controller {
-    /// Returns the requirements on the host: how often to call, what to measure. Constant over the controller's life.
+    /// Returns what the host must measure and execute, and how often it must call. The answer never changes.
     fn needs(&self) -> Needs;
 
     /// Returns the orders in force until the first [`update`](Self::update).
     fn begin(&self) -> Orders;
 
-    /// Returns the orders in force from the end of an interval on, given the measurements of that interval. The host
-    /// executes them at once; the queue discards packets that no longer fit. The same sequence of `seen` always gives
-    /// the same orders.
+    /// Returns the orders in force after an interval, given the measurements of that interval. The host executes them
+    /// at once; the queue discards packets that no longer fit. The same sequence of `seen` always gives the same
+    /// orders.
     fn update(&mut self, seen: &Seen) -> Orders;
 
-    /// The target for the nodal delay; the host counts the packets that exceed the target.
+    /// Returns the target for the nodal delay; the host counts the packets that exceed the target.
     fn target_delay(&self) -> Option<Duration> {
         None
     }
 
-    /// Warning about parameters that are allowed but may cause bad behaviour.
+    /// Returns a warning about parameters that are allowed but may cause bad behaviour.
     fn warning(&self) -> Option<Warning> {
         None
     }
 }
 
-/// Extension of [`Controller`] by the registry's needs, so that no other crate needs to know a scheme's name, and by
-/// methods of single schemes. Hosts call these through [`AnyController`](crate::AnyController).
+/// Extension of [`Controller`] that the registry needs to handle all schemes alike. Its optional methods serve single
+/// schemes. Hosts call these through [`AnyController`](crate::AnyController).
 pub trait Scheme: Controller + Sized {
     /// The scheme's parameter table in a scenario.
     type Params: Default;
 
-    /// The key of its target delay within its table, set by `--target-delay`. `None` if the scheme has no target delay.
+    /// Key of the target delay in the scheme's table, set by `--target-delay`. `None` if the scheme has no target.
     const TARGET: Option<&'static str> = None;
 
     /// Builds the scheme from its parameters at a site.
     ///
     /// # Errors
-    /// The first parameter that cannot be used, by its key within the table.
+    /// Names the key of the first parameter that cannot be used.
     fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
 
-    /// Returns why a key of `params` has no effect with the other keys, and the remedy; `None` if it acts.
+    /// If the other keys deprive `key` of `params` of its effect, returns why, and the remedy; otherwise `None`.
     fn idle(params: &Self::Params, key: &str) -> Option<[&'static str; 2]> {
         let _ = (params, key);
         None
     }
 
-    /// Restarts from `limit`, the number of packets that the link serves in 200 ms, once a host has measured the link's
-    /// speed; the host may call it after updates. Returns true if the policy started from a size that only the queue's
-    /// bounds justify and now restarts from `limit`: its state is then as if it had begun there.
+    /// Restarts from `limit`, the number of packets that the link serves in 200 ms, after a host has measured the
+    /// link's speed. The host may call this after updates. Returns true if the policy had started from a size that only
+    /// the queue's bounds justify. Its state is then as if it had started from `limit`.
     fn begin_from(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
     }
 
-    /// Returns the rate of real-time traffic that this node can still admit, in network-layer bytes. The bottleneck of
-    /// a passing probe is lowered to this rate, see [`Gate`](crate::Gate). `None` without admission control.
+    /// Returns the rate of real-time traffic that this node can still admit, in network-layer bytes. A passing probe's
+    /// bottleneck is lowered to this rate, see [`Gate`](crate::Gate). `None` without admission control.
     fn available(&self) -> Option<Rate> {
         None
     }
 
-    /// Returns the scheme's average rate of real-time traffic in range, in network-layer bytes. Only for display: no
-    /// order depends on it. `None` if the scheme keeps no such average.
+    /// Returns the average rate of real-time traffic that the scheme has measured in range, in network-layer bytes. It
+    /// is only displayed; no order depends on it. `None` if the scheme keeps no such average.
     fn real_time_rate(&self) -> Option<Rate> {
         None
     }
 }
 
-/// The place of a controller: the queue's hard limit and a seed.
+/// What a controller is told when it is built: the hard limit of its queue, and a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     /// Hard limit of the queue, never exceeded.

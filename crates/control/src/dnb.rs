@@ -1,19 +1,19 @@
-//! DNB, the distributed neighbourhood buffer: the nodes of a collision domain share one buffer, just large enough to keep their
-//! channel in use (section 2.2 of the document).
+//! DNB, the distributed neighbourhood buffer: the nodes of a collision domain share one buffer. It is just large enough
+//! to keep their channel in use (section 2.2 of the document, the slides of a talk; see `docs/controllers/wqm-dnb.md`).
 //!
-//! The document, slides of a talk, has `B = R RTT` for the bottleneck collision domain, and the split of `B` over the
-//! domain's nodes: `min sum P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`, where `c` grows with the hops that a
-//! packet has travelled. The corresponding patent (US 8,638,686) adds that `R` is the largest number of packets that
-//! the domain carries in a second, and the split by equal shares. The rest is reconstructed:
+//! The document gives `B = R RTT` for the bottleneck collision domain, and splits `B` over the domain's nodes: `min sum
+//! P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`. The cost `c` grows with the hops that a packet has travelled. The
+//! corresponding patent (US 8,638,686) adds that `R` is the largest number of packets that the domain carries in a
+//! second. It also adds a split into equal shares. The rest is reconstructed:
 //!
-//! - A collision domain is a node and the nodes that it hears, of those that have sent in the last interval. Each node
-//!   reports its own domain in its notes, so that it knows the domains of all nodes around it; the bottleneck is the
-//!   busiest domain that includes this node.
-//! - `R = 1 / min t` over the domain, where `t` is the channel time that a packet takes, and `RTT` is `rtt` and, for the domain's
-//!   own part, twice the sum of `t`. `B` is at least `least` packets for each node.
-//! - `P(b) = 1 / (b + 1)`, a saturated queue, and `c` is the number of hops. Packets are given one at a time to the
-//!   node where one more reduces the cost most.
-//! - A node whose share is below an aggregate counts the share in aggregates.
+//! - A collision domain is a node and those nodes that it hears and that have sent in the last interval. Each node
+//!   reports its own domain in its notes, so a node knows the domains around it. The bottleneck is the busiest of these
+//!   domains that includes this node.
+//! - `R = 1 / min t` over the domain, where `t` is the channel time that a packet takes. `RTT` is `rtt` plus twice the
+//!   sum of `t`, the domain's own part. `B` is at least `least` packets for each node.
+//! - `P(b) = 1 / (b + 1)`, that of a saturated queue, and `c` is the number of hops. Packets are given one at a time,
+//!   each to the node where one more reduces the cost most.
+//! - A node whose share is less than an aggregate counts its share in aggregates.
 //!
 //! Names in parentheses are the document's.
 
@@ -25,7 +25,7 @@ use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Rate, with_defaults};
 
-/// Largest buffer of a domain, in packets: bounds the work of a split.
+/// Largest buffer of a domain, in packets. It bounds the work of a split.
 const MOST: f64 = 4_096.0;
 
 with_defaults! {
@@ -72,13 +72,13 @@ pub struct Dnb {
     params: Params,
     hard_limit: Limit,
     own: Link,
-    /// Packets in the largest aggregate.
+    /// Number of packets in the largest aggregate.
     aggregate: f64,
     split: Option<Split>,
     limit: Limit,
 }
 
-/// The inputs from which the share was last computed.
+/// What the share was last computed from.
 #[derive(Clone, Copy, Debug)]
 struct Split {
     nodes: u64,
@@ -89,7 +89,7 @@ struct Split {
 impl Scheme for Dnb {
     type Params = Params;
 
-    /// Accepts every parameter set.
+    /// Builds the controller; every parameter set is valid.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let hard_limit = site.hard_limit;
         let [node @ .., _, _, _, _] = mix(site.seed).to_le_bytes();
@@ -109,7 +109,7 @@ impl Controller for Dnb {
         self.hard_limit.into()
     }
 
-    /// A node that has sent nothing keeps its limit and sends no note.
+    /// Returns the orders. A node that has sent nothing keeps its limit and sends no note.
     fn update(&mut self, seen: &Seen) -> Orders {
         if !self.observe(seen) {
             return self.limit.into();
@@ -130,7 +130,7 @@ impl Controller for Dnb {
 }
 
 impl Dnb {
-    /// Updates the node's own link from the interval; false if the node sent nothing.
+    /// Updates the node's own link from the interval. False if the node sent nothing.
     fn observe(&mut self, seen: &Seen) -> bool {
         let (radio, sent) = (seen.radio.unwrap_or_default(), seen.queue.sent);
         let rate = radio.phy_rate.as_bps() as f64;
@@ -151,7 +151,7 @@ impl Dnb {
         true
     }
 
-    /// The bottleneck: the domain with most time in use, of this one and the domains of neighbours that hear this node.
+    /// Returns the bottleneck: the busiest of this node's domain and the domains of neighbours that hear this node.
     fn bottleneck<'a>(&self, own: &'a Links, heard: impl Iterator<Item = &'a Heard>) -> &'a Links {
         let load =
             |links: &Links| links.iter().map(|link| link.time.as_secs_f64() * f64::from(link.packets)).sum::<f64>();
@@ -160,7 +160,7 @@ impl Dnb {
         others.fold(own, |most, other| if load(other) > load(most) { other } else { most })
     }
 
-    /// Computes the node's share of the domain's buffer if that is due, and makes the share the limit.
+    /// Computes the node's share of the domain's buffer if a new split is due, and makes the share the limit.
     fn take_share(&mut self, domain: &Links, length: Duration) {
         let times = domain.iter().map(|link| link.time.as_secs_f64()).sum::<f64>();
         let nodes = domain.iter().fold(0, |sum: u64, link| sum.wrapping_add(mix(link.node.into())));
@@ -177,7 +177,7 @@ impl Dnb {
         self.limit = self.hard_limit.below(packets);
     }
 
-    /// `b_i`, this node's share of `B` in packets.
+    /// Returns `b_i`, this node's share of `B` in packets.
     fn share(&self, domain: &Links) -> u32 {
         let links = domain.by_hops();
         let shares = &mut [self.params.least.get(); Links::MOST][..links.len()];
@@ -193,13 +193,13 @@ impl Dnb {
         own.map_or(self.params.least.get(), |(_, share)| *share)
     }
 
-    /// `B = R RTT`, in packets.
+    /// Returns `B = R RTT` in packets.
     fn buffer(&self, domain: &Links) -> u64 {
         let times = || domain.iter().map(|link| link.time.as_secs_f64().max(1e-9));
         let (shortest, sum) = times().fold((f64::INFINITY, 0.0), |(least, sum), time| (time.min(least), sum + time));
         let packets = ((self.params.rtt.as_secs_f64() + 2.0 * sum) / shortest).min(MOST);
         let whole = rounded(packets);
-        // Floating-point sums of equal times are not exact multiples.
+        // Floating-point sums of equal times are not exact multiples, so tiny excesses are not rounded up.
         if packets - whole as f64 > 1e-6 { whole + 1 } else { whole }
     }
 
@@ -215,7 +215,7 @@ fn per_second(bits: u64, length: Duration) -> Rate {
     Rate::bps(rounded(bits as f64 / length.as_secs_f64()))
 }
 
-/// Rounds down.
+/// Rounds down to a whole number.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 fn rounded(number: f64) -> u64 {
     number as u64

@@ -1,11 +1,11 @@
 //! eBDP, the emulated bandwidth-delay product: the limit is the number of packets that the MAC serves within a target
-//! delay, by the average service time, plus some packets for bursts (section IV, Algorithm 1).
+//! delay at the average service time, plus some for bursts (section IV, Algorithm 1).
 //!
-//! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
+//! The document is that of `docs/controllers/buffer-sizing.md`; its names are in parentheses. Choices made here:
 //!
 //! - B8: the first formula of the limit lacks `c`; Algorithm 1 has it.
-//! - The largest limit (`Q_max_eBDP`) is not stated; it is the queue's hard limit. The average begins with its first
-//!   sample; until then the hard limit holds.
+//! - The largest limit (`Q_max_eBDP`) is not stated; here it is the queue's hard limit. The average begins with its
+//!   first sample; until then the hard limit applies.
 //! - Algorithm 1 computes the limit at each arrival; this controller computes it every `interval`.
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
@@ -31,7 +31,7 @@ with_defaults! {
     }
 }
 
-/// The controller. The controller has no state: the average service time (`T_serv`) is the queue's measurement.
+/// The controller. It has no state: the queue measures the average service time (`T_serv`).
 #[derive(Clone, Debug)]
 pub struct Ebdp {
     params: Params,
@@ -42,7 +42,7 @@ impl Scheme for Ebdp {
     type Params = Params;
     const TARGET: Option<&'static str> = Some("t_max");
 
-    /// Uses the site's hard limit as `Q_max_eBDP`; accepts every parameter set.
+    /// Builds the controller with the site's hard limit as `Q_max_eBDP`; every parameter set is valid.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         Ok(Self { params: params.clone(), hard_limit: site.hard_limit })
     }
@@ -58,7 +58,7 @@ impl Controller for Ebdp {
         self.hard_limit.into()
     }
 
-    /// `min(T_max / T_serv + c, Q_max_eBDP)`
+    /// Orders `min(T_max / T_serv + c, Q_max_eBDP)`.
     fn update(&mut self, seen: &Seen) -> Orders {
         let Some(t_serv) = seen.queue.service_ewma else { return self.begin() };
         let size = self.params.t_max.get().as_secs_f64() / t_serv.as_secs_f64() + f64::from(self.params.c.get());

@@ -1,20 +1,19 @@
-//! Energy by a threshold: a node serves packets at a low rate and power while few wait, and at a high rate and power
-//! when more wait (section 2.5 of the document).
+//! Energy saved by a threshold: a node serves packets at a low rate and power while few wait, and at a high rate and
+//! power when more wait (section 2.5 of the document, the slides of a talk; see `docs/energy.md`).
 //!
-//! The document, slides of a talk, says that the rate of an energy-critical node depends on its own queue alone, that a
-//! threshold is proved optimal, and that a decentralised algorithm determines it; it has no formula. The rest is
-//! reconstructed:
+//! According to the document, the rate of an energy-critical node depends on its own queue alone, a threshold is
+//! optimal, and a decentralised algorithm finds it. The document has no formula. The rest is reconstructed:
 //!
 //! - The instantaneous cost is the number of packets at the node (`n`) plus `w` times the node's power above its idle
 //!   power: `eta = L + w (p_lo P_lo + p_hi P_hi)`. The low level serves while `n <= theta`, the high level above.
-//! - Packets come at random (`lambda`), services last at random (`mu_lo`, `mu_hi`): then `eta(theta)` has a closed form, with
-//!   `a = lambda / mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)`, `G = A + T`,
-//!   `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`, `P_lo = (A - 1) / G`, `P_hi = T / G`.
-//! - After each epoch the node takes `lambda`, the rates and the powers from its own measurements, and moves `theta` by
-//!   one towards the least cost, if that is lower by more than a share (`gain`). Each measurement counts half as much
-//!   one epoch later.
-//! - A level without measurements is tried: `theta` moves by one towards this level. If `lambda > 0.9 mu_lo`, or if
-//!   more than `most` packets are at the node, the high level serves.
+//! - Arrivals (`lambda`) and services (`mu_lo`, `mu_hi`) are random. Then `eta(theta)` has a closed form, with `a = lambda /
+//!   mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)`, `G = A + T`, `L = [sum of n
+//!   a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`, `P_lo = (A - 1) / G`, `P_hi = T / G`.
+//! - After each epoch the node takes `lambda`, the rates and the powers from its own measurements. It moves `theta` by
+//!   one towards the least cost if that saves more than a share (`gain`). Each measurement counts half as much one
+//!   epoch later.
+//! - If a level has no measurements yet, `theta` moves by one towards it. The high level serves if `lambda > 0.9
+//!   mu_lo`, or if more than `most` packets are at the node.
 //!
 //! Names in parentheses are those of the reconstruction; `theory::energy` has the models and the closed form's tests.
 
@@ -23,7 +22,7 @@ use core::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share, Within, with_defaults};
 
-/// Largest rate of arrivals, as a share of the low level's rate, at which the low level is used.
+/// Largest rate of arrivals at which the low level is used, as a share of that level's service rate.
 const SAFE: f64 = 0.9;
 
 with_defaults! {
@@ -56,17 +55,17 @@ with_defaults! {
 pub struct Energy {
     params: Params,
     site: Site,
-    /// `theta`
+    /// Threshold (`theta`), in packets.
     threshold: u32,
     /// Length of this epoch so far, in seconds; arrived packets; service at either level.
     length: f64,
     arrived: f64,
     served: [Sum; 2],
-    /// Sums of either level, over this and earlier epochs.
+    /// Measurements at each level over this epoch and earlier ones.
     known: [Sum; 2],
 }
 
-/// Sums over services: packets, seconds and joules.
+/// Sums over services at one level: packets, seconds and joules.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     packets: f64,
@@ -74,7 +73,7 @@ struct Sum {
     energy: f64,
 }
 
-/// A level in the model: packets per second, and watts while it serves.
+/// What the model needs to know of a level: packets per second, and watts while it serves.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     rate: f64,
@@ -82,7 +81,7 @@ struct Level {
 }
 
 impl Sum {
-    /// Adds `share` of `more`.
+    /// Adds `more`, multiplied by `share`.
     fn and(self, more: Self, share: f64) -> Self {
         Self {
             packets: share * self.packets + more.packets,
@@ -107,7 +106,7 @@ impl From<Served> for Sum {
 impl Scheme for Energy {
     type Params = Params;
 
-    /// A node with a fixed threshold does not search for one.
+    /// With a fixed threshold, the keys of the search have no effect.
     fn idle(params: &Params, key: &str) -> Option<[&'static str; 2]> {
         (key != "threshold" && params.threshold.is_some()).then_some([
             "the `threshold` is fixed",
@@ -115,7 +114,7 @@ impl Scheme for Energy {
         ])
     }
 
-    /// Accepts every parameter set.
+    /// Builds the controller; every parameter set is valid.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let (params, none) = (params.clone(), [Sum::default(); 2]);
         let threshold = params.threshold.unwrap_or(0);
@@ -157,7 +156,7 @@ impl Energy {
         }
     }
 
-    /// Ends an epoch: moves the threshold.
+    /// Ends an epoch and moves the threshold.
     fn decide(&mut self) {
         if self.served.iter().all(|sum| sum.level().is_none()) || self.length <= 0.0 {
             return;
@@ -174,7 +173,7 @@ impl Energy {
         };
     }
 
-    /// Returns the threshold moved by at most one towards the best.
+    /// Returns the threshold, moved by at most one towards the one with the least cost.
     fn towards_the_best(&self, arrivals: f64, low: Level, high: Level) -> u32 {
         let (a, b) = (arrivals / low.rate, arrivals / high.rate);
         if b >= 1.0 {

@@ -1,4 +1,4 @@
-//! Airtime and frame sizes of packets, for schemes that use link rates and aggregates.
+//! Airtime and frame sizes of packets, for schemes that depend on link rates and aggregates.
 
 use crate::Radio;
 
@@ -15,8 +15,8 @@ pub(crate) fn bits(bytes: f64) -> f64 {
     (bytes + FRAMING) * 8.0
 }
 
-/// Returns the number of packets of this number of [`bits`] in the largest frame, rounded down: one if frames are not
-/// aggregates. An MPDU counts as one packet, as if without A-MSDUs.
+/// Returns how many packets of [`bits`] each fit into the largest frame, rounded down; one if frames are not
+/// aggregates. An MPDU counts as one packet, as if there were no A-MSDUs.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 pub(crate) fn in_largest(radio: &Radio, bits: f64) -> f64 {
     if radio.aggregate_max.count() <= LONGEST_ALONE {

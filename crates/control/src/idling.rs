@@ -1,21 +1,21 @@
-//! True if a controller leaves the link idle although there is traffic for it, which starves TCP.
+//! Detects a controller that leaves the link idle although there is traffic for it, so that TCP starves.
 
 use crate::Interval;
 use units::{Duration, Rate};
 
-/// Share of idle time above which the link counts as left idle.
+/// Share of idle time above which the link counts as left idle, 0 to 1.
 const IDLE: f64 = 0.5;
-/// Share of dropped packets above which drops count: TCP with a round trip of 40 ms then reaches some 10 Mb/s.
+/// Share of dropped packets above which drops count: with it, TCP with a round trip of 40 ms reaches some 10 Mb/s.
 const DROPPED: f64 = 0.001;
-/// Share of an ordered rate above which the rate counts as the limit of the traffic.
+/// Share of an ordered rate; above it the rate counts as the limit of the traffic.
 const HELD: f64 = 0.8;
 
 /// Sums over intervals of a queue that has a controller.
 ///
-/// A link that could send more drops no packet while its queue is empty. Packets that a queue drops although it is
-/// empty for most of the time come in bursts above its limit: the limit is below an aggregate, or below the product of
-/// bandwidth and round trip. Traffic without congestion control loses the packets; TCP reduces its window each time,
-/// and a controller that estimates from sent packets follows it.
+/// If the link could send more, the queue is usually empty and drops nothing. A queue that is mostly empty and still
+/// drops packets gets bursts above its limit. The limit is then below an aggregate, or below the product of bandwidth
+/// and round trip. Traffic without congestion control loses these packets. TCP reduces its window after each loss, and
+/// a controller that estimates from sent packets lowers the limit with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Idling {
     length: Duration,
@@ -26,7 +26,7 @@ pub struct Idling {
 }
 
 impl Idling {
-    /// Adds an interval during which the controller's rate was `rate`.
+    /// Adds an interval during which the controller had ordered `rate`.
     pub fn add(&mut self, seen: &Interval, rate: Option<Rate>) {
         self.length += seen.length;
         self.idle += seen.idle;
@@ -44,8 +44,8 @@ impl Idling {
         self.length
     }
 
-    /// Returns the share of the packets that were dropped and the share of the time in which the queue was empty, if
-    /// they show that the limit leaves the link idle.
+    /// Returns the share of the packets that were dropped and the share of the time in which the queue was empty.
+    /// `None` if these shares do not show that the limit leaves the link idle.
     pub fn by_limit(&self) -> Option<(f64, f64)> {
         let dropped = self.dropped as f64 / self.arrived.max(1) as f64;
         let idle = share(self.idle, self.length);

@@ -1,10 +1,10 @@
-//! Measurements of a queue for a controller. The measurements can be serialised, so that a recorded run can be replayed
-//! into a controller.
+//! Measurements of a queue for a controller. They can be serialised, so that recorded measurements can be given to a
+//! controller again.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
-/// A number of packets and their bytes (network-layer bytes: IP header and above).
+/// A number of packets and their size in network-layer bytes (IP header and above).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Number of packets.
@@ -13,7 +13,7 @@ pub struct Count {
     pub bytes: Bytes,
 }
 
-/// Statistics of a duration over an interval. All fields are zero without measurements (`n == 0`).
+/// Statistics of a duration over an interval. Without samples (`n == 0`) all fields are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// Number of samples (packets or gaps); without samples the other fields are zero.
@@ -31,15 +31,15 @@ pub struct Stat {
 pub struct Interval {
     /// Time since the last call.
     pub length: Duration,
-    /// Packets that arrived at the queue, kept or not.
+    /// Packets that arrived at the queue, whether it kept them or not.
     pub arrived: Count,
-    /// Packets handed to the MAC.
+    /// Packets that the queue handed to the MAC.
     pub sent: Count,
     /// Packets discarded by the queue: on arrival, or because the limit shrank.
     pub dropped: Count,
-    /// Backlog at the end of the interval, without packets with the MAC.
+    /// Backlog at the end of the interval. Packets with the MAC do not count.
     pub backlog: Count,
-    /// Largest number of packets that waited at once.
+    /// Largest number of packets that waited at the same time.
     pub backlog_max: u64,
     /// Service time: from the hand-over to the MAC until the ACK or final failure (`T_serv`).
     pub service: Stat,
@@ -50,15 +50,15 @@ pub struct Interval {
     pub sojourn: Stat,
     /// Nodal delay: sojourn plus service time of each completed packet.
     pub nodal: Stat,
-    /// Exponential average of service times over all packets completed since the start. Absent until the first such
+    /// Exponential average of the service times of all packets completed since the start. `None` before the first such
     /// packet, and if the controller sets no [`Measures::service_weight`](crate::Measures::service_weight).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_ewma: Option<Duration>,
     /// Time in which at most [`Measures::idle_threshold`](crate::Measures::idle_threshold) packets waited. `idle` and
-    /// `busy` add up to the interval; both are zero in recordings that are older than these fields.
+    /// `busy` add up to the interval. Both are zero in recordings older than these fields.
     #[serde(default)]
     pub idle: Duration,
-    /// Time in which more packets waited than the idle threshold.
+    /// Time in which more packets than the idle threshold waited.
     #[serde(default)]
     pub busy: Duration,
 }

@@ -1,4 +1,4 @@
-//! Errors and warnings about parameters, with the setting concerned.
+//! Errors and warnings about parameters; each names its setting.
 
 use core::fmt;
 
@@ -7,13 +7,13 @@ use core::fmt;
 pub struct Path([&'static str; Self::DEEPEST]);
 
 impl Path {
-    /// Depth to which the tables of a queue are nested.
+    /// Largest depth at which a setting is nested in the tables of a queue.
     const DEEPEST: usize = 3;
 
     /// Returns the same setting, seen from the enclosing table.
     ///
     /// # Panics
-    /// If the path becomes deeper than a queue's settings are nested, a mistake in a scheme, not in its parameters.
+    /// The path becomes deeper than any setting of a queue. That is a mistake in a scheme, not in its parameters.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         let Self([first, second, third]) = self;
@@ -28,7 +28,7 @@ impl From<&'static str> for Path {
     }
 }
 
-/// `adth.phi_min`
+/// Writes the path as `adth.phi_min`.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, name) in self.0.iter().filter(|name| !name.is_empty()).enumerate() {
@@ -50,12 +50,12 @@ impl fmt::Debug for Path {
 pub struct Invalid {
     /// Path within the queue's table.
     pub parameter: Path,
-    /// The fault: `is above phi_max`.
+    /// What is wrong with the setting: `is above phi_max`.
     pub why: &'static str,
 }
 
 impl Invalid {
-    /// An error about the setting with this key.
+    /// Makes an error about the setting with this key.
     pub fn new(key: &'static str, why: &'static str) -> Self {
         Self { parameter: key.into(), why }
     }
@@ -72,7 +72,7 @@ impl Invalid {
 pub struct Warning {
     /// Path within the queue's table.
     pub parameter: Path,
-    /// The possible effect, and the equation that predicts it.
+    /// The possible effect, with the equation that predicts it.
     pub why: &'static str,
 }
 
@@ -84,7 +84,7 @@ impl Warning {
     }
 }
 
-/// `alt.a1 is not below 10 + b1 ...`
+/// Writes the warning as `alt.a1 is not below 10 + b1 ...`.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.parameter, self.why)

@@ -1,46 +1,46 @@
-//! Knobs: settings of a stock Linux scheduler (mac80211 with airtime queue limits, AQL) that shorten a round of its
-//! stations, and bound the waiting packets.
+//! Settings ("knobs") of a stock Linux scheduler (mac80211 with airtime queue limits, AQL). They shorten a round of all
+//! stations' turns, and bound the number of waiting packets.
 //!
-//! - *In flight*: each station may always have [`LOW`] of airtime below mac80211, and [`HIGH`] while all stations
-//!   together have less than [`THRESHOLD`]: about half of a longest aggregate, and a whole one. Linux' defaults are 5,
-//!   12 and 24 ms. With a lower limit of zero a category's next round begins only when nothing more is in flight (since
-//!   Linux 6.0), and with many stations a ping waits longer than by default.
+//! - *In flight*: each station may always have [`LOW`] of airtime below mac80211. While all stations together have less
+//!   than [`THRESHOLD`], each may have [`HIGH`], a whole longest aggregate. Linux's defaults are 5, 12 and 24 ms. With
+//!   a lower limit of zero (Linux 6.0 and later), a category's next round would begin only when nothing is in flight.
+//!   With many stations a ping would then wait longer than with the defaults.
 //! - *Waiting*: the phy's limit is the number of packets that leave within the target delay, or within two rounds if
-//!   that is longer, but at most those that leave within the longest allowed round, if there is one: aggregates then
-//!   get shorter. A round lasts as long as the turns of all stations with waiting packets, with all their overhead on
-//!   the air (preambles, contention, retransmissions, other senders).
+//!   that is longer. If a longest wait is given, the limit is at most the packets that leave within it: aggregates then
+//!   get shorter. A round is the sum of the turns of all stations with waiting packets. It includes preambles,
+//!   contention, retransmissions and other senders.
 
 use crate::Limit;
 use units::{Bytes, Duration, Positive, Rate};
 
-/// Airtime below mac80211 that each station may always have.
+/// Airtime that each station may always have below mac80211.
 pub const LOW: Duration = Duration::from_micros(2_500);
-/// Airtime beyond which a station never gets another packet.
+/// Airtime below mac80211 that a station never exceeds.
 pub const HIGH: Duration = Duration::from_micros(5_000);
-/// Airtime of all stations below mac80211 beyond which each station has only [`LOW`].
+/// If all stations have more airtime than this below mac80211, each station may have only [`LOW`].
 pub const THRESHOLD: Duration = Duration::from_micros(12_000);
-/// Airtime of a turn: the longest aggregate.
+/// Airtime of a turn: that of the longest aggregate.
 const TURN: Duration = Duration::from_micros(3_600);
 /// Target delay if no target is given.
 pub const TARGET: Positive<Duration> = Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero");
-/// Time between two calls for the first few stations.
+/// Time between two calls of `update` if there are few stations.
 pub const EVERY: Duration = Duration::from_millis(100);
-/// Number of stations that may be listed in that time: listing one costs the kernel some 60 000 instructions, and a
-/// router of 500 MHz shall spend at most 0.5 % on forty stations.
+/// Number of stations that may be listed in [`EVERY`]. To list one costs the kernel some 60 000 instructions; a router
+/// of 500 MHz shall spend at most 0.5 % of its time on forty stations.
 const LISTED: usize = 3;
 
-/// Smallest limit in packets: with less than an aggregate's packets, aggregates would get shorter.
+/// Smallest limit in packets. A smaller limit would shorten aggregates.
 const LEAST: u32 = 32;
-/// Rounds of packets that may always wait.
+/// Number of rounds for which packets may always wait.
 const ROUNDS: f64 = 2.0;
-/// Time over which rate, stations and wall time per airtime are averaged.
+/// Time over which the rate, the number of stations and the wall time per airtime are averaged.
 const AVERAGED: Duration = Duration::from_millis(200);
-/// Wall time per airtime before the first measurement, and its bounds.
+/// Wall time divided by expected airtime: its value before the first measurement, and its bounds.
 const SURROUNDED: f64 = 1.2;
 const LEAST_SURROUNDED: f64 = 1.0;
 const MOST_SURROUNDED: f64 = 100.0;
 
-/// Packets sent to a station in an interval, and whether more wait for the station.
+/// Packets sent to a station in an interval, and whether more of them wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Station {
     /// Packets for this station that left mac80211's queues.
@@ -49,22 +49,22 @@ pub struct Station {
     pub bytes: Bytes,
     /// Bitrate of the last frame to the station, if it is known.
     pub rate: Option<Rate>,
-    /// True if packets wait for the station at the end of the interval.
+    /// True if packets for the station wait at the end of the interval.
     pub waits: bool,
 }
 
-/// The law that moves a phy's limit. The same measurements give the same limits everywhere.
+/// Moves a phy's limit. The same measurements give the same limits on every machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knobs {
     target: Duration,
-    /// Upper bound of the packets' wait under all circumstances, if there is one.
+    /// Longest wait of packets whatever the number of stations; `None` if it is not bounded.
     bulk: Option<Duration>,
     most: u32,
-    /// Packets per second; none before packets waited for a whole interval.
+    /// Departure rate in packets per second. `None` until packets have waited for a whole interval.
     rate: Option<f64>,
-    /// Stations for which packets wait.
+    /// Average number of stations for which packets wait.
     stations: f64,
-    /// Wall time per expected airtime.
+    /// Average of wall time divided by expected airtime.
     surrounded: f64,
     /// True if packets waited at the end of the last interval.
     waited: bool,
@@ -73,8 +73,8 @@ pub struct Knobs {
 }
 
 impl Knobs {
-    /// Starts with a target delay, a longest wait with many stations (`bulk`), and a phy whose limit was `most`
-    /// packets; this limit is never exceeded and holds until packets have waited for an interval.
+    /// Starts with a target delay, a longest wait with many stations (`bulk`), and the limit `most` that the phy has,
+    /// in packets. The limit stays `most` until packets have waited for an interval, and never exceeds it.
     pub fn new(target: Positive<Duration>, bulk: Option<Positive<Duration>>, most: u32) -> Self {
         let (target, bulk) = (target.get(), bulk.map(Positive::<Duration>::get));
         Self { target, bulk, most, rate: None, stations: 1.0, surrounded: SURROUNDED, waited: false, listed: 0 }
@@ -92,7 +92,7 @@ impl Knobs {
 
     /// Learns from an interval, and returns the phy's limit from now on.
     ///
-    /// Only intervals that begin and end with waiting packets measure the departure rate; in others senders limit it.
+    /// Only intervals that begin and end with waiting packets measure the departure rate: else the senders limit it.
     pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
         let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);
         let mut is_whole = true;
@@ -122,12 +122,12 @@ impl Knobs {
         self.limit()
     }
 
-    /// Returns the time until the next call: the more stations there are, the longer, so that listing them stays cheap.
+    /// Returns the time until the next call. It grows with the number of stations, so that listing them stays cheap.
     pub fn every(&self) -> Duration {
         EVERY * self.listed.div_ceil(LISTED).max(1) as u64
     }
 
-    /// Returns the time in which each station with waiting packets has its turn.
+    /// Returns the time in which each station with waiting packets gets one turn.
     pub fn round(&self) -> Duration {
         Duration::from_secs_f64(self.stations * self.surrounded * TURN.as_secs_f64())
     }

@@ -1,8 +1,8 @@
-//! A learned policy: a table of factors. Every interval the policy looks up the factor for the delay over the target
-//! and the backlog over the limit, and multiplies the limit by it.
+//! A learned policy: a table of factors. Every interval it looks up a factor by two ratios, delay to target and backlog
+//! to limit, and multiplies the limit by the factor.
 //!
-//! The policy is an agent of `sluice.learn` (crate `python`) reduced to a table, without Python: it sees the same
-//! values as the agent, rounded to 32 bits, and acts as the environment did. No document describes it.
+//! The policy is an agent of `sluice.learn` (crate `python`), reduced to a table that needs no Python. It sees the
+//! agent's values, rounded to 32 bits, and acts as the agent's environment did. No document describes it.
 
 use crate::{Controller, Interval, Invalid, Limit, List, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use units::{Bytes, Duration, Positive, with_defaults};
 
 /// Largest number of bins on either side of a table.
 pub const MOST_BINS: usize = 8;
-/// Largest delay that an agent distinguishes, in targets.
+/// Largest delay that an agent distinguishes, as a multiple of the target.
 const FAR: f64 = 10.0;
-/// Bytes for which a packet counts in a limit of bytes.
+/// Number of bytes that a packet counts in a limit in bytes.
 const PACKET_BYTES: u64 = 1_500;
 
 /// Edges between bins; a value at an edge belongs to the bin above.
@@ -42,7 +42,7 @@ with_defaults! {
     }
 }
 
-/// Delay statistic of an interval, by its name in `sluice.learn.OBSERVATION`.
+/// Statistic of an interval's delays; each has the same name in `sluice.learn.OBSERVATION`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LearnedDelay"))]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +70,7 @@ impl Delay {
     }
 }
 
-/// The controller. The policy's state is the limit, in packets or in bytes.
+/// The controller. Its state is the limit, in packets or in bytes.
 #[derive(Clone, Debug)]
 pub struct Learned {
     params: Params,
@@ -83,7 +83,7 @@ impl Scheme for Learned {
     const TARGET: Option<&'static str> = Some("target_delay");
 
     /// # Errors
-    /// Edges that do not ascend, or a table whose shape does not match the bins or whose values are no factors.
+    /// Edges do not ascend, the shape of the table does not match the bins, or a value is not a valid factor.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         for (key, edges) in [("delay_edges", &params.delay_edges), ("backlog_edges", &params.backlog_edges)] {
             if !edges.iter().all(|edge| edge.is_finite() && *edge > 0.0) || !edges.is_sorted_by(|one, next| one < next)
@@ -110,7 +110,7 @@ impl Scheme for Learned {
 }
 
 impl Learned {
-    /// The factor for the bins of an interval.
+    /// Returns the factor for the bins of an interval.
     fn factor(&self, seen: &Interval) -> f64 {
         let waiting = match self.hard_limit {
             Limit::Packets(_) => seen.backlog.packets,
@@ -122,8 +122,8 @@ impl Learned {
         self.params.factors.get(row).and_then(|row| row.get(column)).copied().unwrap_or(1.0)
     }
 
-    /// The limit times `factor`, rounded away from the present limit to whole packets or bytes, between one packet and
-    /// the hard limit.
+    /// Multiplies the limit by `factor`. The result is rounded away from the present limit to whole packets or bytes,
+    /// and lies between one packet and the hard limit.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn multiply(&mut self, factor: f64) {
         let least = match self.hard_limit {
@@ -137,7 +137,7 @@ impl Learned {
     }
 }
 
-/// The bin of a value, rounded to 32 bits as an agent sees it.
+/// Returns the bin of a value, which is first rounded to 32 bits as an agent sees it.
 #[expect(clippy::cast_possible_truncation, reason = "agents see 32 bits")]
 fn bin(edges: &[f64], value: f64) -> usize {
     let seen = f64::from(value as f32);
@@ -168,7 +168,7 @@ impl Controller for Learned {
     }
 }
 
-/// The policy that `docs/python/learn.py` prints: rows by delay over target, columns by backlog over limit.
+/// The policy that `docs/python/learn.py` prints: a row for each bin of delay, a column for each bin of backlog.
 const FACTORS: [[f64; 4]; 6] = [
     [1.0, 1.0, 0.5, 2.0],
     [0.95, 0.5, 0.5, 0.8],

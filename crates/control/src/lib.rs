@@ -1,10 +1,10 @@
-//! Controllers: policies that turn the measurements of an interval into orders that hold from then on.
+//! Controllers: policies that turn the measurements of an interval into orders for the time after it.
 //!
-//! A [`Controller`] is one function from [`Seen`] (measurements of the queue and of the radio, neighbours' notes) to
-//! [`Orders`] (a limit, a rate, marks, contention parameters, a note). A controller is a value: it reads no clock, does
-//! no I/O, allocates nothing and panics on no input. A controller never sees a packet. A controller states what it
-//! [`Needs`], and a host that cannot provide this refuses it by name. The simulator and the live agent build
-//! controllers from the same parameters through the same constructor, [`AnyController::new`].
+//! A [`Controller`] is a function from [`Seen`] (measurements of the queue and of the radio, neighbours' notes) to
+//! [`Orders`] (a limit, a rate, marks, contention parameters, a note). It reads no clock, does no I/O, allocates
+//! nothing and panics on no input. It never sees a packet. It states what it [`Needs`]; a host that cannot provide this
+//! refuses it and names what is missing. The simulator and the live agent build controllers from the same parameters,
+//! both with [`AnyController::new`].
 //!
 //! To add a scheme `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that is a [`Scheme`];
 //! then add `foo` below, as a module and in the registry. No other file of the workspace changes.

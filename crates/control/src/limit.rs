@@ -15,7 +15,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// True if the limit is zero: nothing may wait.
+    /// True if the limit is zero, so that no packet may wait.
     pub const fn is_zero(self) -> bool {
         match self {
             Self::Packets(packets) => packets == 0,
@@ -23,8 +23,8 @@ impl Limit {
         }
     }
 
-    /// Returns the limit with which a drop-tail queue of this hard limit takes a packet while fewer than `packets`
-    /// wait. A fraction is rounded up. In bytes a packet counts as 1500 B, whatever the sizes.
+    /// Returns the limit at which a drop-tail queue of this hard limit accepts a packet while fewer than `packets`
+    /// wait. A fraction is rounded up. If the limit is in bytes, each packet counts as 1500 B.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     pub(crate) fn below(self, packets: f64) -> Self {
         let floor = packets as u32;
@@ -43,7 +43,7 @@ impl Limit {
         }
     }
 
-    /// Returns the smaller of two limits in the same unit; this limit if the units differ.
+    /// Returns the smaller of two limits in the same unit, or this limit if the units differ.
     pub(crate) fn smaller(self, other: Self) -> Self {
         match (self, other) {
             (Self::Packets(one), Self::Packets(other)) => Self::Packets(one.min(other)),

@@ -1,16 +1,16 @@
-//! Link reports that sending nodes exchange.
+//! Reports on links that sending nodes exchange.
 
 use crate::List;
 use core::ops::Deref;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// A sending node's report of itself.
+/// What a sending node reports of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Identifier of the node, drawn at random.
     pub node: u32,
-    /// Channel time per packet, with its share of overhead, acknowledgement and retransmissions.
+    /// Channel time that a packet takes, with its share of overhead, acknowledgement and retransmissions.
     pub time: Duration,
     /// Packets sent per second.
     pub packets: u32,
@@ -24,7 +24,7 @@ pub struct Link {
 pub struct Links(List<Link, { Self::MOST }>);
 
 impl Links {
-    /// Largest number of links; further links are left out.
+    /// Largest number of links. Further links are left out.
     pub const MOST: usize = 16;
 
     /// Adds a link, unless the table is full or already has a link of this node.

@@ -6,7 +6,7 @@ use core::ops::{Deref, DerefMut};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// List of up to `MOST` values, in a table of fixed size; written as a list in files.
+/// List of up to `MOST` values in a table of fixed size. In files it is written as a list.
 #[derive(Clone, Copy)]
 pub struct List<T, const MOST: usize> {
     values: [T; MOST],

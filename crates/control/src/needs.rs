@@ -2,8 +2,8 @@
 
 use units::{Duration, Within};
 
-/// Shortest interval between two updates. No link serves packets fast enough for more frequent decisions to have new
-/// inputs, and a host called every nanosecond would do nothing else.
+/// Shortest interval between two updates. No link serves packets fast enough to give more frequent decisions new
+/// inputs. A host called every nanosecond would do nothing else.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The interval of a controller as a parameter: at least [`SHORTEST_INTERVAL`].
@@ -17,23 +17,23 @@ pub struct Needs {
     pub interval: Duration,
     /// Optional measurements of the queue.
     pub measures: Measures,
-    /// Threshold of the MAC delay beyond which packets count in [`Radio::late`](crate::Radio::late). None: no count.
+    /// MAC delay above which packets count in [`Radio::late`](crate::Radio::late). `None`: the host counts none.
     pub late_after: Option<Duration>,
-    /// Measurements that it reads. Only these change the controller's orders: a test checks this for every controller.
+    /// Measurements that the controller reads. No others change its orders: a test checks this for every controller.
     pub reads: Reads,
     /// Kinds of orders that the controller may give.
     pub sets: Sets,
 }
 
 impl Needs {
-    /// Makes the requirements of a controller called every `interval`, which reads `reads` and gives orders in `sets`.
+    /// Makes the requirements of a controller that is called every `interval`, reads `reads` and orders `sets`.
     pub const fn new(interval: Duration, reads: Reads, sets: Sets) -> Self {
         let measures = Measures { service_weight: None, idle_threshold: 0 };
         Self { interval, measures, late_after: None, reads, sets }
     }
 
-    /// Returns the first requirement that a host with the measurements `reads` and the orders `sets` does not meet, in
-    /// words for a message: `the queueing delay`. A host refuses controllers that it cannot serve; orders are never
+    /// Returns the first requirement that a host does not meet if it measures `reads` and executes `sets`, with its
+    /// words for messages, such as `queueing delay`. A host refuses a controller that it cannot serve. No order is
     /// dropped silently.
     pub fn obstacle(&self, reads: Reads, sets: Sets) -> Option<Lacking> {
         let unread = self.reads.without(reads).next().map(Lacking::Reading);
@@ -44,7 +44,7 @@ impl Needs {
 /// A requirement that a host does not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lacking {
-    /// A reading, such as the queueing delay.
+    /// A measurement, such as the queueing delay.
     #[error("no {0} is measured")]
     Reading(&'static str),
     /// A kind of order, such as a sending rate.
@@ -52,17 +52,17 @@ pub enum Lacking {
     Setting(&'static str),
 }
 
-/// Optional measurements that a controller wants of its queue.
+/// Optional measurements that a controller requests of its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measures {
-    /// Weight of the newest packet in [`Interval::service_ewma`](crate::Interval::service_ewma), above 0 and at most 1:
-    /// with `W`, each completion moves the average to `(1 - W) average + W service`; the first sets it. None: no
-    /// average is kept.
+    /// Weight `W` of the newest packet in [`Interval::service_ewma`](crate::Interval::service_ewma), above 0 and at
+    /// most 1. The first completed packet sets the average, each later one moves it to `(1 - W) average + W service`.
+    /// `None`: no average is kept.
     ///
-    /// A packet's service time counts from when the MAC has the packet and the previous packet is completed: among
-    /// packets that share a frame, the first takes the frame's whole time, so that the mean is the time per packet.
+    /// A packet's service time begins when the MAC has the packet and the previous packet is completed. If several
+    /// packets share a frame, the first takes the whole time of the frame. The mean is thus the time per packet.
     pub service_weight: Option<f64>,
-    /// Largest backlog, in packets, at which the queue counts as idle, see [`Interval::idle`](crate::Interval::idle).
+    /// Largest backlog, in packets, with which the queue counts as idle, see [`Interval::idle`](crate::Interval::idle).
     pub idle_threshold: u32,
 }
 
@@ -76,10 +76,10 @@ macro_rules! bits {
             $($(#[$d])* pub const $bit: Self = Self(1 << $n);)*
             /// The empty set.
             pub const NONE: Self = Self(0);
-            /// Each kind with its words for messages.
+            /// Each kind, with the words that messages use for it.
             pub const EACH: &'static [(Self, &'static str)] = &[$((Self::$bit, $word)),*];
 
-            /// The union of both sets.
+            /// Returns the union of both sets.
             #[must_use]
             pub const fn and(self, other: Self) -> Self {
                 Self(self.0 | other.0)
@@ -95,7 +95,7 @@ macro_rules! bits {
                 self.0 & other.0 != 0
             }
 
-            /// The members of this set that `other` lacks, in words.
+            /// Returns the members of this set that `other` lacks, as words for messages.
             pub fn without(self, other: Self) -> impl Iterator<Item = &'static str> {
                 Self::EACH.iter().filter(move |(bit, _)| self.0 & !other.0 & bit.0 != 0).map(|(_, word)| *word)
             }
@@ -104,9 +104,9 @@ macro_rules! bits {
 }
 
 bits! {
-    /// Quantities of [`Seen`](crate::Seen). The length of an interval is always available.
+    /// Quantities of [`Seen`](crate::Seen). The length of an interval is always measured.
     Reads:
-    /// Counts of packets that arrived, left, were dropped and wait.
+    /// Counts of packets that arrived, left, were dropped or wait.
     COUNTS = 0, "packets";
     /// [`Interval::sojourn`](crate::Interval::sojourn).
     SOJOURN = 1, "queueing delay";
@@ -141,8 +141,8 @@ bits! {
 }
 
 impl Reads {
-    /// The quantities that every radio has in [`Seen::radio`](crate::Seen::radio); [`LEVELS`](Self::LEVELS) needs a
-    /// radio with two transmission levels.
+    /// Quantities that every radio has in [`Seen::radio`](crate::Seen::radio). [`LEVELS`](Self::LEVELS) is not among
+    /// them: it needs a radio with two transmission levels.
     pub const RADIO: Self = Self::MEDIUM
         .and(Self::CONTENDERS)
         .and(Self::LINK)

@@ -3,19 +3,19 @@
 use crate::{Heard, Note};
 use units::{Duration, Instant};
 
-/// Shortest time between two notes of a node; among notes ordered sooner only the newest is sent.
+/// Shortest time between two notes of a node. If more notes are ordered within this time, only the newest is sent.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// The node's own pending note and the newest notes of its neighbours, in tables of fixed size.
+/// The node's own pending note, and the newest note of each neighbour, in tables of fixed size.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    /// Newest note ordered.
+    /// The newest note that was ordered.
     ordered: Note,
     /// True if a time to send the note has already been returned.
     pending: bool,
     /// Earliest time of the next note.
     earliest: Instant,
-    /// Notes in order of the neighbours' numbers; the first `count` are in use. Ages are those of the last query.
+    /// Notes in order of the neighbours' numbers; only the first `count` are valid. Ages are those at the last query.
     heard: [Heard; Self::MOST],
     /// Reception time of each note.
     at: [Instant; Self::MOST],
@@ -23,10 +23,10 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Number of neighbours remembered; for a further neighbour the one heard longest ago is forgotten.
+    /// Largest number of remembered neighbours. A further one replaces the neighbour heard longest ago.
     pub const MOST: usize = 64;
-    /// Largest random delay of a note, as for broadcasts in ad-hoc networks (RFC 5148): without a delay, nodes whose
-    /// controllers decide at the same time would all send at the same time, and a lost note is not repeated.
+    /// Largest random delay of a note, as for broadcasts in ad-hoc networks (RFC 5148). Without it, nodes whose
+    /// controllers decide at the same time would all send at once. A lost note is not repeated.
     pub const JITTER: Duration = Duration::from_millis(10);
 
     /// Starts with nothing to send and nothing heard.
@@ -44,7 +44,7 @@ impl Neighbours {
     }
 
     /// Accepts a controller's note. Returns the time at which the note is [due](Self::due), with a random delay that
-    /// `jitter` draws up to a maximum; `None` if a note is already pending, which the new note replaces.
+    /// `jitter` draws up to its argument. `None` if a note is already pending; the new note then replaces it.
     pub fn order(&mut self, now: Instant, note: &Note, jitter: impl FnOnce(Duration) -> Duration) -> Option<Instant> {
         self.ordered = *note;
         if core::mem::replace(&mut self.pending, true) {

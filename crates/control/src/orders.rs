@@ -11,21 +11,21 @@ pub struct Orders {
     pub limit: Limit,
     /// Rate limit of departures. `None`: as fast as the link takes packets.
     pub rate: Option<Rate>,
-    /// Selection of the ECN-capable packets that are marked on arrival.
+    /// Which ECN-capable packets are marked on arrival.
     pub mark: Mark,
-    /// Contention parameters of the port's access category. None: as configured.
+    /// Contention parameters of the port's access category. `None`: as configured.
     pub access: Option<Access>,
-    /// Threshold of the transmission level, in packets at the node (in the port's queue and with its MAC): up to it a
-    /// packet is sent at the low level, above it at the high level. A packet keeps the level with which it began.
+    /// Largest number of packets at the node (in the port's queue and with its MAC) with which a packet is sent at the
+    /// low transmission level. With more, it is sent at the high level. A packet keeps the level with which it began.
     /// `None`: always the high level.
     pub low_up_to: Option<u32>,
-    /// Note to broadcast to neighbours; `None` for none. Each note is sent once, but no more often than the host's
-    /// spacing allows: among notes that follow too soon only the newest is sent, also if several ports of a node order
-    /// notes.
+    /// Note to broadcast to neighbours; `None` for no note. Each note is sent once. If notes follow each other faster
+    /// than the host's spacing allows, only the newest is sent. This also applies to notes from several ports of a
+    /// node.
     pub note: Option<Note>,
 }
 
-/// Orders of a controller that only moves the limit.
+/// Orders of a controller that moves only the limit.
 impl From<Limit> for Orders {
     fn from(limit: Limit) -> Self {
         Self { limit, rate: None, mark: Mark::None, access: None, low_up_to: None, note: None }
@@ -33,7 +33,7 @@ impl From<Limit> for Orders {
 }
 
 impl Orders {
-    /// Returns the kinds of orders given: the limit, and every order that differs from the host's defaults.
+    /// Returns the kinds of orders given: the limit, and each order that differs from its default.
     pub fn kinds(&self) -> Sets {
         let given = [
             (Sets::RATE, self.rate.is_some()),
@@ -46,23 +46,23 @@ impl Orders {
     }
 }
 
-/// Selection of ECN-capable packets to mark.
+/// Which ECN-capable packets are marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// None.
+    /// No packet is marked.
     #[default]
     None,
     /// Every ECN-capable packet is marked.
     All,
-    /// Packets of the flows in one of several sets.
+    /// Packets of those flows that are in one of several sets.
     Set {
         /// Number of sets. With 0 no packet is marked.
         of: u8,
         /// Index of the set, from 0.
         index: u8,
     },
-    /// Packets of the recently admitted flows in one of several sets.
+    /// Packets of those recently admitted flows that are in one of several sets.
     NewOfSet {
         /// Number of sets. With 0 no packet is marked.
         of: u8,
@@ -92,7 +92,7 @@ pub struct Access {
     pub cw_min: u16,
     /// Maximum contention window, in slots, at least [`cw_min`](Self::cw_min).
     pub cw_max: u16,
-    /// TXOP limit; zero allows one frame exchange.
+    /// TXOP limit; with zero a station may send one frame exchange.
     pub txop: Duration,
 }
 

@@ -1,11 +1,11 @@
-//! Uniform random numbers from a seed, for schemes that draw; such a scheme stays a plain value.
+//! Uniform random numbers from a seed, for schemes that draw. A scheme with them is still a plain value.
 
-/// Steele, Lea and Flood's `SplitMix64` (Fast splittable pseudorandom number generators, OOPSLA 2014): a counter, mixed.
+/// Steele, Lea and Flood's `SplitMix64` (Fast splittable pseudorandom number generators, OOPSLA 2014): a mixed counter.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Starts the sequence of this seed.
+    /// Starts the sequence that belongs to this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -23,14 +23,14 @@ impl Random {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Draws a whole number below `end`, each equally likely to one part in 2^56; 0 if `end` is 0.
+    /// Draws a whole number below `end`; the numbers are equally likely to one part in 2^56. Returns 0 if `end` is 0.
     pub fn below(&mut self, end: u8) -> u8 {
-        // The ninth byte of the product: its part above 2^64.
+        // The ninth byte of the product is its part above 2^64.
         (u128::from(self.bits()) * u128::from(end)).to_le_bytes()[8]
     }
 }
 
-/// Mixes the bits of a number: `SplitMix64`'s output function, a bijection.
+/// Mixes the bits of a number with `SplitMix64`'s output function, a bijection.
 #[inline]
 pub const fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,18 +1,18 @@
-//! Format of a queue's recording: one JSON object per line.
+//! Format in which a queue's measurements and orders are recorded: one JSON object per line.
 
 use crate::{Access, Heard, Interval, Limit, Mark, Note, Orders, Radio, Seen};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate};
 
-/// One line: the controller's measurements of an interval, and its orders. An absent key means that the host measured
-/// or ordered no such quantity, so that recordings made before a key existed stay readable.
+/// One line: what the controller measured in an interval, and what it ordered. An absent key means that the host
+/// measured or ordered no such quantity. Recordings made before a key existed thus stay readable.
 ///
-/// `H` holds the neighbours' notes: a list type of the host's choice, as this crate has no heap.
+/// `H` holds the neighbours' notes. The host chooses this list type, because this crate has no heap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(bound(serialize = "H: Serialize + AsRef<[Heard]>", deserialize = "H: Deserialize<'de> + Default"))]
 pub struct Decision<H> {
-    /// End of the interval, since the start of the recording.
+    /// End of the interval, counted from the start of the recording.
     pub at: Duration,
     /// Measurements of the queue.
     pub seen: Interval,
@@ -22,21 +22,21 @@ pub struct Decision<H> {
     /// Newest note of each neighbour, if the controller uses notes.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub heard: H,
-    /// Limit ordered.
+    /// Ordered limit.
     pub limit: Limit,
-    /// Rate limit ordered.
+    /// Ordered rate limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Packets to mark.
+    /// Which packets were to be marked.
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub mark: Mark,
-    /// Contention parameters ordered.
+    /// Ordered contention parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
-    /// Threshold of the low transmission level, in packets.
+    /// Ordered threshold of the low transmission level, in packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_up_to: Option<u32>,
-    /// Note ordered.
+    /// Ordered note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
     /// Limit from which the host restarted the controller before this interval, see
@@ -49,7 +49,7 @@ pub struct Decision<H> {
 }
 
 impl<H: AsRef<[Heard]>> Decision<H> {
-    /// Makes the line for the measurements `seen` up to `at` and the orders that followed.
+    /// Makes the line for the measurements `seen`, which end at `at`, and for the orders that followed.
     pub fn new<'a>(at: Duration, seen: &Seen<'a>, orders: &Orders) -> Self
     where
         H: From<&'a [Heard]>,
@@ -64,7 +64,7 @@ impl<H: AsRef<[Heard]>> Decision<H> {
         Seen { queue: self.seen, radio: self.radio, heard: self.heard.as_ref() }
     }
 
-    /// Returns the line with these orders instead.
+    /// Returns the same line with these orders.
     #[must_use]
     pub fn with(self, orders: &Orders) -> Self {
         let Orders { limit, rate, mark, access, low_up_to, note } = *orders;

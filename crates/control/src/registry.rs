@@ -1,5 +1,5 @@
-//! Registry of controllers: a list that becomes types. A new controller needs its file, its module and its line in the
-//! list; no other crate changes.
+//! Registry of controllers: one list, from which macros make the types. A new controller needs its file, its module and
+//! its line in the list; no other crate changes.
 
 /// Turns the list of modules and types into [`Name`](crate::Name), [`Parameters`](crate::Parameters),
 /// [`AnyController`](crate::AnyController) and [`for_each_controller!`](crate::for_each_controller).
@@ -8,7 +8,7 @@ macro_rules! controllers {
         registry::controllers! { @with_dollar ($) $($(#[$doc])* $module: $Type,)* }
     };
     (@with_dollar ($d:tt) $($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
-        /// All controllers, each written as its parameter table: `adth`.
+        /// Names of all controllers; each is also the name of the controller's parameter table, such as `adth`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[derive(serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ControllerName"))]
@@ -41,8 +41,8 @@ macro_rules! controllers {
             }
         }
 
-        /// The parameters of every controller, each optional: parameters of other controllers are ignored, so that a
-        /// sweep over controllers can keep them all in one file.
+        /// The parameters of every controller, each optional. Those of controllers that are not in use are ignored, so
+        /// that a sweep over controllers can keep all of them in one file.
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
@@ -51,7 +51,7 @@ macro_rules! controllers {
         }
 
         impl Parameters {
-            /// See [`Scheme::idle`], for the key in this table.
+            /// Calls [`Scheme::idle`] for `key` in the table of the controller that is named `table`.
             pub fn idle(&self, table: &str, key: &str) -> Option<[&'static str; 2]> {
                 match table {
                     $(stringify!($module) => <$module::$Type as Scheme>::idle(self.$module.as_ref()?, key),)*
@@ -69,7 +69,7 @@ macro_rules! controllers {
             $($(#[$doc])* $Type($module::$Type),)*
         }
 
-        /// Calls the same method of a controller of any kind.
+        /// Calls the same method, whichever controller it is.
         macro_rules! each {
             ($d any:expr, $d scheme:ident => $d value:expr) => {
                 match $d any {
@@ -80,10 +80,10 @@ macro_rules! controllers {
         }
 
         impl AnyController {
-            /// Builds the controller `name` with its table of `parameters`; the defaults apply if the table is absent.
+            /// Builds the controller `name` with its table in `parameters`; without the table the defaults apply.
             ///
             /// # Errors
-            /// The first of the controller's parameters that cannot be used.
+            /// Names the first parameter of the controller that cannot be used.
             pub fn new(name: Name, parameters: &Parameters, site: &Site) -> Result<Self, Invalid> {
                 Ok(match name {
                     Name::None => Self::None(none::Fixed::new(&(), site)?),
@@ -136,7 +136,7 @@ macro_rules! controllers {
                 each!(self, scheme => scheme.target_delay())
             }
 
-            /// The warning, with its path within the queue's table.
+            /// Returns the warning with the setting's path within the queue's table.
             fn warning(&self) -> Option<Warning> {
                 match self {
                     Self::None(fixed) => fixed.warning(),
@@ -145,7 +145,7 @@ macro_rules! controllers {
             }
         }
 
-        /// Error for an unknown controller name: lists the known ones.
+        /// Error for an unknown controller name; its text lists the known names.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct UnknownName;
 
@@ -174,8 +174,8 @@ macro_rules! controllers {
             }
         }
 
-        /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has
-        /// parameters: for structs with an optional field per controller.
+        /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` for every controller that has
+        /// parameters. It serves structs with an optional field per controller.
         #[macro_export]
         macro_rules! for_each_controller {
             ($d callback:ident) => {

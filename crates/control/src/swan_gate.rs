@@ -1,14 +1,14 @@
-//! SWAN's admission at the source of a real-time flow (section III-B and C of the document): a probe determines the
-//! least rate that a node of the path can still admit, and the flow is admitted if it needs no more. When asked to
-//! regulate, the source probes again for its original rate, and continues or stops.
+//! SWAN's admission at the source of a real-time flow (section III-B and C of the document, see
+//! `docs/controllers/swan.md`). A probe finds the least rate that a node of the path can still admit; a flow that needs
+//! no more is admitted. When asked to regulate, the source probes again for its original rate, and continues or stops.
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S12: the random time is 'between (0, 7)'; this gate takes up to `stagger`, a time.
-//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'; here it probes at once while it counts
-//!   as new, for `new_for`. A flow that is admitted again after it was asked to regulate does not become new again.
-//! - Lost probes and answers are not covered; this gate repeats the probe, and finally takes no answer as a refusal,
-//!   also of an admitted flow.
+//! - S12: the random time is 'between (0, 7)'; here its upper bound is the parameter `stagger`.
+//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'. Here it probes at once while it counts
+//!   as new, for `new_for`. A flow that is admitted again after a request to regulate does not become new again.
+//! - Lost probes and answers are not covered. This gate repeats the probe. Without any answer it finally refuses the
+//!   flow, even if it was admitted.
 
 use crate::{Act, Gate, Random};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct SwanGate {
     awaits: Awaits,
 }
 
-/// The flow's standing.
+/// Whether and since when the flow is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Admitted {
     No,
@@ -51,7 +51,7 @@ enum Admitted {
     Long,
 }
 
-/// The event that the gate waits for.
+/// What the gate waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
     Nothing,
@@ -67,15 +67,15 @@ enum Awaits {
 }
 
 impl SwanGate {
-    /// A source that has not asked for anything yet. On a real network the seed should be secret: it determines the
-    /// probes' numbers, and an attacker who knows a number can forge the answer.
+    /// Makes the gate of a source that has not asked for anything yet. On a real network the seed should be secret. It
+    /// determines the probes' numbers, and whoever knows a number can forge the answer.
     pub fn new(params: &Params, seed: u64) -> Self {
         let random = Random::new(seed);
         let (rate, admitted, awaits) = (Rate::bps(0), Admitted::No, Awaits::Nothing);
         Self { params: params.clone(), random, rate, admitted, awaits }
     }
 
-    /// Marks the flow as admitted elsewhere a long time ago, because its route has moved.
+    /// Marks the flow as admitted long ago by another gate, because its route has moved.
     pub fn presume(&mut self, rate: Rate) {
         (self.rate, self.admitted) = (rate, Admitted::Long);
     }

@@ -1,14 +1,14 @@
-//! SWAN's regulation: while there is too much real-time traffic within range, packets of that traffic are marked, so
-//! that some flows ask for admission again or stop (section III-C of the document). For the real-time port. The same
-//! measure gives the rate that can still be admitted, `max(0, B_adm - rho)`.
+//! SWAN's regulation, for the real-time port: marks packets while there is too much real-time traffic within range, so
+//! that some flows ask for admission again or stop (section III-C of the document in `docs/controllers/swan.md`). The
+//! same average gives the rate that can still be admitted, `max(0, B_adm - rho)`.
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S6: `T` is both the control period of rates and the time for which a set is marked; here `set_time` is the latter.
-//! - S13: packets are marked when the admission rate is violated in one place, above a threshold rate in another; this
-//!   controller marks from above the threshold until below the admission rate.
-//! - S15: the threshold applies to all traffic in one place, to real time in another; here it applies to real time.
-//! - S27: real time is recognised by its DSCP, not by UDP.
+//! - S6: `T` is both the control period of rates and the time for which a set is marked. Here `set_time` is the latter.
+//! - S13: marks begin above the admission rate in one place, and above a threshold rate in another. Here marks begin
+//!   above the threshold and end below the admission rate.
+//! - S15: the threshold applies to all traffic in one place, and to real time in another. Here it applies to real time.
+//! - S27: packets of real time are recognised by their DSCP, not by UDP.
 //! - The kind of average is not stated; it moves by `length / (memory + length)` of the difference.
 //! - Newly admitted flows 'can be marked first', without a rule; see `new_first`.
 
@@ -77,7 +77,7 @@ pub struct SwanMark {
     params: Params,
     site: Site,
     random: Random,
-    /// The average rate of real-time traffic (`rho`), in bit/s.
+    /// Average rate of real-time traffic (`rho`), in bit/s.
     heard: f64,
     chosen: Option<Chosen>,
     mark: Mark,
@@ -94,7 +94,7 @@ impl Scheme for SwanMark {
     type Params = Params;
 
     /// # Errors
-    /// An admission rate above the threshold rate.
+    /// The admission rate is above the threshold rate.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         if params.admission_rate > params.threshold_rate {
             return Err(Invalid::new("admission_rate", "must not be above threshold_rate"));
@@ -103,19 +103,19 @@ impl Scheme for SwanMark {
         Ok(Self { params: params.clone(), site: *site, random, heard: 0.0, chosen: None, mark: Mark::None })
     }
 
-    /// Only SWAN-2 uses sets of flows.
+    /// Only SWAN-2 has sets of flows, so keys about sets have no effect with SWAN-1.
     fn idle(params: &Params, key: &str) -> Option<[&'static str; 2]> {
         (matches!(key, "sets" | "set_time" | "new_first") && params.regulation != Regulation::Network)
             .then_some(["it belongs to `regulation = \"network\"`", "set `regulation = \"network\"`, or leave it out"])
     }
 
-    /// `max(0, B_adm - rho)`
+    /// Returns `max(0, B_adm - rho)`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn available(&self) -> Option<Rate> {
         Some(Rate::bps((self.params.admission_rate.get().as_bps() as f64 - self.heard) as u64))
     }
 
-    /// `rho`
+    /// Returns `rho`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn real_time_rate(&self) -> Option<Rate> {
         Some(Rate::bps(self.heard as u64))
@@ -123,7 +123,7 @@ impl Scheme for SwanMark {
 }
 
 impl SwanMark {
-    /// Moves the average by the traffic heard in an interval.
+    /// Moves the average by the traffic that was heard in an interval.
     fn hear(&mut self, bytes: Bytes, length: Duration) {
         let (length, memory) = (length.as_secs_f64(), self.params.memory.get().as_secs_f64());
         self.heard += (bytes.bits() as f64 / length - self.heard) * length / (memory + length);

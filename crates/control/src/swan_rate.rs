@@ -1,17 +1,17 @@
-//! SWAN's rate control: best-effort traffic leaves a node at a rate that grows by steps, and is reduced by a share when
-//! a packet of the node had too long a MAC delay (section III-A and Fig. 3 of the document). The controller serves the
-//! port of best effort; real time is not shaped.
+//! SWAN's rate control, for the port of best effort: the rate at which traffic leaves grows by steps. It is reduced by
+//! a share when a packet of the node had too long a MAC delay (section III-A and Fig. 3 of the document in
+//! `docs/controllers/swan.md`). Real time is not shaped.
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S5: `c` is a rate per control period in one place, per second in another; the parameter `increase_per` chooses, by
-//!   default per second.
-//! - S11: without sent packets the gap rule sets the rate to zero for ever; this controller keeps a floor.
-//! - S16: the rate is reduced 'as soon as' a delay is too long, or once in a period; this controller reduces it at the
-//!   end of the period. The host calls only at the ends of periods; a shorter period reacts sooner.
+//! - S5: `c` is a rate per control period in one place, and per second in another. `increase_per` chooses; by default
+//!   it is per second.
+//! - S11: if nothing was sent, the gap rule would set the rate to zero for ever. This controller keeps a floor.
+//! - S16: the rate is reduced 'as soon as' a delay is too long, or once in a period. Here it is reduced at the end of
+//!   the period, when the host calls. A shorter period reacts sooner.
 //! - S20: Fig. 3 neither counts `n` nor resets it; here `n` is the number of late packets since the last call.
-//! - The initial rate is not stated; nothing is shaped in the first period, and then the gap rule sets the rate.
-//! - The window of the actual rate (`a`) is not stated; it is the period that ends.
+//! - The initial rate is not stated. Here nothing is shaped in the first period; then the gap rule sets the rate.
+//! - The window of the actual rate (`a`) is not stated. Here it is the period that ends.
 
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub enum Per {
     Period,
 }
 
-/// The controller. The controller's state is the shaping rate (`s`) in bit/s; none in the first period.
+/// The controller. Its state is the shaping rate (`s`) in bit/s; `None` in the first period.
 #[derive(Clone, Debug)]
 pub struct SwanRate {
     params: Params,
@@ -70,14 +70,14 @@ pub struct SwanRate {
 impl Scheme for SwanRate {
     type Params = Params;
 
-    /// Accepts every parameter set.
+    /// Builds the controller; every parameter set is valid.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         Ok(Self { params: params.clone(), site: *site, rate: None })
     }
 }
 
 impl SwanRate {
-    /// Returns the rate added after a period of this length, in bit/s.
+    /// Returns by how much the rate grows after a period of this length, in bit/s.
     fn step(&self, period: Duration) -> f64 {
         let periods = match self.params.increase_per {
             Per::Second => period.as_secs_f64(),
@@ -86,7 +86,7 @@ impl SwanRate {
         self.params.increase.get().as_bps() as f64 * periods
     }
 
-    /// The floor in bit/s, at least one: a queue with rate zero would never be measured again.
+    /// Returns the floor in bit/s, at least 1: a queue with rate zero would never be measured again.
     fn floor(&self) -> f64 {
         let stated = self.params.floor.map(|floor| floor.get().as_bps() as f64);
         stated.unwrap_or_else(|| self.step(self.params.interval.get())).max(1.0)
@@ -110,7 +110,7 @@ impl Controller for SwanRate {
         self.orders()
     }
 
-    /// Fig. 3: `s = s (1 - r/100)` or `s = s + c`, then `s = a (1 + g/100)` where `s - a > a g/100`.
+    /// Applies Fig. 3: `s = s (1 - r/100)` or `s = s + c`, then `s = a (1 + g/100)` if `s - a > a g/100`.
     fn update(&mut self, seen: &Seen) -> Orders {
         if seen.queue.length.is_zero() {
             return self.orders();

@@ -1,17 +1,17 @@
-//! WQM, Wireless Queue Management: the limit is the number of packets that drain within a target time at the link's
-//! rate and the node's share of the channel, but at least an aggregate (section 2.3 of the document).
+//! WQM, Wireless Queue Management: the limit is what drains within a target time at the link's rate and the node's
+//! share of the channel, but at least an aggregate (section 2.3 of the document, slides of a talk).
 //!
-//! The document, slides of a talk, has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The
-//! corresponding patent (US 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit,
-//! so that ARTT is the time for one aggregate and its acknowledgement, and that the size moves once `T_drain` was
-//! outside a least and a largest time for two consecutive periods. The rest is reconstructed:
+//! The document has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The corresponding patent (US
+//! 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit. ARTT is thus the time for
+//! one aggregate and its acknowledgement. The size moves once `T_drain` was outside a least and a largest time in two
+//! consecutive periods. The rest is reconstructed (see `docs/controllers/wqm-dnb.md`):
 //!
-//! - `F(N)`, the share of the channel: the time that others leave, at least `1/N` as under CSMA; see [`Shares`].
+//! - `F(N)`, the node's share of the channel: the time that others leave, at least `1/N`; see [`Shares`].
 //! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
-//! - The size is never below an aggregate at the current rate, nor below two packets, and never above the packets that
-//!   drain within the largest time without others. The size grows only if it limits the queue.
-//! - `R` is the mean PHY rate of the data frames sent, over periods. Losses are not reported, hence not subtracted.
-//! - The size is reset if the rate has changed by more than a factor of two, and after a time without packets.
+//! - The size is never below an aggregate at the current rate, nor below two packets. It is never above the packets
+//!   that drain within the largest time if no other node sends. The size grows only if it limits the queue.
+//! - `R` is the mean PHY rate of the data frames sent. Losses are not reported, so they are not subtracted.
+//! - The size is reset after the rate has changed by more than a factor of two, and after a time without packets.
 //!
 //! Names in parentheses are the document's.
 
@@ -23,7 +23,7 @@ use units::{Duration, Positive, Share, refuse_if, with_defaults};
 const LEAST: f64 = 2.0;
 /// Number of consecutive periods after which the size moves, from the patent.
 const PERIODS: u8 = 2;
-/// Packet length in bytes that is assumed until a packet has left.
+/// Packet length in bytes that is assumed until a packet has left the queue.
 const FULL: f64 = 1_500.0;
 
 with_defaults! {
@@ -84,11 +84,11 @@ pub enum Step {
 pub struct Wqm {
     params: Params,
     hard_limit: Limit,
-    /// The link; `None` until data were sent.
+    /// The link; `None` until the node has sent data.
     link: Option<Link>,
     /// `B`, in whole packets; the hard limit while the link is unknown.
     size: f64,
-    /// Number of consecutive periods that drained too slowly, and too fast.
+    /// Numbers of consecutive periods in which the queue drained too slowly, and in which it drained too fast.
     slow: u8,
     fast: u8,
     idle: Duration,
@@ -98,11 +98,11 @@ pub struct Wqm {
 struct Link {
     /// `R`, in bit/s.
     rate: f64,
-    /// `R` at the time when the size was last set anew.
+    /// `R` at the last reset of the size.
     rate_at_start: f64,
     /// Mean length of packets with their framing, in bits.
     packet: f64,
-    /// Packets in the largest aggregate.
+    /// Number of packets in the largest aggregate.
     aggregate: f64,
 }
 
@@ -111,7 +111,7 @@ impl Scheme for Wqm {
     const TARGET: Option<&'static str> = Some("t_max");
 
     /// # Errors
-    /// A least drain time above the largest one.
+    /// The least drain time is above the largest one.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         refuse_if!(params.t_min > params.t_max, Err(Invalid::new("t_min", "must not be above t_max")));
         let (hard_limit, idle) = (site.hard_limit, Duration::ZERO);
@@ -158,7 +158,7 @@ impl Wqm {
         self.params.t_max.get().as_secs_f64()
     }
 
-    /// Updates the link from this period; `None` as long as nothing has been sent.
+    /// Updates the link with the measurements of this period; `None` as long as the node has sent nothing.
     fn observe(&mut self, seen: &Seen, radio: &Radio) -> Option<Link> {
         let (now, sent) = (radio.phy_rate.as_bps() as f64, seen.queue.sent);
         if now > 0.0 {
@@ -171,7 +171,7 @@ impl Wqm {
         self.link
     }
 
-    /// `B_initial = R ARTT`, where ARTT is the time for one aggregate and its acknowledgement.
+    /// Sets the size to `B_initial = R ARTT`, where ARTT is the time for one aggregate and its acknowledgement.
     fn initial(&mut self, link: Link) {
         let artt = self.params.overhead.get().as_secs_f64() + link.aggregate * link.packet / link.rate;
         self.size = whole(link.rate * artt / link.packet);
@@ -179,12 +179,12 @@ impl Wqm {
         (self.slow, self.fast, self.idle) = (0, 0, Duration::ZERO);
     }
 
-    /// `B_min`
+    /// Returns `B_min`.
     fn least(&self, link: &Link) -> f64 {
         whole(self.params.least_aggregates.get() * link.aggregate).max(LEAST)
     }
 
-    /// `F(N)`
+    /// Returns `F(N)`.
     fn share(&self, length: Duration, radio: &Radio) -> f64 {
         let equal = 1.0 / (1.0 + f64::from(radio.contenders));
         match self.params.share {
@@ -194,7 +194,7 @@ impl Wqm {
         }
     }
 
-    /// Computes `T_drain = (BL / R) / F(N)`, and moves the size after it was too long or too short for two consecutive
+    /// Computes `T_drain = (BL / R) / F(N)`. Moves the size if `T_drain` was too long, or too short, in two consecutive
     /// periods.
     fn adjust(&mut self, seen: &Seen, link: &Link, share: f64) {
         let backlog = seen.queue.backlog_max as f64;
@@ -221,7 +221,7 @@ impl Wqm {
     }
 }
 
-/// Rounds a number that is not negative up.
+/// Rounds a number that is not negative up to a whole one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 fn whole(packets: f64) -> f64 {
     let floor = f64::from(packets as u32);
