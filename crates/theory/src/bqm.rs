@@ -1,4 +1,4 @@
-//! Biased queue management's model of losses: the packets of a window that random losses hit, and the losses that a
+//! Model of losses in biased queue management (BQM): which packets of a window random losses hit, and which losses a
 //! receiver takes for congestion.
 //!
 //! Source: sections 3.2 and 3.3 of the thesis of 2006 that proposes BQM; equation numbers are its own. Symbols, with the names
@@ -11,17 +11,17 @@
 //! | `r` | `lost`: missing packets of the window | |
 //! | `x` | `of_zero`: those of them with priority 0 | |
 //!
-//! Chance takes every set of `r` packets with the same probability; a queue with a bias first takes priority 0. So:
+//! A random loss hits every set of `r` packets with the same probability. A biased queue first drops priority 0. So:
 //!
 //! - (3.1) `P(X = x) = C(N_0, x) C(W - N_0, r - x) / C(W, r)`, with `N_0 = floor(W / K)` packets of priority 0;
-//! - (3.2) `F = 1 - floor(K x / r)`: below zero the loss is by congestion. By chance `x / r` is near `1 / K`, which
-//!   gives 0.
+//! - (3.2) `F = 1 - floor(K x / r)`: below zero the loss is by congestion. For random losses `x / r` is near `1 / K`,
+//!   so that `F` is 0.
 //!
-//! The loss of a whole batch, `x = 1` of `r = K`, also gives 0: only the rule on bursts, not modelled, finds it.
+//! If a whole batch is lost, `x = 1` of `r = K`, `F` is 0, too. Only the rule on bursts finds this; it is not modelled.
 
 use core::num::NonZeroU32;
 
-/// `F` of (3.2), from `1 - K` to 1: below zero for congestion, and the lower the likelier. `None` if nothing is lost.
+/// Returns `F` of (3.2), `1 - K` to 1. The further below zero, the likelier congestion. `None` if nothing is lost.
 pub fn discriminator(every: NonZeroU32, lost: u32, of_zero: u32) -> Option<i64> {
     let share = (u64::from(every.get()) * u64::from(of_zero)).checked_div(lost.into())?;
     Some(1 - i64::try_from(share).unwrap_or(i64::MAX))
@@ -39,8 +39,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// `P(X = x)` of (3.1): the probability that `x` of the lost packets have priority 0. Zero if more are lost than
-    /// exist.
+    /// Returns `P(X = x)` of (3.1): the probability that `x` of the lost packets have priority 0. Zero if that is not
+    /// possible.
     pub fn probability(&self, of_zero: u32) -> f64 {
         let zeros = self.window / self.every;
         let (Some(others), Some(rest)) = (self.window.checked_sub(zeros), self.lost.checked_sub(of_zero)) else {
@@ -52,14 +52,14 @@ impl Losses {
         libm::exp(ways(zeros, of_zero) + ways(others, rest) - ways(self.window, self.lost))
     }
 
-    /// Probability that [`discriminator`] takes random losses for congestion.
+    /// Returns the probability that [`discriminator`] takes random losses for congestion.
     pub fn misjudged(&self) -> f64 {
         let congestion = |x: &u32| discriminator(self.every, self.lost, *x).is_some_and(|f| f < 0);
         (0..=self.lost).filter(congestion).map(|x| self.probability(x)).sum()
     }
 }
 
-/// The logarithm of the number of ways to choose `k` of `n`.
+/// Returns the logarithm of the number of ways to choose `k` of `n`.
 fn ways(n: u32, k: u32) -> f64 {
     libm::lgamma(f64::from(n) + 1.0) - libm::lgamma(f64::from(k) + 1.0) - libm::lgamma(f64::from(n - k) + 1.0)
 }

@@ -1,7 +1,7 @@
-//! The saturated 802.11 cell: `n` alike stations that always have a frame to send, all in range of each other, no
-//! capture and no noise.
+//! The saturated 802.11 cell: `n` alike stations that always have a frame to send and are all in range of each other.
+//! There is no capture and no noise.
 //!
-//! Two freezing conventions are solved, see [`Freezing`]. Sources, by the short names used in the code:
+//! Two conventions for frozen back-off counters are solved, see [`Freezing`]. The sources have these short names here:
 //!
 //! - *Bianchi*: G. Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function", IEEE JSAC
 //!   18(3), 2000.
@@ -11,7 +11,7 @@
 //!   Enhancement", ICC 2002.)
 //! - *Chapter*: the same authors' later text, chapter 4 "Performance Study of IEEE 802.11 DCF and IEEE 802.11e EDCA" of
 //!   B. Bing (ed.), "Emerging Technologies in Wireless LANs", 2008. **Equation numbers below are this text's**, unless
-//!   another is named: it contains the results of both papers above and, in (39) to (42), the refinement published as
+//!   another is named. It contains the results of both papers above, and (39) to (42), which were published as
 //! - *Refinements*: I. Tinnirello, G. Bianchi, Y. Xiao, "Refinements on IEEE 802.11 Distributed Coordination Function
 //!   Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010 (only its abstract was available).
 
@@ -25,12 +25,12 @@ use crate::Error;
 use crate::error::{are_windows, is_limit, is_short, takes_time};
 use units::{Bytes, Duration};
 
-/// The largest cell that is solved; the cost of [`Freezing::Standard`] grows with the cube of the stations.
+/// The largest cell that is solved. The work for [`Freezing::Standard`] grows with the cube of the number of stations.
 pub const MAX_STATIONS: u32 = 256;
 
 /// A saturated cell.
 ///
-/// Values for 802.11b, long preamble, 11 Mb/s, a UDP payload of 1000 bytes, ACK at 1 Mb/s:
+/// Example: 802.11b with the long preamble, 11 Mb/s, a UDP payload of 1000 bytes and ACKs at 1 Mb/s:
 ///
 /// ```
 /// use theory::dcf::{Cell, Freezing, saturation};
@@ -66,44 +66,43 @@ pub const MAX_STATIONS: u32 = 256;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Stations that compete; 1 to [`MAX_STATIONS`].
+    /// Number of stations that compete; 1 to [`MAX_STATIONS`].
     pub stations: u32,
     /// The first window: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1 (with 0 the first winner
     /// would keep the medium for ever).
     pub cw_min: u32,
-    /// Largest window: a collision changes `CW` to `2 CW + 1`, up to this one; `cw_min` to 65535.
+    /// Largest window, `cw_min` to 65535: a collision changes `CW` to `2 CW + 1`, but not above this value.
     pub cw_max: u32,
-    /// Transmissions of a frame before it is given up, the first included; 1 to 255 (the range of the retry limits in
-    /// the standard's MIB). `None` for no limit. After giving up, the next frame starts at `cw_min`.
+    /// Number of transmissions after which a frame is given up; 1 to 255 (the range of the retry limits in the
+    /// standard's MIB). `None` for no limit. The next frame then starts at `cw_min`.
     pub attempts: Option<u32>,
-    /// One back-off slot; not zero.
+    /// Duration of a back-off slot; not zero.
     pub slot: Duration,
     /// Duration of a success: from the start of a data frame without overlap to the moment from which back-off slots
-    /// count again: frame, SIFS, ACK and the DIFS after it. The duration is the same for all stations. It contains no
-    /// back-off slot.
+    /// count again (frame, SIFS, ACK and DIFS). It is the same for all stations, and contains no back-off slot.
     pub success: Duration,
-    /// Duration of a collision: from its start to the moment from which the *bystanders* count slots again: the frame,
-    /// and the DIFS (or EIFS, where they saw a frame begin and could not read it) after it. It contains no slot. All
-    /// frames have equal length. [`Freezing::Standard`] gives the time at which the colliders resume.
+    /// Duration of a collision: from its start to the moment from which the *bystanders* count slots again (the frame
+    /// and a DIFS, or an EIFS if they saw a frame begin and could not read it). It contains no slot. All frames have
+    /// equal length. [`Freezing::Standard`] says when the colliders resume.
     pub collision: Duration,
-    /// Payload of a success, as counted in the throughput.
+    /// Payload of a success, as the throughput counts it.
     pub payload: Bytes,
 }
 
-/// Convention for the back-off counters during a busy period.
+/// Convention for back-off counters during a busy period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freezing {
-    /// As in *Bianchi*: the busy period is one more slot, in which all counters go down by one; all stations resume
+    /// As in *Bianchi*: the busy period is one more slot, in which all counters decrease by one. All stations resume
     /// together, and all may use the first slot.
     Bianchi,
-    /// As in the standard: a counter goes down only at the end of an idle slot, so that a bystander (whose counter is
-    /// at least one, or it would have transmitted too) cannot use the first slot after a busy period. Only the winner
-    /// can, by drawing 0, and then has no competitor.
+    /// As in the standard: a counter decreases only at the end of an idle slot. A bystander's counter is at least one,
+    /// or it would have transmitted too, so a bystander cannot use the first slot after a busy period. Only the winner
+    /// can use it, by drawing 0, and then has no competitor.
     Standard {
-        /// Duration of a collision: from its start to the moment from which the *colliders* count slots again, if the
-        /// medium stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out).
-        /// This duration may be shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where
-        /// the difference is a whole number of slots, to the nanosecond.
+        /// Duration of a collision: from its start to the moment from which the *colliders* count slots again if the
+        /// medium stays idle (the frame and the ACK time-out, and a DIFS if the MAC waits one after the time-out). It
+        /// may be shorter or longer than [`Cell::collision`]. The two grids of slots coincide only if the difference is
+        /// a whole number of slots, to the nanosecond.
         colliders_resume: Duration,
     },
 }
@@ -111,14 +110,14 @@ pub enum Freezing {
 /// Long-run outcome of a saturated cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
-    /// The probability that a station transmits in a slot that it may use. For [`Freezing::Bianchi`]: any slot, busy
-    /// ones included. For [`Freezing::Standard`]: a slot other than the first after a busy period, of a station that
-    /// did not collide just before.
+    /// Probability that a station transmits in a slot that it may use. With [`Freezing::Bianchi`] these are all slots,
+    /// busy ones included. With [`Freezing::Standard`] they exclude the first slot after a busy period, and slots of a
+    /// station that has just collided.
     pub tau: f64,
     /// Share of the transmitted frames that collide, 0 to 1.
     pub collision_probability: f64,
-    /// Share of the frames given up after [`Cell::attempts`] collisions (a frame's collisions are taken as independent,
-    /// as in the models).
+    /// Share of the frames given up after [`Cell::attempts`] collisions. The collisions of a frame are taken as
+    /// independent, as in the models.
     pub drop_probability: f64,
     /// Successful frames of the whole cell, in 1/s.
     pub successes_per_second: f64,
@@ -126,7 +125,7 @@ pub struct Saturation {
     pub throughput_bps: f64,
 }
 
-/// Solves the saturated cell under the given convention.
+/// Solves the saturated cell under the given convention for counters.
 ///
 /// One station is exact: the throughput is `payload / (success + slot * cw_min / 2)`.
 ///
@@ -156,7 +155,7 @@ fn check(cell: &Cell, freezing: Freezing) -> Result<(), Error> {
 }
 
 impl Cell {
-    /// Returns the outcome, given the successes per second and the model's solution.
+    /// Returns the outcome, given the model's solution and its successes per second.
     fn saturation(&self, tau: f64, collision_probability: f64, successes_per_second: f64) -> Saturation {
         let dropped = |attempts| libm::pow(collision_probability, f64::from(attempts));
         Saturation {

@@ -1,33 +1,33 @@
-//! Distributed neighbourhood buffer: how one buffer is split over the queues of a collision domain so that drops cost least.
+//! Distributed neighbourhood buffer: splits one buffer over the queues of a collision domain so that drops cost least.
 //!
-//! Source: section 2.2 of the document, slides of a talk, which state the problem only: `min sum P_i(b_i) c_i` over
-//! `b_i >= 0` with `sum b_i = B`. The drop probability and the solutions are reconstructed:
+//! Source: section 2.2 of the document, slides of a talk. It states only the problem: `min sum P_i(b_i) c_i` over `b_i
+//! >= 0` with `sum b_i = B`. The drop probability and the solutions are reconstructed:
 //!
-//! - `P(b) = (1 - rho) rho^b / (1 - rho^(b+1))`, an M/M/1/b queue that holds `b` packets with the one in service, and
-//!   `1 / (b + 1)` at `rho = 1` (L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, 3.6);
-//! - at `rho = 1` the conditions of Karush, Kuhn and Tucker, `c_i / (b_i + 1)^2` equal wherever `b_i > 0`, give
-//!   `b_i + 1 = (B + M) sqrt(c_i) / sum_j sqrt(c_j)`;
-//! - in whole packets, each goes to the queue where it reduces the cost most, which is optimal because `P` is convex.
+//! - `P(b) = (1 - rho) rho^b / (1 - rho^(b+1))` is that of an M/M/1/b queue, where `b` counts the packet in service. At
+//!   `rho = 1` it is `1 / (b + 1)` (L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, 3.6);
+//! - at `rho = 1` the Karush-Kuhn-Tucker conditions make `c_i / (b_i + 1)^2` equal wherever `b_i > 0`, so that `b_i + 1
+//!   = (B + M) sqrt(c_i) / sum_j sqrt(c_j)`;
+//! - whole packets go, one at a time, to the queue where one more reduces the cost most: `P` is convex.
 //!
 //! Symbols: `B` is `total`, `M` the number of queues, `c_i` their `costs`, `b_i` the split.
 
-/// A queue of the domain.
+/// A queue of the collision domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     /// Cost of a drop in this queue (`c`), not below zero.
     pub cost: f64,
-    /// Arrivals over services (`rho`), not below zero.
+    /// Rate of arrivals divided by that of services (`rho`), not below zero.
     pub load: f64,
 }
 
-/// `P(b)`: the share of arrivals that an M/M/1/b queue drops, which holds `size` packets with the one in service.
+/// Returns `P(b)`: the share of arrivals that an M/M/1/b queue drops. `size` is `b`, the packet in service included.
 pub fn drop_probability(load: f64, size: u32) -> f64 {
-    // 1 / P(b) = 1 + 1 / (rho P(b-1)) from P(0) = 1 on: the closed form without its division of zero by zero at rho = 1.
+    // 1 / P(b) = 1 + 1 / (rho P(b-1)) from P(0) = 1 on: unlike the closed form, it divides by no zero at rho = 1.
     (0..size).fold(1.0, |dropped, _| load * dropped / (1.0 + load * dropped))
 }
 
-/// The split of `total` packets among saturated queues, not in whole packets. A queue whose share would be negative
-/// gets none, and the others share the total. Costs are above zero; without queues there is no split.
+/// Splits `total` packets among saturated queues, with fractions. A queue whose share would be negative gets none, and
+/// the others share the total. Costs are above zero; without queues the result is empty.
 pub fn split(total: f64, costs: &[f64]) -> Vec<f64> {
     let mut takes_part = vec![true; costs.len()];
     loop {
@@ -45,8 +45,8 @@ pub fn split(total: f64, costs: &[f64]) -> Vec<f64> {
     }
 }
 
-/// The split of `total` packets in whole packets, at least `least` each: one at a time to the queue where it reduces
-/// the cost most; among equal ones to the last.
+/// Splits `total` packets in whole packets, at least `least` for each queue. Each packet goes to the queue where it
+/// reduces the cost most; among equal queues, to the last.
 pub fn split_whole(total: u32, queues: &[Queue], least: u32) -> Vec<u32> {
     let mut sizes = vec![least; queues.len()];
     let spares = |queue: &Queue, size: u32| {

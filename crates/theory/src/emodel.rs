@@ -1,20 +1,20 @@
-//! The E-model: how users rate a telephone call, from its delay and its losses.
+//! The E-model: predicts how users rate a telephone call from its delay and its losses.
 //!
-//! Source: ITU-T Recommendation G.107, section 7, `R = Ro - Is - Id - Ie,eff + A`, by its equations (7-1) to (7-29), with
-//! the default values of section 7.7 (Table 3) for everything but the delay, the codec and the loss: handsets, room noise of 35 dB(A)
-//! at both ends, no echo canceller, `A = 0`. Losses are random (`BurstR = 1`), and a digital path without hybrids has one delay:
-//! `T = Ta`, `Tr = 2 Ta`.
+//! Source: ITU-T Recommendation G.107, section 7: `R = Ro - Is - Id - Ie,eff + A`, with equations (7-1) to (7-29).
+//! Delay, codec and loss are inputs; all else has the defaults of section 7.7 (Table 3): handsets, room noise of 35
+//! dB(A) at both ends, no echo canceller, `A = 0`. Losses are random (`BurstR = 1`). A digital path without hybrids has
+//! one delay: `T = Ta`, `Tr = 2 Ta`.
 //!
-//! Symbols are the recommendation's; decibels throughout, delays in milliseconds, `Ppl` in per cent.
+//! Symbols are those of the recommendation. Levels are in decibels, delays in milliseconds, `Ppl` is in per cent.
 
 use units::Duration;
 
-/// Robustness of a codec to losses (section 7.5); values from ITU-T G.113, Appendix I.
+/// How well a codec bears losses (section 7.5); values from ITU-T G.113, Appendix I.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Codec {
     /// `Ie`: the impairment without losses.
     pub impairment: f64,
-    /// `Bpl`: the robustness against losses, in per cent, above zero.
+    /// `Bpl`: the robustness against losses, in per cent; above zero.
     pub robustness: f64,
 }
 
@@ -23,30 +23,30 @@ pub const G711: Codec = Codec { impairment: 0.0, robustness: 4.3 };
 /// G.711 whose receiver conceals losses (G.711 Appendix I), as is usual today.
 pub const G711_CONCEALED: Codec = Codec { impairment: 0.0, robustness: 25.1 };
 
-/// `SLR`, `RLR`: loudness ratings of sender and receiver.
+/// `SLR` and `RLR`: loudness ratings of sender and receiver.
 const SENDER: f64 = 8.0;
 const RECEIVER: f64 = 2.0;
-/// `OLR`
+/// `OLR`: overall loudness rating.
 const OVERALL: f64 = SENDER + RECEIVER;
-/// `STMR`, and with `Dr` = 3 the listener's `LSTR`.
+/// `STMR`: sidetone masking. With `Dr` = 3 it also gives the listener's sidetone rating, `LSTR`.
 const SIDETONE: f64 = 15.0;
 const LISTENER_SIDETONE: f64 = SIDETONE + 3.0;
 /// `TELR`: the loss of the talker's echo.
 const ECHO: f64 = 65.0;
 /// `WEPL`: the loss of the listener's echo.
 const ECHO_PATH: f64 = 110.0;
-/// `Ds`, `Ps`, `Pr`: the handset's weighting of room noise, and that noise at both ends.
+/// `Ds`, `Ps` and `Pr`: how the handset weights room noise, and that noise at both ends.
 const SEND_SIDE: f64 = 3.0;
 const ROOM: f64 = 35.0;
-/// `Nc`, `Nfor`: noise of the circuit, and the floor at the receiver.
+/// `Nc` and `Nfor`: noise of the circuit, and the noise floor at the receiver.
 const CIRCUIT: f64 = -70.0;
 const FLOOR: f64 = -64.0;
-/// `Q` for `qdu` = 1, one pair of G.711's conversions.
+/// `Q` for `qdu` = 1: one pair of G.711's conversions.
 const QUANTISATION: f64 = 37.0;
 
-/// Returns `R` of a call with this mouth-to-ear delay and this share of packets missing, for any cause: at most 100;
-/// 93.2 without delay and loss. Above 80 users are satisfied, below 60 nearly all are dissatisfied (Annex B). An
-/// `R` below zero counts as zero.
+/// Returns `R` of a call with this mouth-to-ear delay and this share of packets missing for any cause: 0 to 100, and
+/// 93.2 without delay and loss. Above 80 users are satisfied, below 60 nearly all are dissatisfied (Annex B). A
+/// negative `R` is returned as zero.
 pub fn rating(mouth_to_ear: Duration, missing: f64, codec: Codec) -> f64 {
     let delay = mouth_to_ear.as_secs_f64() * 1e3;
     let noise = noise();
@@ -55,7 +55,7 @@ pub fn rating(mouth_to_ear: Duration, missing: f64, codec: Codec) -> f64 {
     (ratio - impairments).max(0.0)
 }
 
-/// `No`, (7-3) to (7-7): the sum of all noise.
+/// Returns `No`, (7-3) to (7-7): the sum of all noise.
 fn noise() -> f64 {
     let of_room = |loss: f64| ROOM - loss;
     let sent = of_room(SENDER) - SEND_SIDE - 100.0 + 0.004 * square(of_room(OVERALL) - SEND_SIDE - 14.0);
@@ -65,7 +65,7 @@ fn noise() -> f64 {
     10.0 * libm::log10(sum)
 }
 
-/// `Is`, (7-8) to (7-17): impairments simultaneous with the speech: loudness, sidetone, quantisation.
+/// Returns `Is`, (7-8) to (7-17): impairments that occur together with speech (loudness, sidetone, quantisation).
 fn simultaneous(ratio: f64, noise: f64, delay: f64) -> f64 {
     let loudness = (OVERALL + 0.2 * (64.0 + noise - RECEIVER)) / 8.0;
     let too_loud = 20.0 * (norm(loudness, 8.0) - loudness);
@@ -80,7 +80,7 @@ fn simultaneous(ratio: f64, noise: f64, delay: f64) -> f64 {
     too_loud + by_sidetone + 15.0 * libm::log10(1.0 + power(y) + power(z))
 }
 
-/// `Id`, (7-18) to (7-28): the echo that the talker and the listener hear, and the delay itself.
+/// Returns `Id`, (7-18) to (7-28): impairments from the echoes of talker and listener, and from the delay itself.
 fn delayed(ratio: f64, noise: f64, delay: f64) -> f64 {
     let talker = if delay < 1.0 {
         0.0
@@ -101,7 +101,7 @@ fn delayed(ratio: f64, noise: f64, delay: f64) -> f64 {
     talker + listener + long
 }
 
-/// `Ie,eff`, (7-29): the impairment by the codec and by losses.
+/// Returns `Ie,eff`, (7-29): the impairment from the codec and from losses.
 fn equipment(missing: f64, codec: Codec) -> f64 {
     let percent = 100.0 * missing.clamp(0.0, 1.0);
     codec.impairment + (95.0 - codec.impairment) * percent / (percent + codec.robustness)
@@ -115,7 +115,7 @@ fn power(exponent: f64) -> f64 {
     libm::pow(10.0, exponent)
 }
 
-/// `(1 + x^n)^(1/n)`: the length of a pair of sides 1 and x in the n-norm.
+/// Returns `(1 + x^n)^(1/n)`: the n-norm of the vector (1, x).
 fn norm(x: f64, n: f64) -> f64 {
     libm::pow(1.0 + libm::pow(x, n), 1.0 / n)
 }

@@ -1,4 +1,4 @@
-//! A node whose service rate follows a threshold of its own queue: energy against delay.
+//! A node whose service rate depends on a threshold of its own queue: energy against delay.
 //!
 //! Source: a reconstruction (`docs/energy.md`); the papers prove that such a threshold is optimal. Packets arrive at
 //! `lambda` and are served one at a time, at `mu_lo` while at most `theta` are there, else at `mu_hi`. The cost of a
@@ -8,13 +8,13 @@
 //! `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`,
 //! `eta = L + w (p_lo (A - 1) / G + p_hi T / G)`.
 //!
-//! Such a node sends on packets as they arrive, at `lambda`. Several nodes on several paths, whose services do not
-//! hinder each other, each have their own numbers of packets, cost and best threshold (Jackson), and a path lasts `sum
-//! of L / lambda`.
+//! Packets leave such a node as they arrive, at `lambda`. So if the services of several nodes on several paths do not
+//! hinder each other, each node has its own number of packets, cost and best threshold (Jackson). A path then takes the
+//! time `sum of L / lambda`.
 
 use crate::Error;
 
-/// Number of consecutive thresholds costlier than the best after which the search stops.
+/// The search stops after this number of consecutive thresholds with a higher cost than the best.
 const RISES: u32 = 5;
 /// Largest threshold searched.
 const MOST: u32 = 10_000;
@@ -24,15 +24,15 @@ const MOST: u32 = 10_000;
 pub struct Node {
     /// Arrivals per second.
     pub arrivals: f64,
-    /// Packets per second at the low rate, `mu_lo`.
+    /// Packets per second at the low service rate, `mu_lo`.
     pub low: f64,
-    /// Packets per second at the high rate, `mu_hi`, above `arrivals`.
+    /// Packets per second at the high service rate, `mu_hi`; above `arrivals`.
     pub high: f64,
     /// Power at the low rate, in W.
     pub power_low: f64,
     /// Power at the high rate, in W.
     pub power_high: f64,
-    /// `w`: cost of a watt in packets.
+    /// `w`: cost of one watt, in packets.
     pub weight: f64,
 }
 
@@ -43,10 +43,10 @@ impl Node {
         if usable && self.arrivals < self.high { Ok(()) } else { Err(Error::Arrivals) }
     }
 
-    /// The long-run cost, `eta`, with this threshold: the high rate serves while more packets are there.
+    /// Returns the long-run cost, `eta`, with this threshold: with more packets, the node serves at the high rate.
     ///
     /// # Errors
-    /// [`Error::Arrivals`] for a rate that is not above zero, or if even the high rate is not above that of arrivals.
+    /// [`Error::Arrivals`] if a rate is not above zero, or if the high rate is not above the rate of arrivals.
     pub fn cost(&self, threshold: u32) -> Result<f64, Error> {
         self.check()?;
         let (a, b) = (self.arrivals / self.low, self.arrivals / self.high);
@@ -66,7 +66,7 @@ impl Node {
     /// The threshold with the least cost, `theta*`: thresholds are tried from zero until the cost has risen five times.
     ///
     /// # Errors
-    /// As for [`cost`](Self::cost).
+    /// Those of [`cost`](Self::cost).
     pub fn best(&self) -> Result<u32, Error> {
         let (mut best, mut least, mut rises) = (0, self.cost(0)?, 0);
         for threshold in 1..=MOST {

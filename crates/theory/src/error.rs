@@ -6,7 +6,7 @@ use units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what they are")]
 pub enum Error {
-    /// No station, a class or group without stations, or more stations than the solver allows.
+    /// There is no station, a class or group has none, or there are more stations than the solver allows.
     #[error("each class has at least one station, and all classes together at most the model's MAX_STATIONS")]
     Stations,
     #[error("a station has 1 to 4 access categories")]
@@ -19,7 +19,7 @@ pub enum Error {
     Attempts,
     #[error("the times of slot, frame, success and collision must be above zero and at most one minute")]
     Times,
-    /// `q` is above 1, a rate of arrivals is infinite, or one of them is below 1e-90.
+    /// `q` is above 1, a rate of arrivals is infinite, or `q` or a rate is below 1e-90.
     #[error("q must be above 0 and at most 1, and an arrival rate must be above 0 and finite")]
     Arrivals,
     #[error("an aggregate has 1 to 256 subframes")]
@@ -29,22 +29,22 @@ pub enum Error {
     /// No device is busy for more than a nanosecond in a second.
     #[error("at least one device must have a busy time above zero")]
     Idle,
-    /// No number of best-effort devices gives real time this target delay.
+    /// The target delay of real time can be met with no number of best-effort devices, or with any.
     #[error(
         "the target delay must exceed the delay without best effort, and be below the longest that the model can solve"
     )]
     Target,
-    /// The frame of a hidden pair is too short: the time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a
-    /// frame and the time-out. A station could then receive an ACK to the other before it counts slots.
+    /// The frame of a hidden pair is too short: the time-out is longer than a frame and a SIFS, or SIFS and ACK are
+    /// longer than a frame and the time-out. A station could then receive an ACK for the other before it counts slots.
     #[error("the frame is too short compared with the ACK and its time-out")]
     Short,
-    /// A hidden pair has too many states: the times have too small a common divisor for its windows.
+    /// A hidden pair has too many states: the common divisor of its times is too small for its windows.
     #[error("the model has too many states: round the times, or set smaller windows")]
     States,
 }
 
 impl Error {
-    /// Returns the error of the first check that fails.
+    /// Returns the error of the first pair whose check is false.
     pub(crate) fn first<const N: usize>(checks: [(bool, Self); N]) -> Result<(), Self> {
         checks.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, error)| Err(error))
     }
@@ -55,12 +55,12 @@ pub(crate) fn are_windows(cw_min: u32, cw_max: u32) -> bool {
     cw_min > 0 && (cw_min..=65_535).contains(&cw_max)
 }
 
-/// True for a limit of attempts that a MAC can have.
+/// True if a MAC can have this limit of attempts.
 pub(crate) fn is_limit(attempts: Option<u32>) -> bool {
     attempts.is_none_or(|attempts| (1..=255).contains(&attempts))
 }
 
-/// True for at most a minute, which keeps sums of times far below the end of a 64-bit count of nanoseconds.
+/// True if the time is at most a minute: sums of such times stay far below the largest 64-bit count of nanoseconds.
 pub(crate) fn is_short(time: Duration) -> bool {
     time <= Duration::from_secs(60)
 }

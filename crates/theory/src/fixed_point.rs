@@ -1,13 +1,13 @@
-//! Fixed points of several unknowns, of which a larger one makes the others smaller.
+//! Fixed points of several unknowns, where a larger unknown makes the others smaller.
 
-/// The remaining difference, in any unknown, at which the iteration ends.
+/// The iteration ends when no unknown changes by more than this.
 const CLOSE: f64 = 1e-13;
 
-/// Bound on the iterations for cells whose equations do not converge to the last digit.
+/// Largest number of iterations, for equations that do not converge to the last digit.
 const MOST_ROUNDS: u32 = 20_000;
 
-/// Solves `next(x) = x` from `start` by steps towards `next(x)`. A steep falling map overshoots by whole steps: the
-/// step is halved whenever the difference has not decreased, or has changed its sign without decreasing by half.
+/// Solves `next(x) = x` from `start` by steps towards `next(x)`. Whole steps overshoot if the map falls steeply. So the
+/// step is halved if the difference has not decreased, or has changed its sign without decreasing by half.
 pub(crate) fn settle(start: Vec<f64>, next: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let (mut x, mut step, mut before) = (start, 1.0_f64, f64::INFINITY);
     let mut steps_before = vec![0.0; x.len()];

@@ -1,54 +1,54 @@
-//! The cell whose stations do not always have a frame to send, and may all differ.
+//! The cell of stations that may all differ and do not always have a frame to send.
 //!
 //! Source: D. Malone, K. Duffy, D. Leith, "Modeling the 802.11 Distributed Coordination Function in Nonsaturated
 //! Heterogeneous Conditions", IEEE/ACM Transactions on Networking 15(1), 2007. Its text was not available: the chain
-//! below and the closed form for `tau` are the published ones as far as known. The solution is Sluice's own derivation;
-//! the unit tests compare it with that closed form and with the chain's stationary distribution found by iteration,
-//! also for 802.11b's windows. Agreement of two independent derivations excludes errors in the algebra.
+//! Its text was not available: the chain below and the closed form for `tau` are the published ones as far as they are
+//! known. The solution is Sluice's own derivation. The unit tests compare it with the closed form and with the chain's
+//! stationary distribution, found by iteration. If two independent derivations agree, the algebra has no errors.
 //!
 //! # The chain
 //!
-//! The chain of one station has one step per slot, where a busy period is one slot (Bianchi's convention,
-//! [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi)). States `(i, k)`: a frame waits, stage `i`, counter `k`; `(0,
-//! k)e`: *post-backoff*, the counter runs and no frame waits. With `q` the probability that a frame arrives in a slot,
-//! `p` that an attempt collides, and `1 - p` also that the medium is idle apart from the station:
+//! The chain of one station has one step per slot, and a busy period is one slot (Bianchi's convention,
+//! [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi)). States `(i, k)`: a frame waits, at stage `i` with counter `k`.
+//! States `(0, k)e`: *post-backoff*, the counter runs and no frame waits. A frame arrives in a slot with probability `q`;
+//! an attempt collides with `p`. Apart from the station itself the medium is idle with `1 - p`. Then:
 //!
 //! - `(i, k)` goes to `(i, k - 1)`; `(0, k)e` to `(0, k - 1)` with `q` and to `(0, k - 1)e` otherwise;
 //! - `(i, 0)` transmits. With `p` the frame collides and draws at the next stage, the last one repeating: **no retry
 //!   limit**. With `(1 - p) q` it draws at stage 0 for a frame that waits, with `(1 - p)(1 - q)` in post-backoff;
-//! - `(0, 0)e` stays until a frame arrives. If the medium is then idle (`1 - p`) the frame is sent at once: with `p` it
-//!   collides and draws at stage 1, otherwise post-backoff begins. If the medium is busy the station draws at stage 0.
+//! - `(0, 0)e` stays until a frame arrives. If the medium is then idle (`1 - p`), it is sent at once: with `p` it
+//!   collides and draws at stage 1, otherwise post-backoff begins. If the medium is busy, the station draws at stage 0.
 //!
-//! So `tau = sum over i of b(i, 0) + q (1 - p) b(0, 0)e`. The stations interact through `1 - p_l`, the product of `1 -
-//! tau_j` over the others.
+//! So `tau = sum over i of b(i, 0) + q (1 - p) b(0, 0)e`. The stations depend on each other through `1 - p_l`, the
+//! product of `1 - tau_j` over all others.
 //!
 //! # A queue behind the MAC
 //!
-//! With [`Buffer::Infinite`], a success in `(i, 0)` is followed by a waiting frame with `r` instead of `q`: K. R.
-//! Duffy, A. J. Ganesh, "Modeling the Impact of Buffering on 802.11", IEEE Communications Letters 11(2), 2007 (known by
-//! its abstract only). A departure from a queue with Poisson arrivals leaves it non-empty with the queue's load, so
-//! that `r` is the rate of arrivals times the mean time that a frame takes from its first draw to its success, at most
+//! With [`Buffer::Infinite`], a frame waits after a success in `(i, 0)` with probability `r` instead of `q`: K. R.
+//! Duffy, A. J. Ganesh, "Modeling the Impact of Buffering on 802.11", IEEE Communications Letters 11(2), 2007 (only its
+//! abstract was available). After a departure, a queue with Poisson arrivals is not empty with a probability equal to
+//! its load. So `r` is the rate of arrivals times the mean time from a frame's first draw to its success. It is at most
 //! 1: then the station is saturated.
 //!
 //! # What is assumed
 //!
-//! `q` is the same in every slot, long or short: the probability that *at least one* frame is there when the station
-//! checks. With [`Buffer::None`] there is no queue behind the MAC, and frames that arrive while one waits are lost. For
+//! `q`, the probability that *at least one* frame is there when the station checks, is the same in every slot, long or
+//! short. With [`Buffer::None`] there is no queue behind the MAC, and frames that arrive while one waits are lost. For
 //! Poisson arrivals of rate `lambda`, `q = 1 - exp(-lambda * mean slot)`, see [`Arrivals::Poisson`]. At `q = 1` the
 //! model is Bianchi's saturated cell without a retry limit.
 //!
 //! # What is approximate
 //!
 //! Stations are independent, and so are the slots that one station meets. The reference is a slot-exact Monte Carlo of
-//! interacting stations (`tests/malone.rs`: 1 to 20 alike ones, `q` from 0.002 to 1, and three mixed cells). The
-//! collision probability is at most 0.014 off, the throughput of a station 0.9 %; both are worst half-way to
+//! interacting stations (`tests/malone.rs`: 1 to 20 alike stations with `q` from 0.002 to 1, and three mixed cells).
+//! The error is at most 0.014 in collision probability and 0.9 % of a station's throughput. Both are worst half-way to
 //! saturation.
 //!
-//! Compared with the simulator, whose arrivals do not follow slots, a cell with queues is valid **up to 80 % of its
+//! In the simulator arrivals do not follow slots. Compared with it, a cell with queues is valid **up to 80 % of its
 //! saturated throughput and again from 120 % on** (0.025 in collision probability, 4 % of throughput). Between these
-//! loads, frames that arrive during a long busy slot meet after it; the model spreads arrivals over all slots alike and
-//! predicts too few collisions: 0.06 instead of 0.17 for 20 stations of 802.11b at 4.8 Mb/s. The published model also
-//! takes `1 - p` as the probability to find the medium idle, even where the medium is busy 80 % of the time.
+//! loads, frames that arrive during a long busy slot meet after it. The model spreads arrivals evenly over all slots
+//! and predicts too few collisions: 0.06 instead of 0.17 for 20 stations of 802.11b at 4.8 Mb/s. The published model
+//! also takes `1 - p` as the probability of an idle medium, even where the medium is busy 80 % of the time.
 
 use crate::Error;
 use crate::dcf::backoff::Backoff;
@@ -57,10 +57,10 @@ use crate::fixed_point::settle;
 use crate::slot::{self, Contender};
 use units::{Bytes, Duration};
 
-/// The largest cell that is solved, over all groups.
+/// The largest number of stations in all groups together.
 pub const MAX_STATIONS: u32 = 1000;
 
-/// Keeps the square of the rarest arrivals' `q` apart from zero.
+/// Smallest `q` or rate of arrivals: its square is still above zero.
 const RAREST: f64 = 1e-90;
 
 /// Arrivals of frames at a station.
@@ -77,11 +77,11 @@ pub enum Arrivals {
 pub enum Buffer {
     /// Waiting frames are lost: there is room for one frame.
     None,
-    /// Any number of frames waits.
+    /// The buffer holds any number of waiting frames.
     Infinite,
 }
 
-/// Stations that do not differ.
+/// Stations that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
     /// Number of stations, at least 1.
@@ -92,22 +92,22 @@ pub struct Group {
     pub buffer: Buffer,
     /// The first window: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
     pub cw_min: u32,
-    /// Largest window: a collision changes `CW` to `2 CW + 1`, up to this one; `cw_min` to 65535.
+    /// Largest window, `cw_min` to 65535: a collision changes `CW` to `2 CW + 1`, but not above this value.
     pub cw_max: u32,
-    /// Duration of a success: from the start of a frame without overlap to the moment when back-off slots count again.
+    /// Duration of a success: from the start of a frame without overlap to when back-off slots count again.
     pub success: Duration,
-    /// Time of a collision whose longest frame is of this group.
+    /// Duration of a collision whose longest frame is of this group.
     pub collision: Duration,
-    /// Payload of a success, as counted in the throughput.
+    /// Payload of a success, as the throughput counts it.
     pub payload: Bytes,
 }
 
-/// The stationary outcome of the stations of one group.
+/// Long-run outcome of the stations of one group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// `q`, as given or as found.
+    /// `q`: given with the arrivals, or found.
     pub q: f64,
-    /// The probability that a success is followed by a frame that waits already: `q` without a buffer.
+    /// `r`: probability that a frame already waits after a success. Without a buffer it is `q`.
     pub r: f64,
     /// The probability that a station transmits in a slot.
     pub tau: f64,
@@ -119,7 +119,7 @@ pub struct Outcome {
     pub throughput_bps: f64,
 }
 
-/// Solves the cell of these groups; the outcomes are in their order.
+/// Solves the cell of these groups. Returns an outcome for each group, in the same order.
 ///
 /// # Errors
 ///
@@ -135,7 +135,7 @@ pub fn solve(groups: &[Group], slot: Duration) -> Result<Vec<Outcome>, Error> {
         let taus = laws.iter().zip(supplies).zip(p).map(|((law, supply), &p)| tau(law, supply, p)).collect();
         Contention { groups, taus }
     };
-    // Unknown are the p of each group and, last, the logarithm of the mean slot.
+    // The unknowns are the p of each group and, last, the logarithm of the mean slot.
     let mut start = vec![0.0; groups.len()];
     start.push(libm::log(slot.as_secs_f64()));
     let settled = settle(start, |unknowns| {
@@ -152,7 +152,7 @@ pub fn solve(groups: &[Group], slot: Duration) -> Result<Vec<Outcome>, Error> {
     Ok(supplies.into_iter().enumerate().map(|(l, supply)| cell.outcome(l, supply, p[l], mean_slot_s)).collect())
 }
 
-/// A station's supply of frames.
+/// How frames come to a station.
 #[derive(Clone, Copy)]
 struct Supply {
     /// Probability that a frame arrives in a slot.
@@ -166,16 +166,16 @@ impl Supply {
         let q = group.arrivals.per_slot(mean_slot_s);
         let r = match group.buffer {
             Buffer::None => q,
-            // The arrivals of a slot are -ln(1 - q) on average.
+            // The mean number of arrivals in a slot is -ln(1 - q).
             Buffer::Infinite => (-libm::log1p(-q) * slots_of_a_frame(law, p)).min(1.0),
         };
         Self { q, r }
     }
 }
 
-/// Mean slots from a frame's first draw to its success, the slots of its transmissions included.
+/// Returns the mean number of slots from a frame's first draw to its success, including those of its transmissions.
 fn slots_of_a_frame(law: &Backoff, p: f64) -> f64 {
-    // An attempt takes its draw and its own slot, and there are 1 / (1 - p) attempts.
+    // An attempt takes the slots drawn and its own; there are 1 / (1 - p) attempts.
     (law.mean(p) + 1.0) / (1.0 - p)
 }
 
@@ -183,38 +183,38 @@ impl Arrivals {
     fn per_slot(self, mean_slot_s: f64) -> f64 {
         match self {
             Self::PerSlot(q) => q,
-            // A rate so small that q vanishes beside 1 still has one above zero.
+            // For a very small rate q vanishes beside 1, but expm1 still gives it a value above zero.
             Self::Poisson(rate) => -libm::expm1(-rate * mean_slot_s),
         }
     }
 }
 
-/// `tau` of a station with this back-off law and supply of frames. The chain is solved per transmission from `(i, 0)`, that is with the sum of
-/// `b(i, 0)` set to 1 and normalised at the end, so that `q = 1` (no post-backoff at all) is no special case.
+/// Returns `tau` of a station with this back-off law and supply of frames. The chain is solved per transmission from
+/// `(i, 0)`: the sum of `b(i, 0)` is 1 and normalised at the end. So `q = 1` (no post-backoff) is no special case.
 fn tau(law: &Backoff, Supply { q, r }: Supply, p: f64) -> f64 {
     let idle = 1.0 - p;
     let windows = law.windows();
     let first_draws = f64::from(windows[0]) + 1.0;
-    // With one entry into each (0, k)e: b(0,k)e is 1 + (1 - q) b(0,k+1)e.
+    // With one entry into each (0, k)e, b(0,k)e is 1 + (1 - q) b(0,k+1)e.
     let (mut quiet, mut counting, mut still_to_count) = (0.0, 0.0, 0.0);
     for k in (1..=windows[0]).rev() {
         quiet = 1.0 + (1.0 - q) * quiet;
         counting += quiet;
-        // When a frame arrives at counter k, the station passes the k slots of (0, k - 1) to (0, 0).
+        // If a frame arrives at counter k, the station passes the k slots from (0, k - 1) to (0, 0).
         still_to_count += q * f64::from(k) * quiet;
     }
     quiet = 1.0 + (1.0 - q) * quiet;
 
-    // (0, 0)e is left with q; it is entered by `quiet` for each entry, and an entry follows (1 - p)(1 - r) of the
-    // transmissions, and q (1 - p)^2 of the slots in (0, 0)e itself. The number of draws less `quiet` is q * counting.
+    // The station leaves (0, 0)e with q. Each draw in post-backoff enters it `quiet` times. Such a draw follows (1 -
+    // p)(1 - r) of the transmissions and q (1 - p)^2 of the slots in (0, 0)e. Draws less `quiet` are q * counting.
     let waiting = quiet * (1.0 - r) * idle / (q * (q * counting + quiet * p * (1.0 + idle)));
     let entries = ((1.0 - r) * idle + q * idle * idle * waiting) / first_draws;
 
-    // Stage 0 with a frame: drawn so, or joined on the way.
+    // Stage 0 with a frame that was there at the draw, or that came during post-backoff.
     let drawn = r * idle + q * p * waiting;
     let at_first_stage = drawn + entries * q * counting;
     let mut slots = waiting + entries * (counting + still_to_count) + drawn * (first_draws + 1.0) / 2.0;
-    // The later stages; the last one, which repeats, has what is left of the transmissions.
+    // Later stages; the last one repeats and has the remaining transmissions.
     let (mut at_stage, mut left) = (p * at_first_stage + q * idle * p * waiting, 1.0 - at_first_stage);
     let last = windows.len() - 1;
     for window in windows.iter().take(last).skip(1) {
@@ -226,7 +226,7 @@ fn tau(law: &Backoff, Supply { q, r }: Supply, p: f64) -> f64 {
     (1.0 + q * idle * waiting) / slots
 }
 
-/// The cell at given attempt probabilities.
+/// The cell, with given attempt probabilities.
 struct Contention<'a> {
     groups: &'a [Group],
     taus: Vec<f64>,
@@ -241,7 +241,7 @@ impl Contention<'_> {
         self.groups.iter().zip(&self.taus).map(one).collect()
     }
 
-    /// Returns the probability for each group's stations that not all others are silent.
+    /// Returns, for each group, the probability that not all other stations are silent.
     fn collision_probabilities(&self) -> Vec<f64> {
         let idle = slot::idle(&self.contenders());
         self.taus.iter().map(|tau| (1.0 - idle / (1.0 - tau)).max(0.0)).collect()

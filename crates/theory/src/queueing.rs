@@ -1,10 +1,10 @@
 //! Single-server queues, first come, first served, with Poisson arrivals.
 //!
-//! Rates are in 1/s, times in s; numbers count the customers in the system, the one in service included. Source:
-//! L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, chapter 3 (M/M/1, M/M/1/K) and chapter 5 (M/G/1, the
+//! Rates are in 1/s, times in s. Numbers count all customers in the system, including the one in service. Source: L.
+//! Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, chapter 3 (M/M/1, M/M/1/K) and chapter 5 (M/G/1, the
 //! Pollaczek-Khinchine mean values).
 
-/// Why a queue has no solution.
+/// Reason why a queue has no solution.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The load is 1 or more: the queue grows for ever.
@@ -27,7 +27,7 @@ fn not_negative(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
-/// M/G/1: any service time, known by its mean and variance.
+/// M/G/1: service times of any distribution, of which only mean and variance matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mg1 {
     arrivals: f64,
@@ -36,11 +36,11 @@ pub struct Mg1 {
 }
 
 impl Mg1 {
-    /// `arrivals` per second; `mean_service_s` in s, `service_variance` in s^2.
+    /// Makes a queue from `arrivals` per second, `mean_service_s` in s and `service_variance` in s^2.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`], or [`Error::Unstable`] at a load of 1 and above.
+    /// [`Error::OutOfRange`], or [`Error::Unstable`] if the load is 1 or more.
     pub fn new(arrivals: f64, mean_service_s: f64, service_variance: f64) -> Result<Self, Error> {
         if !not_negative(arrivals) || !positive(mean_service_s) || !not_negative(service_variance) {
             return Err(Error::OutOfRange);
@@ -49,23 +49,23 @@ impl Mg1 {
         if load < 1.0 { Ok(Self { arrivals, mean_service_s, service_variance }) } else { Err(Error::Unstable { load }) }
     }
 
-    /// Share of the time in which the server is busy.
+    /// Returns the share of the time in which the server is busy.
     pub fn load(&self) -> f64 {
         self.arrivals * self.mean_service_s
     }
 
-    /// Mean time in the queue before service, in s: `lambda E[S^2] / (2 (1 - rho))`.
+    /// Returns the mean time in the queue before service, in s: `lambda E[S^2] / (2 (1 - rho))`.
     pub fn mean_wait_s(&self) -> f64 {
         let second_moment = self.mean_service_s * self.mean_service_s + self.service_variance;
         self.arrivals * second_moment / (2.0 * (1.0 - self.load()))
     }
 
-    /// Mean time in the system, in s.
+    /// Returns the mean time in the system, in s.
     pub fn mean_sojourn_s(&self) -> f64 {
         self.mean_wait_s() + self.mean_service_s
     }
 
-    /// Mean number in the system, by Little's law.
+    /// Returns the mean number in the system, according to Little's law.
     pub fn mean_number(&self) -> f64 {
         self.arrivals * self.mean_sojourn_s()
     }
@@ -79,11 +79,11 @@ pub struct Mm1 {
 }
 
 impl Mm1 {
-    /// `arrivals` a second, `services` a second of a busy server.
+    /// Makes a queue from `arrivals` per second and `services` per second of busy time.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`], or [`Error::Unstable`] at a load of 1 and above.
+    /// [`Error::OutOfRange`], or [`Error::Unstable`] if the load is 1 or more.
     pub fn new(arrivals: f64, services: f64) -> Result<Self, Error> {
         if !not_negative(arrivals) || !positive(services) {
             return Err(Error::OutOfRange);
@@ -92,27 +92,27 @@ impl Mm1 {
         if load < 1.0 { Ok(Self { arrivals, services }) } else { Err(Error::Unstable { load }) }
     }
 
-    /// Share of the time in which the server is busy.
+    /// Returns the share of the time in which the server is busy.
     pub fn load(&self) -> f64 {
         self.arrivals / self.services
     }
 
-    /// Mean number in the system: `rho / (1 - rho)`.
+    /// Returns the mean number in the system: `rho / (1 - rho)`.
     pub fn mean_number(&self) -> f64 {
         self.load() / (1.0 - self.load())
     }
 
-    /// Mean time in the system, in s: `1 / (mu - lambda)`.
+    /// Returns the mean time in the system, in s: `1 / (mu - lambda)`.
     pub fn mean_sojourn_s(&self) -> f64 {
         1.0 / (self.services - self.arrivals)
     }
 
-    /// Mean time in the queue before service, in s.
+    /// Returns the mean time in the queue before service, in s.
     pub fn mean_wait_s(&self) -> f64 {
         self.load() * self.mean_sojourn_s()
     }
 
-    /// Returns this `quantile` of the time in the system, in s; the time is exponential.
+    /// Returns this `quantile` of the time in the system, in s. The distribution of the time is exponential.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Mm1 {
     }
 }
 
-/// M/M/1/K: room for `K` customers, the one in service included; arrivals at a full system are lost. Any load.
+/// M/M/1/K: the system has room for `K` customers, including the one in service; a full one loses arrivals. Any load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mm1k {
     arrivals: f64,
@@ -135,7 +135,7 @@ pub struct Mm1k {
 }
 
 impl Mm1k {
-    /// `arrivals` a second, `services` a second of a busy server, `room` customers in the system.
+    /// Makes a queue from `arrivals` per second, `services` per second of busy time, and `room` in customers.
     ///
     /// # Errors
     ///
@@ -148,31 +148,31 @@ impl Mm1k {
         }
     }
 
-    /// The probability that an arrival is lost, that is, that the system is full (arrivals see time averages):
-    /// `rho^K / (1 + rho + ... + rho^K)`.
+    /// Returns the probability that an arrival is lost: `rho^K / (1 + rho + ... + rho^K)`. Arrivals see time averages,
+    /// so this is also the share of time in which the system is full.
     pub fn loss_probability(&self) -> f64 {
         let (least_likely, sum, _) = self.weights();
         if self.arrivals < self.services { least_likely / sum } else { 1.0 / sum }
     }
 
-    /// Mean number in the system.
+    /// Returns the mean number in the system.
     pub fn mean_number(&self) -> f64 {
         let (_, sum, moment) = self.weights();
         let from_the_likely_end = moment / sum;
         if self.arrivals < self.services { from_the_likely_end } else { f64::from(self.room) - from_the_likely_end }
     }
 
-    /// Mean time in the system of admitted customers, in s, by Little's law.
+    /// Returns the mean time that admitted customers spend in the system, in s, according to Little's law.
     pub fn mean_sojourn_s(&self) -> f64 {
         let (least_likely, sum, _) = self.weights();
-        // All that enter are served: the rates of entry and departure are the services times the busy share of time.
+        // All admitted customers are served, so the rate of entry is the service rate times the busy share of time.
         let empty = if self.arrivals < self.services { 1.0 / sum } else { least_likely / sum };
         self.mean_number() / (self.services * (1.0 - empty))
     }
 
-    /// The state probabilities, relative to the likelier of "empty" and "full" and counted from there: the last one,
-    /// their sum, and their first moment. The solution uses powers of a ratio up to 1, so that nothing overflows and a
-    /// load of 1 needs no special case.
+    /// Returns weights of the states, relative to the likelier of "empty" and "full" and counted from that state: the
+    /// last weight, the sum, and the first moment. Only powers of a ratio up to 1 occur, so that nothing overflows and
+    /// a load of 1 needs no special case.
     fn weights(&self) -> (f64, f64, f64) {
         let ratio = (self.arrivals / self.services).min(self.services / self.arrivals);
         let (mut weight, mut sum, mut moment) = (1.0, 1.0, 0.0);

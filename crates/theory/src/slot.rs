@@ -1,11 +1,11 @@
-//! Outcome of a slot when classes of stations may transmit in it, each station independently of the others.
+//! Outcome of a slot in which several classes of stations may transmit, each station independently.
 
 use units::Duration;
 
-/// Alike stations that take part in a slot.
+/// Stations of one class that may transmit in a slot.
 pub(crate) struct Contender {
     pub(crate) stations: u32,
-    /// The probability that one of them transmits.
+    /// Probability that one of these stations transmits.
     pub(crate) tau: f64,
     pub(crate) success: Duration,
     /// Duration of a collision whose longest frame is of this class.
@@ -17,25 +17,25 @@ impl Contender {
         libm::pow(1.0 - self.tau, f64::from(self.stations))
     }
 
-    /// Returns the probability that one of this class transmits and no other station, when a slot is idle with `idle`.
+    /// Returns the probability that only one station of this class transmits. `idle`: probability of an idle slot.
     pub(crate) fn success(&self, idle: f64) -> f64 {
         f64::from(self.stations) * self.tau * idle / (1.0 - self.tau)
     }
 }
 
-/// Returns the probability of an idle slot.
+/// Returns the probability that a slot is idle.
 pub(crate) fn idle(contenders: &[Contender]) -> f64 {
     contenders.iter().map(Contender::silent).product()
 }
 
-/// The mean duration, in s. A collision lasts as long as its longest frame.
+/// Returns the mean duration of a slot, in s. A collision lasts as long as its longest frame.
 pub(crate) fn mean_s(contenders: &[Contender], slot: Duration) -> f64 {
     let idle = idle(contenders);
     let mut longest_first: Vec<&Contender> = contenders.iter().collect();
     longest_first.sort_by_key(|contender| core::cmp::Reverse(contender.collision));
     let (mut mean, mut none_longer) = (idle * slot.as_secs_f64(), 1.0);
     for contender in longest_first {
-        // First every busy slot counts as a collision; then the successes are corrected.
+        // Each busy slot first counts as a collision; then the successes are corrected.
         let none_as_long = none_longer * contender.silent();
         let (success_s, collision_s) = (contender.success.as_secs_f64(), contender.collision.as_secs_f64());
         mean += (none_longer - none_as_long) * collision_s + contender.success(idle) * (success_s - collision_s);

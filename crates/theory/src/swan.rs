@@ -1,8 +1,8 @@
-//! SWAN's analytic models: real-time and best-effort devices on one DCF channel, each busy for a part of the time.
+//! SWAN's analytic models: real-time and best-effort devices on one DCF channel, each busy for a share of the time.
 //!
-//! Source: section IV of the document that proposes SWAN (Ahn, Campbell, Veres, Sun, "SWAN: Service Differentiation in Stateless
-//! Wireless Ad Hoc Networks", INFOCOM 2002); equation numbers are its own. "S2" and so on number its contradictions,
-//! listed in `docs/controllers/swan.md`. Symbols, with the names used here:
+//! Source: section IV of the document that proposes SWAN (Ahn, Campbell, Veres, Sun, "SWAN: Service Differentiation in
+//! Stateless Wireless Ad Hoc Networks", INFOCOM 2002); equation numbers are its own. S2 and the like are its
+//! contradictions, listed in `docs/controllers/swan.md`. Symbols, with the names used here:
 //!
 //! | symbol | name | unit |
 //! |---|---|---|
@@ -20,7 +20,7 @@
 //!
 //! # What is solved
 //!
-//! Two classes of `n_i` devices, of which each transmits in a slot with probability `p_on,i tau_i`:
+//! There are two classes of `n_i` devices. Each device transmits in a slot with probability `p_on,i tau_i`:
 //!
 //! - (1) `tau_i = 2 (1 - 2 p_i) / ((1 - 2 p_i)(W + 1) + p_i W (1 - (2 p_i)^m))`, Bianchi's law without a retry limit;
 //! - (2) `p_i = 1 - (1 - p_on,i tau_i)^(n_i - 1) (1 - p_on,j tau_j)^(n_j)`, `j` the other class;
@@ -29,15 +29,15 @@
 //!   tau_j)^(n_j)`. The document prints `tau_1` in class 2's term (S2), and again in (11) (S3);
 //! - (5) `S = P_s P_tr / ((1 - P_tr) sigma + P_tr (P_s T_s + (1 - P_s) T_c))`.
 //!
-//! [`mac_delay`], the document's section IV-A, takes `p_on,1` and `p_on,2` as measured and adds Little's law. [`equilibrium`],
-//! section IV-B, takes a target for class 1 and finds `n̄_2`: (8) to (11) are (2) to (4) with `n̄_2` devices of class 2
-//! that are always busy.
+//! [`mac_delay`], section IV-A of the document, takes measured `p_on,1` and `p_on,2` and adds Little's law.
+//! [`equilibrium`], section IV-B, takes a target for class 1 and finds `n̄_2`. Its (8) to (11) are (2) to (4), with
+//! `n̄_2` devices of class 2 that are always busy.
 //!
 //! # What is assumed
 //!
-//! The method of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions
-//! independent from slot to slot and of each other; all packets take `T_s` or `T_c`. The devices are busy independently
-//! of each other.
+//! Slots are as in [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi). All devices are in range, there is no retry
+//! limit, and transmissions are independent from slot to slot and of each other. All packets take `T_s` or `T_c`. The
+//! devices are busy independently of each other.
 
 mod delay;
 mod target;
@@ -51,7 +51,7 @@ use crate::error::{are_windows, takes_time};
 use crate::fixed_point::settle;
 use units::Duration;
 
-/// The largest number of devices in both classes together.
+/// The largest number of devices in the two classes together.
 pub const MAX_DEVICES: u32 = 1000;
 
 /// Parameters common to all devices.
@@ -59,14 +59,14 @@ pub const MAX_DEVICES: u32 = 1000;
 pub struct Channel {
     /// `W - 1`: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
     pub cw_min: u32,
-    /// `2^m W - 1`: the window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
+    /// `2^m W - 1`, the largest window, `cw_min` to 65535: each collision changes `CW` to `2 CW + 1` up to it.
     pub cw_max: u32,
-    /// `sigma`, one back-off slot.
+    /// `sigma`: duration of a back-off slot.
     pub slot: Duration,
-    /// `T_s`: duration of a frame without overlap and its exchange, up to the DIFS after its ACK; the mean over the
-    /// packets' lengths.
+    /// `T_s`: duration of a frame without overlap and of its exchange, up to the end of the DIFS after its ACK. It is
+    /// the mean over the packets' lengths.
     pub success: Duration,
-    /// `T_c`: the longer of two frames that overlap and the DIFS after it; the mean over the packets' lengths.
+    /// `T_c`: duration of the longer of two frames that overlap and of its DIFS; the mean over the packets' lengths.
     pub collision: Duration,
 }
 
@@ -77,11 +77,11 @@ impl Channel {
         Error::first([windows, (times.into_iter().all(takes_time), Error::Times)])
     }
 
-    /// (1) and (2) together: `devices[i]`, which may be a fraction, of class `i` are each busy for `busy[i]` of the time.
+    /// Solves (1) and (2). `devices[i]` of class `i`, maybe with a fraction, are busy for `busy[i]` of the time each.
     fn settle(&self, devices: [f64; 2], busy: [f64; 2]) -> Contention {
         let law = Backoff::new(self.cw_min, self.cw_max, None);
         let at = |p: &[f64]| {
-            // (1) as one attempt in the slots of its draw and its own: without the 0/0 at p = 1/2.
+            // (1), where an attempt takes the slots drawn and its own; this avoids 0/0 at p = 1/2.
             let tau = [p[0], p[1]].map(|p| 1.0 / (1.0 + law.mean(p)));
             Contention { devices, tau, attempt: [busy[0] * tau[0], busy[1] * tau[1]] }
         };
@@ -89,7 +89,7 @@ impl Channel {
     }
 }
 
-/// Outcome of a slot when each of `devices[i]` transmits in it with probability `attempt[i]`.
+/// A slot in which each of `devices[i]` transmits with probability `attempt[i]`.
 struct Contention {
     devices: [f64; 2],
     tau: [f64; 2],
@@ -98,29 +98,29 @@ struct Contention {
 }
 
 impl Contention {
-    /// Returns the logarithm of the probability of an idle slot; exact also where transmissions are very rare.
+    /// Returns the logarithm of the probability of an idle slot. It is exact even if transmissions are very rare.
     fn log_idle(&self) -> f64 {
         self.devices[0] * libm::log1p(-self.attempt[0]) + self.devices[1] * libm::log1p(-self.attempt[1])
     }
 
-    /// (2). With less than one device in a class and no other device, (8) is below zero: such a device meets no other.
+    /// Returns (2). With less than one device in a class and no other device, (8) would be below zero; here it is 0.
     fn collision_probabilities(&self) -> [f64; 2] {
         self.attempt.map(|attempt| -libm::expm1((self.log_idle() - libm::log1p(-attempt)).min(0.0)))
     }
 
-    /// (3).
+    /// Returns (3).
     fn transmission(&self) -> f64 {
         -libm::expm1(self.log_idle())
     }
 
-    /// The terms of (4): the probability that a slot is a success of class `i`.
+    /// Returns the terms of (4): for each class, the probability that a slot is its success.
     fn successes(&self) -> [f64; 2] {
         let of =
             |i: usize| self.devices[i] * self.attempt[i] * libm::exp(self.log_idle() - libm::log1p(-self.attempt[i]));
         [of(0), of(1)]
     }
 
-    /// The denominator of (5) and (12), in s.
+    /// Returns the denominator of (5) and (12), in s.
     fn mean_slot_s(&self, channel: &Channel) -> f64 {
         let (transmission, success) = (self.transmission(), self.successes().iter().sum::<f64>());
         (1.0 - transmission) * channel.slot.as_secs_f64()

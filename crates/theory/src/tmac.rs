@@ -1,17 +1,17 @@
-//! T-MAC's throughput: all nodes of a collision domain send in order of the packets' age, as with one shared FIFO.
+//! T-MAC's throughput: all nodes of a collision domain send in order of the packets' age, as from one FIFO.
 //!
-//! Source: a reconstruction (`docs/tmac.md`): the papers' own closed form was not available. In a
-//! domain where one node sends at a time, a FIFO serves all flows that always have a packet at one rate,
+//! Source: a reconstruction (`docs/tmac.md`): the papers' own closed form was not available. If one node of a domain
+//! sends at a time, a FIFO serves all flows that always have a packet at the same rate,
 //!
 //! `x = 1 / sum over flows, sum over a flow's hops in the domain, of (t_data + t_ack / b)`,
 //!
-//! with the channel times of a data packet and of an acknowledgement on that hop, and `b` packets for each
-//! acknowledgement. Under TCP a packet and its acknowledgement pass all of their hops before any younger packet; its
-//! successor is the youngest of all. So in a round every packet of every window is served once as data and once as
-//! acknowledgement, and rates are proportional to windows ([`tcp`]). In the simulator a relay's MAC sends the packet
-//! that it holds before an older one, which favours nearby sources.
+//! with the channel times of a data packet and of a transport acknowledgement on that hop, and `b` packets for each
+//! acknowledgement. Under TCP a packet and its acknowledgement pass all of their hops before any younger packet. The
+//! packet that follows is the youngest of all. So in a round every packet of every window is served once, and so is its
+//! acknowledgement. Rates are thus proportional to windows ([`tcp`]). In the simulator a relay's MAC sends the packet
+//! that it holds before an older one. This favours sources near the gateway.
 //!
-//! Under plain contention all nodes with packets are equally likely to send next: rates then depend on which queues are
+//! Under plain contention all nodes with packets are equally likely to send next. Rates then depend on which queues are
 //! empty, and there is no product form. `tests/contention.rs` solves the chain numerically for small windows.
 
 use crate::Error;
@@ -25,11 +25,11 @@ pub struct Hop {
     pub ack_s: f64,
 }
 
-/// The rate of every flow in packets per second, `x`, if all cross one domain and always have a packet.
-/// `packets_per_ack`: data packets per transport acknowledgement, `b`.
+/// Returns the rate of each flow, `x`, in packets per second, if all cross one domain and always have a packet.
+/// `packets_per_ack`, `b`, is the number of data packets for each transport acknowledgement.
 ///
 /// # Errors
-/// [`Error::Stations`] without a hop, [`Error::Times`] for a time that is not finite, negative, or zero for data, or where
+/// [`Error::Stations`] without a hop. [`Error::Times`] if a time is negative or not finite, a data time is zero, or
 /// `packets_per_ack` is below 1.
 pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
     let hops = || flows.iter().flat_map(|hops| hops.iter());
@@ -39,11 +39,11 @@ pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
     Ok(1.0 / hops().map(|hop| hop.data_s + hop.ack_s / packets_per_ack).sum::<f64>())
 }
 
-/// The rates of TCP flows in packets per second, `x_f = W_f / sum of W_g c_g`, if each keeps its window of `W` packets
-/// within the domain. `c_g` is the channel time of a packet of flow `g` and its part of an acknowledgement on all hops.
+/// Returns the rates of TCP flows in packets per second, `x_f = W_f / sum of W_g c_g`, if each keeps `W` packets in the
+/// domain. `c_g` is the channel time, on all hops, of a packet of flow `g` and its part of an acknowledgement.
 ///
 /// # Errors
-/// As for [`rate`]; also [`Error::Stations`] for a window of zero.
+/// Those of [`rate`], and [`Error::Stations`] for a window of zero.
 pub fn tcp(flows: &[(u32, &[Hop])], packets_per_ack: f64) -> Result<Vec<f64>, Error> {
     let are_flows = !flows.is_empty() && flows.iter().all(|(window, _)| *window > 0);
     Error::first([(are_flows, Error::Stations)])?;
@@ -54,8 +54,8 @@ pub fn tcp(flows: &[(u32, &[Hop])], packets_per_ack: f64) -> Result<Vec<f64>, Er
     Ok(flows.iter().map(|(window, _)| f64::from(*window) / round_s).collect())
 }
 
-/// Returns the share of each source of a parking lot, in packets per slot: `2 / (K (K + 1))`. `K` sources stand 1 to
-/// `K` hops from the gateway, all in one domain, and each hop takes one slot. None without a source.
+/// Returns the share of each source of a parking lot, in packets per slot: `2 / (K (K + 1))`. `K` sources are 1 to `K`
+/// hops away from the gateway. All are in one domain, and each hop takes one slot. `None` without a source.
 pub fn parking_lot(sources: u32) -> Option<f64> {
     let sources = f64::from(sources);
     (sources >= 1.0).then(|| 2.0 / (sources * (sources + 1.0)))

@@ -1,4 +1,4 @@
-//! Binary exponential back-off: the windows by stage, and a station's draws when each attempt collides with the same
+//! Binary exponential back-off: the window of each stage, and a station's draws if each attempt collides with the same
 //! probability `p`.
 
 use super::Cell;
@@ -26,12 +26,12 @@ impl Backoff {
         Self { windows: growing.chain([cw_max]).collect(), limited: false }
     }
 
-    /// `CW_i` by stage `i`.
+    /// Returns `CW_i` for each stage `i`.
     pub(crate) fn windows(&self) -> &[u32] {
         &self.windows
     }
 
-    /// The stage that follows a failure at `stage`: the first one of the next frame, where this one is given up.
+    /// Returns the stage after a failure at `stage`: the first one of the next frame if this frame is given up.
     pub(crate) fn after_failure(&self, stage: usize) -> usize {
         let last = self.windows.len() - 1;
         match stage {
@@ -41,12 +41,12 @@ impl Backoff {
         }
     }
 
-    /// True if a failure at `stage` is a frame's last.
+    /// True if a frame is given up after a failure at `stage`.
     pub(crate) fn gives_up(&self, stage: usize) -> bool {
         self.limited && stage + 1 == self.windows.len()
     }
 
-    /// The probability that an attempt is one of stage `i`: (29), proportional to `p^i`.
+    /// Returns, for each stage `i`, the probability that an attempt is of this stage: (29), proportional to `p^i`.
     pub(super) fn stages(&self, p: f64) -> Vec<f64> {
         let mut shares: Vec<f64> =
             core::iter::successors(Some(1.0), |share| Some(share * p)).take(self.windows.len()).collect();
@@ -63,12 +63,12 @@ impl Backoff {
         shares
     }
 
-    /// The mean number of slots drawn for an attempt: the sum in (32), with `beta_i = CW_i / 2` as in (31).
+    /// Returns the mean number of slots drawn for an attempt: the sum in (32), with `beta_i = CW_i / 2` as in (31).
     pub(crate) fn mean(&self, p: f64) -> f64 {
         self.stages(p).iter().zip(&self.windows).map(|(share, &cw)| share * f64::from(cw) / 2.0).sum()
     }
 
-    /// For a station that has just collided, at index `b`: the probability that its new draw is `b`, if it is not less.
+    /// After a collision: at index `b`, the probability that the new draw is `b`, given that it is at least `b`.
     pub(super) fn hazard_after_collision(&self, p: f64) -> Vec<f64> {
         let widest = *self.windows.iter().max().expect("there is a first window");
         let mut mass = vec![0.0; widest as usize + 1];

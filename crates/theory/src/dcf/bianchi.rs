@@ -6,10 +6,10 @@ use super::{Cell, Saturation};
 pub(super) fn solve(cell: &Cell) -> Saturation {
     let backoff = Backoff::of(cell);
     let stations = f64::from(cell.stations);
-    // (32): an attempt takes one slot and the mean draw before it.
+    // (32): an attempt takes one slot, and before it the mean number of slots drawn.
     let tau_of = |p: f64| 1.0 / (1.0 + backoff.mean(p));
-    // (33), equation (9) of Bianchi: a frame collides when any of the others transmits in its slot. The right-hand side
-    // falls with p, as the windows grow with it: one crossing.
+    // (33), equation (9) of Bianchi: a frame collides if any other station transmits in its slot. The right-hand side
+    // falls with `p`, because the windows grow with `p`. So the two sides meet once.
     let collides = |tau: f64| 1.0 - libm::pow(1.0 - tau, stations - 1.0);
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

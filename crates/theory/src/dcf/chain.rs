@@ -1,4 +1,4 @@
-//! The stationary mix of the cycles under the standard's convention.
+//! How often each cycle occurs in the long run, under the standard's convention.
 
 use super::cycle::{Contention, Cycle};
 
@@ -6,7 +6,7 @@ use super::cycle::{Contention, Cycle};
 pub(super) struct Means {
     /// Frames transmitted at the end of a cycle.
     pub(super) attempts: f64,
-    /// The probability that exactly one frame is transmitted.
+    /// Probability that exactly one frame is transmitted.
     pub(super) successes: f64,
     /// Slots counted down by all stations together.
     pub(super) slots_counted: f64,
@@ -15,14 +15,14 @@ pub(super) struct Means {
 }
 
 impl Means {
-    /// The part of the frames that is not transmitted alone.
+    /// Returns the share of the frames that are not transmitted alone.
     pub(super) fn collision_probability(&self) -> f64 {
         (1.0 - self.successes / self.attempts).max(0.0)
     }
 }
 
-/// Follows the chain whose state is the number of stations that transmitted last and whether a pre-empted collider
-/// holds a draw of 0, until its distribution stays.
+/// Iterates the chain until its distribution stays. The state is the number of stations that transmitted last, and
+/// whether a pre-empted collider holds a draw of 0.
 pub(super) fn stationary(contention: &Contention) -> Means {
     let stations = contention.stations;
     let plain: Vec<Cycle> = core::iter::once(contention.after_success())

@@ -1,31 +1,31 @@
-//! One cycle under the standard's convention: the next transmitter and its time.
+//! One cycle under the standard's convention: which stations transmit next, and when.
 
 pub(super) struct Contention {
     pub(super) stations: usize,
     pub(super) cw_min: u32,
-    /// In ns.
+    /// Duration of a slot, in ns.
     pub(super) slot: i64,
     /// Time from the bystanders' resumption to the colliders', in ns.
     pub(super) lag: i64,
-    /// The probability that a bystander transmits in a slot of its own, the first after a busy period excepted.
+    /// Probability that a bystander transmits in a slot that it may use (any but the first after a busy period).
     pub(super) tau: f64,
-    /// Probability, at index `b`, that a collider's draw is `b` if it is not less.
+    /// At index `b`: the probability that a collider's draw is `b`, given that it is at least `b`.
     pub(super) fresh: Vec<f64>,
 }
 
-/// The mean course of a cycle from a given state to the next busy period.
+/// Means of a cycle from a given state to the next busy period.
 pub(super) struct Cycle {
-    /// Probability, at index `j`, that `j` stations transmit next.
+    /// At index `j`: the probability that `j` stations transmit next.
     pub(super) next: Vec<f64>,
-    /// The part of `next` in which the colliders were pre-empted, and one holds a draw of 0.
+    /// The part of `next` in which the colliders were pre-empted and one of them holds a draw of 0.
     pub(super) next_with_zero: Vec<f64>,
     /// Slots counted down by all stations together.
     pub(super) slots_counted: f64,
-    /// From the bystanders' resumption to the next transmission, in ns; negative if colliders resume first.
+    /// Time from the bystanders' resumption to the next transmission, in ns. Negative if colliders resume first.
     pub(super) idle: f64,
 }
 
-/// A course with a smaller probability than this is not followed further.
+/// Courses of events with a smaller probability than this are not followed further.
 const NEGLIGIBLE: f64 = 1e-13;
 
 impl Contention {
@@ -33,7 +33,7 @@ impl Contention {
         let zero = self.winner_draws_zero();
         let mut next = binomial(self.stations, self.tau);
         let in_a_slot = 1.0 - core::mem::take(&mut next[0]);
-        // The first slot is the winner's alone; then slots open to all, until one is used.
+        // Only the winner may use the first slot. All stations may use the next ones, until one of them does.
         for chance in &mut next {
             *chance *= (1.0 - zero) / in_a_slot;
         }
@@ -47,8 +47,8 @@ impl Contention {
         }
     }
 
-    /// The cycle after a collision of `colliders` stations, at least two: bystanders may transmit at `1, 2, ...` slots
-    /// from their resumption, colliders at `0, 1, ...` from theirs.
+    /// Returns the cycle after a collision of `colliders` stations, at least two. Bystanders may transmit `1, 2, ...`
+    /// slots after their resumption, colliders `0, 1, ...` slots after theirs.
     pub(super) fn after_collision(&self, colliders: usize) -> Cycle {
         let others = self.stations - colliders;
         let of_others = binomial(others, self.tau);
@@ -93,8 +93,8 @@ impl Contention {
         cycle
     }
 
-    /// The cycle in which a pre-empted collider transmits in the very first slot: alone, except for a winner that has
-    /// also drawn 0. `transmitted` are the stations of the busy period before; no slot is counted.
+    /// Returns the cycle in which a pre-empted collider transmits in the very first slot, alone unless the winner has
+    /// also drawn 0. `transmitted` stations sent in the busy period before. No slot is counted.
     pub(super) fn after_pre_emption(&self, transmitted: usize) -> Cycle {
         let mut next = vec![0.0; self.stations + 1];
         let mut next_with_zero = next.clone();
@@ -114,13 +114,13 @@ impl Contention {
         1.0 / (f64::from(self.cw_min) + 1.0)
     }
 
-    /// Whole slots completed in a span; none in a negative one.
+    /// Returns the number of whole slots in a span; zero if the span is negative.
     fn whole_slots(&self, span: i64) -> f64 {
         (span.max(0) / self.slot) as f64
     }
 }
 
-/// The distribution of the successes of `trials` independent trials.
+/// Returns the distribution of the number of successes in independent trials.
 fn binomial(trials: usize, chance: f64) -> Vec<f64> {
     let mut distribution = vec![0.0; trials + 1];
     if chance >= 1.0 {
@@ -135,7 +135,7 @@ fn binomial(trials: usize, chance: f64) -> Vec<f64> {
     distribution
 }
 
-/// The distribution of the sum of two independent counts.
+/// Returns the distribution of the sum of two independent counts.
 fn sum_of(left: &[f64], right: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; left.len() + right.len() - 1];
     for (i, a) in left.iter().enumerate() {

@@ -4,10 +4,10 @@ use super::residual::{NEGLIGIBLE, Others, Residual, Station};
 use super::{Group, Medium, Outcome};
 use crate::dcf::backoff::Backoff;
 
-/// The largest change of a probability at which the iteration ends.
+/// The iteration ends when no probability changes by more than this.
 const CLOSE: f64 = 1e-11;
 
-/// Bound for cells that do not converge to the last digit.
+/// Largest number of iterations, for cells that do not converge to the last digit.
 const MOST_ROUNDS: u32 = 2000;
 
 /// A category of a group, with the distributions found so far.
@@ -17,7 +17,7 @@ struct Entity {
     stations: f64,
     law: Backoff,
     delay: usize,
-    /// By `t`: the attempt would come at `t`, and after it: `H_e`.
+    /// At index `t`: the probabilities that the attempt would come at boundary `t`, and after it (`H_e`).
     at: Vec<f64>,
     after: Vec<f64>,
     dropped: f64,
@@ -27,9 +27,9 @@ struct Entity {
 pub(super) struct Cell<'a> {
     groups: &'a [Group],
     medium: Medium,
-    /// Group by group, in each the highest priority first.
+    /// Categories in the order of the groups; within a group the highest priority is first.
     entities: Vec<Entity>,
-    /// Number of boundaries considered.
+    /// Number of slot boundaries considered.
     horizon: usize,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// Starts with the residual back-offs of a frame without competitors.
+    /// Starts with the residual back-offs of a category that has no competitors.
     fn start(groups: &'a [Group], medium: Medium) -> Self {
         let all = || groups.iter().flat_map(|group| &group.categories);
         let shortest = all().map(|of| of.aifsn).min().expect("no group was refused");
@@ -102,13 +102,13 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// Limits the horizon to the boundaries up to which the medium can stay idle.
+    /// Limits the horizon to the boundaries that the medium can reach while idle.
     fn limit(&mut self) {
         let most = self.entities[0].at.len();
         self.horizon = (0..most).find(|&t| self.idle_after(t) < NEGLIGIBLE).map_or(most, |t| t + 1);
     }
 
-    /// The probability that no station attempts up to `t`.
+    /// Returns the probability that no station attempts up to boundary `t`.
     fn idle_after(&self, t: usize) -> f64 {
         self.entities.iter().map(|entity| libm::pow(entity.after[t], entity.stations)).product()
     }
@@ -122,7 +122,7 @@ impl<'a> Cell<'a> {
         Station { law, delay: *delay }.among(&self.others(entity))
     }
 
-    /// (1) and (3) for one category.
+    /// Returns what (1) and (3) give for one category.
     fn others(&self, of: usize) -> Others {
         let me = &self.entities[of];
         let mut others = Others { after: Vec::new(), lets_send: Vec::new(), lets_succeed: Vec::new() };
@@ -172,7 +172,7 @@ impl<'a> Cell<'a> {
         outcomes
     }
 
-    /// Time from one channel access to the next, in s. A collision lasts as long as its longest frame.
+    /// Returns the mean time from one channel access to the next, in s. A collision lasts as long as its longest frame.
     fn mean_access_s(&self, others: &[Others]) -> f64 {
         let frame_s = |entity: &Entity| self.groups[entity.group].categories[entity.category].frame.as_secs_f64();
         let mut longest_first: Vec<usize> = (0..self.entities.len()).collect();
@@ -180,8 +180,8 @@ impl<'a> Cell<'a> {
         let mut mean = self.shortest_aifs_s();
         for t in 0..self.horizon {
             mean += self.idle_after(t) * self.medium.slot.as_secs_f64();
-            // By group: a station attempts at `t` or later, and sends nothing at `t` that is as long as what has been
-            // taken so far.
+            // For each group: the probability that a station attempts at `t` or later and sends nothing at `t` that is
+            // as long as the frames taken so far.
             let mut shorter: Vec<f64> = self.groups.iter().map(|_| 1.0).collect();
             for entity in &self.entities {
                 shorter[entity.group] *= entity.not_before(t);
@@ -209,7 +209,7 @@ impl<'a> Cell<'a> {
         (self.medium.sifs + self.medium.slot * u64::from(shortest.expect("no group was refused"))).as_secs_f64()
     }
 
-    /// One station: none of its categories attempts before `t`, and this one sends at `t`.
+    /// Returns the probability that no category of the station attempts before `t` and this one sends at `t`.
     fn sends(&self, me: &Entity, t: usize) -> f64 {
         let siblings = self.entities.iter().filter(|other| other.group == me.group && other.category != me.category);
         siblings.fold(me.at[t], |sends, other| {
@@ -218,7 +218,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The lost share of an impossible event is zero.
+/// Returns the lost share; zero for an impossible event.
 fn part_lost(all: f64, left: f64) -> f64 {
     if all > 0.0 { (1.0 - left / all).max(0.0) } else { 0.0 }
 }

@@ -1,22 +1,22 @@
-//! Residual back-off of one category among the others: (2) to (4) of [`super`].
+//! Residual back-off of one category among its competitors: (2) to (4) of [`super`].
 
 use crate::dcf::backoff::Backoff;
 
-/// A boundary that is reached with a smaller probability than this counts as unreachable.
+/// A slot boundary that is reached with a smaller probability than this counts as unreachable.
 pub(super) const NEGLIGIBLE: f64 = 1e-15;
 
-/// Probabilities of the attempts of a category's competitors, by the boundary `t`.
+/// Probabilities of what the competitors of a category have done, for each slot boundary `t`.
 pub(super) struct Others {
-    /// All attempt after `t`: `R_e(t)`.
+    /// `R_e(t)`: all competitors attempt after `t`.
     pub(super) after: Vec<f64>,
-    /// No competitor has attempted before `t`, and no higher category of its station at `t`: the category may send.
+    /// No competitor has attempted before `t`, and no higher category of the same station attempts at `t`: it may send.
     pub(super) lets_send: Vec<f64>,
-    /// Like `lets_send`, and no other station attempts at `t`.
+    /// As in `lets_send`, and also no other station attempts at `t`.
     pub(super) lets_succeed: Vec<f64>,
 }
 
 impl Others {
-    /// `R_e(t - 1)`: the probability that no other has attempted before the boundary `t`.
+    /// Returns `R_e(t - 1)`: the probability that no competitor has attempted before the slot boundary `t`.
     pub(super) fn reached(&self, t: usize) -> f64 {
         if t == 0 { 1.0 } else { self.after.get(t - 1).copied().unwrap_or(0.0) }
     }
@@ -25,15 +25,15 @@ impl Others {
 /// A category's back-off.
 pub(super) struct Station<'a> {
     pub(super) law: &'a Backoff,
-    /// `d_e`.
+    /// `d_e`: the category's AIFSN less the shortest AIFSN.
     pub(super) delay: usize,
 }
 
-/// A category among given competitors.
+/// Solution for a category among given competitors.
 pub(super) struct Residual {
     /// The probability of each residual back-off after a channel access.
     pub(super) shares: Vec<f64>,
-    /// Part of the frames that are given up.
+    /// Share of the frames that are given up.
     pub(super) dropped: f64,
 }
 
@@ -43,7 +43,7 @@ impl Station<'_> {
         let widest = *windows.iter().max().expect("there is a first window") as usize;
         let mut shares = vec![0.0; widest + 1];
         if others.reached(self.delay) < NEGLIGIBLE {
-            // It never gets its turn: it keeps its first draw.
+            // The category never gets its turn and keeps its first draw.
             shares[..=windows[0] as usize].fill(1.0 / (f64::from(windows[0]) + 1.0));
             return Residual { shares, dropped: 0.0 };
         }
@@ -70,12 +70,12 @@ impl Station<'_> {
         Residual { shares, dropped: if self.law.gives_up(windows.len() - 1) { dropped } else { 0.0 } }
     }
 
-    /// Number of accesses that a stage sees at each residual back-off, from a draw out of this window to the attempt.
+    /// Returns the number of accesses seen at each residual back-off, from a draw in this window to the attempt.
     fn visits(&self, window: usize, others: &Others) -> Vec<f64> {
-        // The back-off falls by `less` at an access by others at the category's own boundary `less - 1`.
+        // The back-off falls by `less` if others access the medium at the category's own boundary `less - 1`.
         let access = |m: usize| others.reached(m) - others.reached(m + 1);
         let by: Vec<f64> = (1..=others.after.len()).map(|less| access(self.delay + less - 1)).collect();
-        // Accesses before the category's first boundary do not change it.
+        // Accesses before the category's first boundary do not change its back-off.
         let moves = others.reached(self.delay);
         let mut visits = vec![0.0; window + 1];
         for r in (0..=window).rev() {
@@ -86,7 +86,7 @@ impl Station<'_> {
     }
 }
 
-/// Rounding error of 1 after hundreds of sums.
+/// Rounding error of 1 after hundreds of additions.
 const ROUNDING: f64 = 1e-13;
 
 fn succeeds(others: &Others, t: usize) -> f64 {

@@ -1,4 +1,4 @@
-//! The chain of [`super`].
+//! The Markov chain of [`super`].
 
 use super::stages::{Failure, Stages};
 use super::{MAX_STATES, Pair};
@@ -8,36 +8,36 @@ use units::{Duration, refuse_if};
 /// Mean counts and times of a step.
 #[derive(Default)]
 pub(super) struct Means {
-    /// Frames (with a handshake, RTSs) that a station initiates.
+    /// Frames (with a handshake, RTSs) that the stations have initiated.
     pub(super) attempts: f64,
     pub(super) successes: f64,
     pub(super) given_up: f64,
-    /// Time from the step's start to that of the next one, in ticks.
+    /// Time from the start of the step to the start of the next one, in ticks.
     pub(super) elapsed: f64,
 }
 
-/// The pair's times in ticks, X's and Y's events counted from the start of X's frame.
+/// The pair's times in ticks. Events of X and Y are counted from the start of X's frame.
 pub(super) struct Chain {
     stages: Stages,
     slot: usize,
-    /// The frame that contends.
+    /// Duration of the frame that contends.
     first: usize,
-    /// If Y begins later than this, it has reacted to the answer to X's first frame.
+    /// If Y begins later than this, it has already reacted to the answer to X's first frame.
     reacts: usize,
-    /// After the ACK, both stations count from this tick.
+    /// If there is an ACK, both stations count slots from this tick.
     acknowledged: usize,
-    /// Without an answer, the sender counts from this tick.
+    /// If no answer comes, the sender counts slots from this tick.
     timed_out: usize,
-    /// With a handshake.
+    /// The data frame, if there is a handshake.
     data: Option<Data>,
-    /// `delta` is below this.
+    /// All values of `delta` are below this.
     span: usize,
 }
 
-/// The data frame that follows a CTS, its events counted from its own start.
+/// The data frame that follows a CTS. Its events are counted from its own start.
 #[derive(Clone, Copy)]
 struct Data {
-    /// Start of the data frame, counted from that of the RTS.
+    /// Start of the data frame, counted from the start of the RTS.
     begins: usize,
     ends: usize,
     reacts: usize,
@@ -52,23 +52,23 @@ struct AtStages {
     y: usize,
 }
 
-/// The states of a pair of stages.
+/// What a state says besides the stages and `delta`.
 #[derive(Clone, Copy)]
 enum Kind {
     /// X begins its frame, which may succeed.
     Clean,
-    /// X begins its frame, which cannot succeed.
+    /// X begins its frame, which cannot succeed any more.
     Doomed,
-    /// X begins its data frame, Y does not know.
+    /// X begins its data frame, and Y does not know of it.
     Deaf,
-    /// Like `Deaf`, but the data frame is lost.
+    /// As `Deaf`, but the data frame is already lost.
     DeafAndHit,
 }
 
 const BASIC: [Kind; 2] = [Kind::Clean, Kind::Doomed];
 const WITH_HANDSHAKE: [Kind; 4] = [Kind::Clean, Kind::Doomed, Kind::Deaf, Kind::DeafAndHit];
 
-/// The next sender: X at `from`, or some slots of its window later, unless Y at `other` is first.
+/// Who sends next: X at `from` or some slots of its window later, unless Y is earlier, at `other`.
 struct Race {
     from: usize,
     stage: usize,
@@ -77,7 +77,7 @@ struct Race {
     other_doomed: bool,
 }
 
-/// Outcome of a step: the next states' weights, and the means.
+/// Result of a step: the weights of the next states, and the means.
 struct Next {
     weights: Vec<f64>,
     means: Means,
@@ -128,7 +128,7 @@ impl Chain {
         self.stages.count() * self.stages.count() * self.kinds().len() * self.span
     }
 
-    /// Returns where the states of these stages begin, `delta` by `delta`.
+    /// Returns the index of the first state of these stages and this kind; one state for each `delta` follows.
     fn row(&self, x: usize, y: usize, kind: Kind) -> usize {
         ((x * self.stages.count() + y) * self.kinds().len() + kind as usize) * self.span
     }
@@ -148,13 +148,13 @@ impl Chain {
             }
         }
         let Next { mut weights, means } = next;
-        // Ranges were entered as differences at a distance of a slot.
+        // Ranges were entered as differences between weights at a distance of one slot.
         for row in weights.chunks_mut(self.span) {
             for delta in self.slot..self.span {
                 row[delta] += row[delta - self.slot];
             }
         }
-        // The differences leave rounding errors where weights are zero, some of them negative.
+        // Sums of differences leave rounding errors where weights are zero; some are negative.
         for weight in &mut weights {
             *weight = if *weight < NEGLIGIBLE { 0.0 } else { *weight };
         }
@@ -193,7 +193,7 @@ impl Chain {
         }
     }
 
-    /// Returns the outcome of the three cases of the module's documentation.
+    /// Returns the outcome of one of the three cases in the module's documentation.
     fn attempt(&self, AtStages { x, y }: AtStages, doomed: bool, delta: usize, weight: f64, next: &mut Next) -> Race {
         if doomed || delta < self.first {
             let stage = self.fails(x, Failure::First, weight, next);
@@ -205,7 +205,7 @@ impl Chain {
         Race { from: self.acknowledged, stage: 0, other, other_stage: y, other_doomed }
     }
 
-    /// X succeeds and is acknowledged; the outcome is when Y begins, and if Y is doomed.
+    /// X succeeds and is acknowledged. Returns when Y begins, and whether Y is doomed.
     fn after_answer(&self, delta: usize, reacts: usize, acknowledged: usize) -> (usize, bool) {
         if delta <= reacts {
             (delta, true)
@@ -214,7 +214,7 @@ impl Chain {
         }
     }
 
-    /// The stage after a failure at this one.
+    /// Returns the stage that follows a failure at this stage.
     fn fails(&self, stage: usize, of: Failure, weight: f64, next: &mut Next) -> usize {
         self.stages.after(stage, of).unwrap_or_else(|| {
             next.means.given_up += weight;
@@ -222,7 +222,7 @@ impl Chain {
         })
     }
 
-    /// Y begins its RTS when X's has just been sent: it fails, and misses the CTS. X's data frame begins.
+    /// Y begins its RTS just after X's: Y fails and misses the CTS. X's data frame begins.
     fn misses_cts(&self, AtStages { x, y }: AtStages, data: Data, delta: usize, weight: f64, next: &mut Next) {
         next.means.attempts += weight;
         next.means.elapsed += weight * data.begins as f64;
@@ -232,21 +232,21 @@ impl Chain {
         self.spread(self.row(x, stage, kind), first, stage, weight, next);
     }
 
-    /// Y, which is deaf, begins an RTS within X's data frame.
+    /// Y is deaf and begins an RTS within X's data frame.
     fn hits(&self, AtStages { x, y }: AtStages, data: Data, delta: usize, weight: f64, next: &mut Next) {
         if delta + self.timed_out < data.ends {
             next.means.attempts += weight;
             let stage = self.fails(y, Failure::First, weight, next);
             self.spread(self.row(x, stage, Kind::DeafAndHit), delta + self.timed_out, stage, weight, next);
         } else {
-            // X fails before Y's next start: this is Y's attempt, with X's next start ahead.
+            // X fails before Y's next start, so the next attempt is Y's; X's next start follows it.
             next.means.elapsed += weight * delta as f64;
             let stage = self.fails(x, Failure::Data, weight, next);
             self.spread(self.row(y, stage, Kind::Doomed), data.timed_out - delta, stage, weight, next);
         }
     }
 
-    /// X's data frame ends before Y begins.
+    /// X's data frame ends before Y begins its next RTS.
     fn data_ends(
         &self,
         AtStages { x, y }: AtStages,
@@ -265,7 +265,7 @@ impl Chain {
         Race { from: data.acknowledged, stage: 0, other, other_stage: y, other_doomed }
     }
 
-    /// Spreads the weight over X's draws.
+    /// Spreads the weight over the draws that X may make.
     fn enter(&self, race: &Race, weight: f64, next: &mut Next) {
         let draws = self.stages.draws(race.stage);
         let each = weight / draws as f64;
@@ -285,7 +285,7 @@ impl Chain {
         }
     }
 
-    /// Spreads the weight over the draws of a stage, from `first` on.
+    /// Spreads the weight over the draws of a stage; the earliest is at `first`.
     fn spread(&self, row: usize, first: usize, stage: usize, weight: f64, next: &mut Next) {
         let draws = self.stages.draws(stage);
         self.range(row, first, draws, weight / draws as f64, next);
@@ -300,7 +300,7 @@ impl Chain {
     }
 }
 
-/// A state of less weight counts as empty.
+/// A state with less weight than this counts as empty.
 const NEGLIGIBLE: f64 = 1e-16;
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {

@@ -1,8 +1,8 @@
-//! Back-off stages: failures of a frame, and the contention window that follows.
+//! Back-off stages: how often a frame has failed, and which contention window follows.
 
 use super::Pair;
 
-/// The failed frame, which has its own count of failures.
+/// Which frame has failed. Each of the two has its own count of failures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     /// The frame that contends: a data frame, or an RTS.
@@ -11,11 +11,11 @@ pub(super) enum Failure {
     Data,
 }
 
-/// The stages of a frame: its failures of either kind. Stage 0 has none.
+/// The stages of a frame: its numbers of failures of the two kinds. At stage 0 it has not failed.
 pub(super) struct Stages {
-    /// `CW` by the sum of the failures; the last one stands for all later ones.
+    /// `CW` for each sum of failures. The last window also serves all larger sums.
     windows: Vec<u32>,
-    /// Numbers of failures that a frame can have and still be sent.
+    /// How often a frame can fail in this way and still be sent.
     first: usize,
     data: usize,
     limited: bool,
@@ -34,18 +34,18 @@ impl Stages {
         self.first * self.data
     }
 
-    /// Values that a draw can have.
+    /// Returns the number of values that a draw can have at this stage.
     pub(super) fn draws(&self, stage: usize) -> usize {
         let failures = stage % self.first + stage / self.first;
         self.windows[failures.min(self.windows.len() - 1)] as usize + 1
     }
 
-    /// The largest window, in slots.
+    /// Returns the largest window, in slots.
     pub(super) fn widest(&self) -> u64 {
         (0..self.count()).map(|stage| self.draws(stage) as u64 - 1).max().unwrap_or(0)
     }
 
-    /// The stage after a failure; `None` where the frame is given up.
+    /// Returns the stage after a failure; `None` if the frame is given up.
     pub(super) fn after(&self, stage: usize, failure: Failure) -> Option<usize> {
         let (first, data) = (stage % self.first, stage / self.first);
         match failure {

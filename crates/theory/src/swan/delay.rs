@@ -1,59 +1,59 @@
-//! Model A (section IV-A): the mean MAC delay that follows from the devices' busy shares, by Little's law
+//! Model A (section IV-A): the mean MAC delay that follows from the devices' busy shares and Little's law,
 //!
 //! (6) `D_mac = (p_on,1 n_1 + p_on,2 n_2) / S`: a busy device has one packet at its head.
 //!
 //! # Where it holds
 //!
-//! The model is valid with several busy devices. The mean slot of (5) counts a device's transmissions only for the
-//! share of time in which it is busy, but its packet is there all of that time. So a single, seldom busy device has
-//! less delay here than the airtime of its packet: in the limit `(W + 1) / 2` slots, its back-off and its own.
+//! The model is valid if several devices are busy. The mean slot of (5) counts a device's transmissions only for the
+//! share of time in which the device is busy, although its packet is there all of that time. So the delay of a single,
+//! seldom busy device is too short: less than the airtime of its packet, in the limit `(W + 1) / 2` slots.
 
 use super::{Channel, MAX_DEVICES};
 use crate::Error;
 
-/// Alike devices.
+/// Devices that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
-    /// `n_i`; 0 for no such class.
+    /// `n_i`: number of devices; 0 if there is no such class.
     pub devices: u32,
-    /// `p_on,i`, of one device; 0 to 1.
+    /// `p_on,i`: share of the time in which one device is busy; 0 to 1.
     pub busy: f64,
 }
 
 /// Attempts of the devices of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempts {
-    /// `tau_i`.
+    /// `tau_i`: probability that a busy device transmits in a slot.
     pub tau: f64,
-    /// `p_i`.
+    /// `p_i`: probability that a transmission collides.
     pub collision_probability: f64,
 }
 
-/// The stationary channel.
+/// Long-run state of the channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Attempts of each class; `None` if it has no devices.
     pub attempts: [Option<Attempts>; 2],
-    /// `P_tr`.
+    /// `P_tr`: probability that at least one device transmits in a slot.
     pub transmission_probability: f64,
-    /// `P_s`.
+    /// `P_s`: probability that exactly one device transmits, given that one does.
     pub success_probability: f64,
-    /// `S`, of all devices together.
+    /// `S`: packets of all devices together, per second.
     pub packets_per_second: f64,
-    /// `D_mac`, in s: from a packet's start as the device's first to its success, the mean over all packets of both
-    /// classes.
+    /// `D_mac`, in s: time from when a packet becomes the device's first to its success, averaged over all packets of
+    /// both classes.
     pub mac_delay_s: f64,
 }
 
-/// Mean number of busy devices below which the delay is negligible: a nanosecond in a second.
+/// Mean number of busy devices below which the channel counts as idle: one nanosecond in a second.
 const LEAST_BUSY: f64 = 1e-9;
 
-/// Solves (1) to (6) for class 1 (real time) and class 2 (best effort), whose busy shares of the time were measured.
+/// Solves (1) to (6) for class 1 (real time) and class 2 (best effort) with measured busy shares of the time.
 ///
 /// # Errors
 ///
-/// There is no device, or more than [`MAX_DEVICES`]; a busy part is no probability; devices are never busy; windows and
-/// times are outside their ranges. See [`Error`].
+/// There is no device, or more than [`MAX_DEVICES`]. A busy share is no probability, or no device is ever busy. Windows
+/// or times are outside their ranges. See [`Error`].
 pub fn mac_delay(channel: &Channel, classes: [Class; 2]) -> Result<Outcome, Error> {
     channel.check()?;
     let total: u64 = classes.iter().map(|class| u64::from(class.devices)).sum();
@@ -70,7 +70,7 @@ pub fn mac_delay(channel: &Channel, classes: [Class; 2]) -> Result<Outcome, Erro
         (classes[i].devices > 0).then_some(attempts)
     });
     let (transmission, success) = (contention.transmission(), contention.successes().iter().sum::<f64>());
-    // (5) with its numerator P_s P_tr written out, then (6).
+    // (5), where the numerator P_s P_tr is written out; then (6).
     let packets_per_second = success / contention.mean_slot_s(channel);
     Ok(Outcome {
         attempts,

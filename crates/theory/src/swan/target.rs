@@ -1,18 +1,18 @@
-//! Model B (section IV-B): the largest busy share of best effort with which real time keeps a target delay.
+//! Model B (section IV-B): the largest busy share of best effort with which real time still meets its target delay.
 //!
 //! The method is equilibrium point analysis (EPA): the random number of busy class-2 devices is replaced by its mean
-//! `n̄_2`. (12), corrected (S4), requires that class 1 succeeds as often as its packets arrive,
+//! `n̄_2`. (12), corrected (S4), requires that class 1 succeeds as often as its packets arrive:
 //!
 //! `n_1 S_1 = P_s1 P_tr / ((1 - P_tr) sigma + P_tr (P_s T_s + (1 - P_s) T_c))`,
 //!
-//! with `p_on,1 = D_tgt S_1` (7). Its right side falls with `n̄_2`, so that bisection finds it. `n̄_2` does not depend on
-//! `n_2`, and `p̄_on,2 = n̄_2 / n_2` (13) falls as one over `n_2`.
+//! with `p_on,1 = D_tgt S_1` (7). The right side of (12) falls as `n̄_2` grows, so bisection finds `n̄_2`. It does not
+//! depend on `n_2`, and `p̄_on,2 = n̄_2 / n_2` (13) is inversely proportional to `n_2`.
 //!
 //! # Where it holds
 //!
-//! **From one busy class-2 device on** ([`Equilibrium::is_valid`]). With `n̄_2` below 1 the mean represents states of 0
-//! and of 1 busy device, and resembles neither; in (8) such a device competes with `n̄_2 - 1`, a negative number, of
-//! others of its class: `p_2` comes out too small, at last below 0 (it is held at 0 here).
+//! **If at least one class-2 device is busy on average** ([`Equilibrium::is_valid`]). An `n̄_2` below 1 is the mean of
+//! states with 0 and with 1 busy device, and resembles neither. In (8) such a device competes with `n̄_2 - 1` others of
+//! its class, a negative number. Then `p_2` is too small, at last below 0 (here it is held at 0).
 
 use super::{Channel, Contention, MAX_DEVICES};
 use crate::Error;
@@ -21,24 +21,24 @@ use units::{Duration, refuse_if};
 /// Traffic of class 1, and its target delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// `n_1`, devices of class 1; 1 to [`MAX_DEVICES`].
+    /// `n_1`: number of class-1 devices; 1 to [`MAX_DEVICES`].
     pub devices: u32,
-    /// `S_1`, packets a second of **one** of them, none of which is lost; above 0.
+    /// `S_1`: packets per second of **one** of these devices, above 0. None of them is lost.
     pub packets_per_second: f64,
-    /// `D_tgt`.
+    /// `D_tgt`: target of their mean MAC delay.
     pub mac_delay: Duration,
 }
 
-/// The channel on which class 1 has its target delay.
+/// The channel if class 1 has exactly its target delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equilibrium {
-    /// `p_on,1`.
+    /// `p_on,1`: share of the time in which a class-1 device is busy.
     pub busy_real_time: f64,
     /// `n̄_2`, the mean number of busy class-2 devices; up to [`MAX_DEVICES`].
     pub backlogged: f64,
-    /// `tau_1` and `tau_2`.
+    /// `tau_1` and `tau_2`: probabilities that a busy device transmits in a slot.
     pub tau: [f64; 2],
-    /// `p_1` and `p_2`.
+    /// `p_1` and `p_2`: probabilities that a transmission collides.
     pub collision_probability: [f64; 2],
 }
 
@@ -48,30 +48,30 @@ impl Equilibrium {
         self.backlogged >= 1.0
     }
 
-    /// (13): `p̄_on,2`, the part of the time for which each of `devices` may be busy. 1 if they may always be busy:
-    /// then the delay is below its target for any load of theirs.
+    /// Returns `p̄_on,2` of (13): the share of the time for which each of `devices` may be busy. 1 if they may always
+    /// be busy: then the delay is below its target whatever their load is.
     pub fn busy(&self, devices: u32) -> f64 {
         (self.backlogged / f64::from(devices)).min(1.0)
     }
 }
 
 impl Target {
-    /// (7), where it is a probability.
+    /// Returns `p_on,1` of (7) if it is a probability.
     fn busy(&self) -> Result<f64, Error> {
         let arrive = self.packets_per_second > 0.0 && self.packets_per_second.is_finite();
         Error::first([((1..=MAX_DEVICES).contains(&self.devices), Error::Stations), (arrive, Error::Arrivals)])?;
         let busy = self.mac_delay.as_secs_f64() * self.packets_per_second;
-        // Far below it products of probabilities vanish.
+        // Far below this bound, products of probabilities vanish.
         let usable = (1e-90..=1.0).contains(&busy);
         usable.then_some(busy).ok_or(Error::Probability)
     }
 
-    /// Returns the surplus of class 1's successes per second over its packets: the two sides of (12).
+    /// Returns by how much class 1's successes per second exceed its packets per second, the two sides of (12).
     fn surplus(&self, channel: &Channel, contention: &Contention) -> f64 {
         contention.successes()[0] / contention.mean_slot_s(channel) - f64::from(self.devices) * self.packets_per_second
     }
 
-    /// Returns where, from 0 to `most`, the surplus at a falling `contention` vanishes; `None` if it does not.
+    /// Returns the value from 0 to `most` at which the falling surplus vanishes; `None` if there is none.
     fn bisect(&self, channel: &Channel, most: f64, contention: impl Fn(f64) -> Contention) -> Option<f64> {
         let exceeds = |x: f64| self.surplus(channel, &contention(x)) > 0.0;
         if !exceeds(0.0) || exceeds(most) {
@@ -94,9 +94,9 @@ impl Target {
 ///
 /// # Errors
 ///
-/// Class 1 has no devices or packets; the target is longer than the time between two packets of a device (`p_on,1`
-/// above 1); or windows and times are outside their ranges. [`Error::Target`] if class 1 misses its target even alone,
-/// or keeps it against [`MAX_DEVICES`] that are always busy.
+/// Class 1 has no devices or no packets. The target is longer than the time between two packets of a device (`p_on,1`
+/// above 1). Windows or times are outside their ranges. [`Error::Target`] if class 1 misses its target even alone, or
+/// meets it beside [`MAX_DEVICES`] that are always busy.
 pub fn equilibrium(channel: &Channel, target: &Target) -> Result<Equilibrium, Error> {
     channel.check()?;
     let busy = target.busy()?;
@@ -111,14 +111,14 @@ pub fn equilibrium(channel: &Channel, target: &Target) -> Result<Equilibrium, Er
     })
 }
 
-/// `p_on,2` of each of `devices` of class 2, with (2) in place of (8): `n_2` devices that are sometimes busy instead of
-/// `n̄_2` that always are. The document finds this variant slightly less accurate; the variant needs no equilibrium
-/// point, and is 1 where they may always be busy.
+/// Returns `p_on,2` of each of `devices` of class 2, with (2) in place of (8). It considers `n_2` devices that are
+/// sometimes busy instead of `n̄_2` that always are, needs no equilibrium point, and returns 1 if they may always be
+/// busy. The document finds this variant slightly less accurate.
 ///
 /// # Errors
 ///
-/// As for [`equilibrium`]; there is no device of class 2, or too many; [`Error::Target`] only if class 1 misses its
-/// target alone.
+/// Those of [`equilibrium`]. There is no device of class 2, or there are too many. [`Error::Target`] only if class 1
+/// misses its target even alone.
 pub fn busy_of_each(channel: &Channel, target: &Target, devices: u32) -> Result<f64, Error> {
     channel.check()?;
     let busy = target.busy()?;
