@@ -1,5 +1,5 @@
-//! When a station contends for the medium, for its own frames or for triggers, and its reaction to a busy or idle
-//! medium.
+//! When a station contends for the medium, for its own frames or for triggers, and how it reacts when the medium
+//! becomes busy or idle. Clause numbers are those of IEEE 802.11-2016.
 
 use super::station::Station;
 use super::step::Step;
@@ -10,14 +10,14 @@ use crate::radio::Mimo;
 use units::{Bytes, Instant};
 
 impl Station {
-    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space the frame
-    /// is sent at once (10.3.4.2), or after the wait of another convention.
+    /// Starts contention for a category's new frame. If the medium has been idle for the interframe space, the frame is
+    /// sent at once (10.3.4.2), or after the wait that another convention requires.
     #[inline(always)] // once a packet: the call costs a chain 1 %
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
         if engaged || self.contention.busy || now < self.contention.nav {
             let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
-            // Only a response that it owes keeps the station from the medium: the frame to answer may have just ended.
+            // The station defers only for a response that it owes: the frame that it answers may have just ended.
             let only_owes = || {
                 let idle = !self.contention.busy || self.deadline == now + rules.timing.sifs;
                 let responds = self.response.is_some() && self.step == Step::Access && !self.contention.turning;
@@ -56,7 +56,7 @@ impl Station {
         if self.step != Step::Access || self.response.is_some() {
             return;
         }
-        // Slots whose boundary is nearer than the turn-around time cannot be taken back.
+        // A slot cannot be taken back if its boundary is nearer than the turn-around time.
         let seen = now + rules.timing.turnaround;
         if self.deadline <= seen && self.contention.due != 0 {
             self.contention.turning = true;
@@ -73,7 +73,7 @@ impl Station {
     #[inline]
     pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
         self.contention.busy = false;
-        // A radio that is turning to send does not need it: the frame that it is due to send is already known.
+        // A radio that is turning to send needs no deadline: the frame that it will send is already known.
         if self.contention.turning {
             return;
         }
@@ -83,7 +83,7 @@ impl Station {
         }
     }
 
-    /// Sets the deadline to the earliest category's moment to send.
+    /// Sets the deadline to the time at which the earliest category sends.
     pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
         self.deadline = self.contention.next(now, rules);
         debug_assert!(!self.contention.busy || self.deadline == Instant::NEVER, "slots count on an idle medium");
@@ -99,7 +99,7 @@ impl Station {
         }
     }
 
-    /// Lets a category without frames contend for a trigger, if there are stations to ask.
+    /// Lets a category without frames contend for a trigger if there are stations to ask for data.
     fn seek(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let Some(uplink) = &self.uplink else { return };
         if self.contention.wanting & 1 << category == 0 && uplink.seeks(category, &self.held) {
@@ -108,7 +108,7 @@ impl Station {
         }
     }
 
-    /// Checks again whether stations are to be asked for data, at the time set for this check.
+    /// Checks again, at `look_again`, whether stations are to be asked for data.
     pub(super) fn looks_again(&mut self, now: Instant, rules: &Conventions) {
         debug_assert!(self.step == Step::Access && !self.contention.busy, "it could send");
         if let Some(uplink) = &mut self.uplink {
@@ -121,7 +121,7 @@ impl Station {
         debug_assert!(self.contention.look_again > now, "it does not look again at once");
     }
 
-    /// Handles a category that has won the medium for a trigger alone, but has no trigger to send now.
+    /// Handles a category that has won the medium only for a trigger, but has no trigger to send now.
     pub(crate) fn forgoes(&mut self, now: Instant, why: NotNow, rules: &Conventions) -> bool {
         let bit = 1 << self.held.holder;
         if self.contention.soliciting & bit == 0 {
@@ -137,7 +137,7 @@ impl Station {
                     uplink.seek(self.held.category(), &self.held, &mut self.contention);
                 }
             }
-            // By then the channel may have its full width again.
+            // Until then the channel may have its full width again.
             NotNow::TooLong => self.contention.look_again = self.contention.look_again.min(now + LOOK_AGAIN),
         }
         self.begins_later(now, rules);
@@ -145,7 +145,7 @@ impl Station {
         true
     }
 
-    /// Returns the trigger that is due, if the uplink has its turn in the category that has won the medium.
+    /// Returns the trigger that is due if it is the uplink's turn in the category that has won the medium.
     pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let (_, Some(uplink), mut cx) = self.several(now, rules) else { return Err(NotNow::Downlink) };
         let frame = uplink.solicit(&mut cx)?;

@@ -1,16 +1,16 @@
-//! Airtime that stations have used in multi-user frames: stations that have used the least go first.
+//! Airtime that stations have used in multi-user frames. Stations that have used the least go first.
 
 use units::Duration;
 
 #[derive(Debug, Default)]
 pub(super) struct UsedAirtime {
     by_station: Vec<(u32, Duration)>,
-    /// The least airtime used by the stations that waited last. A station that returns gets no credit for its absence.
+    /// Airtime that every station counts as having used: a station that returns gets no credit for its absence.
     least: Duration,
 }
 
 impl UsedAirtime {
-    /// Airtime charged to a station so far.
+    /// Returns the airtime charged to a station so far, at least `least`.
     pub(super) fn of(&self, station: u32) -> Duration {
         let found = self.by_station.iter().find(|&&(other, _)| other == station);
         found.map_or(self.least, |&(_, used)| used.max(self.least))
@@ -24,7 +24,7 @@ impl UsedAirtime {
         }
     }
 
-    /// Raises the least airtime that every station counts as used to these waiting stations' minimum.
+    /// Sets the least airtime, which every station counts as used, to the minimum of these waiting stations.
     pub(super) fn wait(&mut self, waiting: impl Iterator<Item = u32>) {
         self.least = waiting.map(|station| self.of(station)).min().unwrap_or_default();
     }

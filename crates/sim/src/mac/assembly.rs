@@ -1,8 +1,8 @@
-//! Assembly of data frames: the packets that join a frame, within the limits of aggregation and of the TXOP.
+//! Assembly of data frames: which packets join a frame, within the limits of aggregation and of the TXOP.
 //!
-//! Bandwidth of a TXOP if secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide as
-//! the channels that are idle at its start and, by the CTS, at the receiver; or it begins only when all channels are
-//! idle. Also the treatment of other cells' frames under spatial reuse.
+//! Also the bandwidth of a TXOP if secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5). Either all its frames
+//! are as wide as the channels that are idle at its start and, according to the CTS, at the receiver. Or it begins only
+//! when all channels are idle. Also the treatment of other cells' frames under spatial reuse.
 
 use super::buffer::{Assembly, Limits, Size, parts, room, share};
 use super::station::Station;
@@ -13,7 +13,7 @@ use crate::radio::Mode;
 use units::{Bytes, Instant};
 
 impl Station {
-    /// The frame under construction that more packets may join, now that a frame is due; none if no packet can join.
+    /// Returns the frame that is due, if more packets may join it; `None` if no packet can join.
     pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
         if rules.aggregates() { self.aggregated(now, rules) } else { None }
     }
@@ -36,8 +36,8 @@ impl Station {
         })
     }
 
-    /// Returns the share of a full frame, in units of `whole`, by which the end of another station's TXOP has cut a
-    /// frame that a packet of `length` could otherwise join.
+    /// Returns by how much the end of a TXOP has cut this frame, as a share of a full frame in units of `whole`. Zero
+    /// if a packet of `length` could not join even an uncut frame.
     pub(crate) fn cut_off(&self, assembly: &Assembly, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
         if self.txop.cleared != Cleared::Yes || !self.txop.bursts() {
             return 0;
@@ -51,7 +51,7 @@ impl Station {
             return 0;
         }
         let psdu = size.psdu.count();
-        // An aggregate limited in frames can be full before it reaches its longest duration.
+        // An aggregate can reach its largest number of frames before its longest duration.
         let most = match rules.aggregation.ampdu {
             Some(_) => psdu * u64::from(agreement.frames) / u64::try_from(size.frames.max(1)).expect("at most 256"),
             None => fresh.count(),
@@ -60,18 +60,18 @@ impl Station {
         u32::try_from((full - psdu) * u64::from(whole) / full.max(1)).expect("a part of the whole")
     }
 
-    /// The aggregate that is sent if no aggregate is fixed yet.
+    /// Returns the aggregate to send if no aggregate is fixed yet.
     #[inline(always)] // once a frame: the call costs a chain half a percent
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
         let buffer = self.held.present();
-        // A single frame is sent, however long it lasts.
+        // A single frame is sent however long it lasts.
         if buffer.mpdus.len() == 1 {
             return self.rates.single(buffer.to, buffer.mpdus[0].psdu, rules);
         }
         buffer.select(&self.limits(now, rules))
     }
 
-    /// Limits of a data frame that begins now, including its announcement.
+    /// Returns the limits of a data frame that begins now, its announcement included.
     fn limits(&self, now: Instant, rules: &Conventions) -> Limits {
         let to = self.held.present().to;
         let mut agreement = *self.rates.agreement(to, rules);
@@ -93,19 +93,19 @@ impl Station {
         Limits { agreement, longest }
     }
 
-    /// Longest data frame of a category to a station of the newest generation.
+    /// Returns the longest data frame of a category to a station of the newest generation.
     pub(crate) fn largest_frame(&self, category: u8, mode: Option<Mode>, rules: &Conventions) -> Bytes {
         let limit = self.contention.access[usize::from(category)].txop_limit;
         rules.largest_frame(limit, mode, &rules.agreements[rules.newest as usize])
     }
 
-    /// Longest data frame of a category to a receiver in the present mode.
+    /// Returns the longest data frame of a category to a receiver in the present mode.
     fn largest_frame_to(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
         let limit = self.contention.access[usize::from(category)].txop_limit;
         rules.largest_frame(limit, Some(self.rates.mode_to(to, &rules.timing)), self.rates.agreement(to, rules))
     }
 
-    /// Share of a packet of `length` in the longest frame of a category to the packet's receiver, in units of `whole`.
+    /// Returns the share, in units of `whole`, that a packet of `length` has in the longest frame to its receiver.
     pub(crate) fn share_of_frame(&self, to: u32, category: u8, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
         if to == BROADCAST || !self.rates.aggregates(to, rules) {
             return whole;
@@ -114,20 +114,20 @@ impl Station {
         share(length, self.largest_frame_to(to, category, rules), frames, whole, rules)
     }
 
-    /// Number of packets of `length` that fit into the longest frame of a category to a station.
+    /// Returns how many packets of `length` fit into the longest frame of a category to a station.
     pub(crate) fn room_of_frame(&self, to: u32, category: u8, length: Bytes, rules: &Conventions) -> u64 {
         room(length, self.largest_frame_to(to, category, rules), self.rates.agreement(to, rules).frames, rules)
     }
 
-    /// Largest number of packets of `length` that fit into an aggregate to a station, as MPDUs.
+    /// Returns the largest number of packets of `length` in an aggregate to a station, as far as MPDUs limit it.
     pub(crate) fn packets_of_frame(&self, to: u32, length: Bytes, rules: &Conventions) -> u32 {
         let parts = if self.rates.aggregates(to, rules) { parts(length, rules) } else { 1 };
         u32::from(self.rates.agreement(to, rules).frames).saturating_mul(parts)
     }
 
-    /// Begins the TXOP of a station that has just won the medium, as wide as its channels are `idle`; or delays the
-    /// TXOP if it needs all channels: the width of its data, or `whole` if it asks for others' data. True if a TXOP
-    /// begins; none if a TXOP continues.
+    /// Begins the TXOP of a station that has just won the medium, on the channels that are `idle`. Or delays the TXOP
+    /// if it needs more channels: the width of its data, or `whole` if it asks others for data. Returns true if a TXOP
+    /// begins, and `None` if a TXOP continues.
     pub(crate) fn settles_width(
         &mut self,
         now: Instant,
@@ -149,7 +149,7 @@ impl Station {
         Some(true)
     }
 
-    /// Width of a frame without its own width, to the receiver of the present exchange: the data's width.
+    /// Returns the width of control frames in the present exchange: that of the data to its receiver.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
         if let Some(user) = self.held.users.first() {
             return width_of(user.mode);
@@ -158,7 +158,7 @@ impl Station {
         if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.rates.mode_to(to, &rules.timing)) }
     }
 
-    /// Limits the width of the station's data after the CTS that it has received; the data end at the planned time.
+    /// Limits the width of the data to that of the CTS just received. The data still end at the planned time.
     pub(crate) fn narrow_to(&mut self, width: ChannelWidth, rules: &Conventions) {
         let (Step::Cleared, Some(size)) = (self.step, self.txop.fixed) else { return };
         let to = self.held.present().to;
@@ -173,8 +173,8 @@ impl Station {
         }
     }
 
-    /// Draws a new back-off instead of beginning the TXOP that it has won. The slot that has begun counts for all
-    /// categories.
+    /// Draws a new back-off instead of beginning the TXOP that the station has won. The slot that has begun counts for
+    /// all categories.
     pub(crate) fn begins_later(&mut self, now: Instant, rules: &Conventions) {
         for contender in &mut self.contention.contenders {
             contender.earliest = contender.earliest.max(now + rules.timing.slot);
@@ -183,7 +183,7 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Withholds the answer to a trigger that is due now.
+    /// Drops the answer to a trigger that is due now.
     pub(crate) fn withholds(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.schedule(now, rules);

@@ -1,18 +1,18 @@
-//! An access point's knowledge of its stations' backlogs, and the stations that can be asked for data or polled.
+//! What an access point knows of its stations' backlogs, and which stations it can ask for data or poll.
 //!
 //! A station that has reported no backlog is asked again after it contends and reports a backlog, or after data were
-//! sent to it that it may answer. While MU EDCA restrains the station, it is polled at intervals that double as long as
-//! it has no packets.
+//! sent to it that it may answer. While MU EDCA restrains it, the station is polled. The interval between polls doubles
+//! as long as it has no packets.
 
 use super::airtime::UsedAirtime;
 use crate::radio::Mimo;
 use units::{Bytes, Duration, Instant};
 
-/// First interval between polls without backlog, and number of doublings: 4 to 32 ms. A poll takes 0.3 ms.
+/// First interval between polls without backlog, and the number of doublings: from 4 to 32 ms. A poll takes 0.3 ms.
 const FIRST_POLL: Duration = Duration::from_millis(4);
 const DOUBLINGS: u8 = 3;
 
-/// All that an access point knows of its stations.
+/// What an access point knows of its stations.
 #[derive(Debug)]
 pub(super) struct Backlogs {
     known: Vec<Known>,
@@ -24,26 +24,26 @@ pub(super) struct Backlogs {
 pub(super) struct Known {
     pub(super) station: u32,
     category: u8,
-    /// The mode in which the station sent last.
+    /// Mode in which the station last sent.
     pub(super) mode: Mimo,
     pub(super) backlog: Backlog,
-    /// True if the station's longest packet fits next to another station's.
+    /// True if the station's longest packet fits into an RU beside another station's.
     shares: bool,
-    /// Number of requests since its last answer.
+    /// Number of requests since the station's last answer.
     unanswered: u8,
-    /// Number of consecutive polls without backlog.
+    /// Number of consecutive polls that found no backlog.
     empty: u8,
-    /// Time until which MU EDCA restrains the station's contention; zero without restraint.
+    /// Time until which MU EDCA restrains the station's contention; zero if it does not.
     restrained: Instant,
-    /// Time of the station's next poll without a reported backlog; `NEVER` for no poll.
+    /// Time of the next poll of a station that has reported no backlog; `NEVER` for no poll.
     poll: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backlog {
-    /// Queue size that the station has reported.
+    /// The queue size that the station reported.
     Is(Bytes),
-    /// The station may have packets by now.
+    /// The station may have received packets since its report.
     Unknown,
 }
 
@@ -61,17 +61,17 @@ impl Known {
         self.restrained != Instant::ZERO
     }
 
-    /// True if the two stations can send side by side.
+    /// True if the two stations can send side by side in one PPDU.
     fn joins(&self, other: &Self) -> bool {
         self.shares && other.shares && self.mode.width() == other.mode.width()
     }
 
-    /// Time until the next poll after a poll without backlog.
+    /// Returns the time until the next poll after a poll without backlog.
     fn pause(&self) -> Duration {
         FIRST_POLL * (1 << self.empty.saturating_sub(1).min(DOUBLINGS))
     }
 
-    /// Records that the station has no backlog. As long as the station cannot contend, it is polled.
+    /// Records that the station has no backlog. It is polled as long as it cannot contend.
     fn has_nothing(&mut self, now: Instant) {
         self.backlog = Backlog::Is(Bytes::new(0));
         self.poll = if self.is_restrained() { now + self.pause() } else { Instant::NEVER };
@@ -93,7 +93,7 @@ impl Backlogs {
         self.known.iter_mut().find(|known| (known.station, known.category) == (station, category))
     }
 
-    /// Records the backlog reported in a data frame or when `polled`. `shares`: see [`Known::shares`].
+    /// Records the backlog reported in a data frame, or in an answer if `polled`. `shares`: see [`Known::shares`].
     pub(super) fn tell(
         &mut self,
         now: Instant,
@@ -119,8 +119,8 @@ impl Backlogs {
         self.next_poll = self.next_poll.min(poll);
     }
 
-    /// Records data sent to a station, to which the station may have an answer. A station that had no answer the last
-    /// time is not polled at once.
+    /// Records that data were sent to a station that may answer them. If the station had no answer the last time, it is
+    /// not polled at once.
     pub(super) fn sends_to(&mut self, now: Instant, (station, category): (u32, u8), mode: Option<(Mimo, bool)>) {
         let Some(known) = self.entry(station, category) else {
             let new = mode.map(|(mode, shares)| Known::new(station, category, mode, shares));
@@ -141,7 +141,7 @@ impl Backlogs {
         self.next_poll = self.next_poll.min(poll);
     }
 
-    /// Records that MU EDCA restrains a station whose data were acknowledged, until the given time.
+    /// Records that MU EDCA restrains a station, whose data were acknowledged, until the given time.
     pub(super) fn restrain(&mut self, now: Instant, station: u32, category: u8, until: Instant) {
         debug_assert!(until > now, "the timer of MU EDCA is above zero");
         let Some(known) = self.entry(station, category) else { return };
@@ -154,7 +154,7 @@ impl Backlogs {
         }
     }
 
-    /// Records a request to these stations. A station that never answers counts as a station without backlog.
+    /// Records that these stations were asked. A station that repeatedly does not answer counts as one without backlog.
     pub(super) fn ask(&mut self, now: Instant, users: &[u32], category: u8, most: u8) {
         debug_assert!(!users.is_empty(), "a trigger is for somebody");
         for &station in users {
@@ -170,7 +170,7 @@ impl Backlogs {
         }
     }
 
-    /// Ends restraints whose time is over, and begins polls that are due.
+    /// Ends restraints whose time is over, and starts polls that are due.
     pub(super) fn refresh(&mut self, now: Instant) {
         let mut next = Instant::NEVER;
         for known in &mut self.known {
@@ -187,14 +187,14 @@ impl Backlogs {
         self.next_poll = next;
     }
 
-    /// Returns the stations that may have packets in a category; with `told`, only stations that have reported packets.
+    /// Returns the stations that may have packets in a category; if `told`, only those that have reported packets.
     fn candidates(&self, category: u8, told: bool) -> impl Iterator<Item = &Known> + Clone {
         let may = move |known: &&Known| known.category == category && known.may_have_something();
         self.known.iter().filter(may).filter(move |known| !told || known.backlog != Backlog::Unknown)
     }
 
-    /// True if a station may be asked first: a station that can contend is asked only together with another, one that
-    /// cannot contend even alone.
+    /// True if a station may be asked first. A station that can contend is asked only together with another one. A
+    /// station that cannot contend is asked even alone.
     fn leads(&self, known: &Known, told: bool) -> bool {
         let others = || self.candidates(known.category, told).filter(|other| other.station != known.station);
         known.is_restrained() || known.shares && others().any(|other| known.joins(other))
@@ -205,8 +205,8 @@ impl Backlogs {
         self.candidates(category, false).any(|known| self.leads(known, false))
     }
 
-    /// Puts the stations that can be asked into `users`: the station that has used the least airtime, then those that
-    /// can send next to it, in the same order. `told`: only stations that have reported a backlog.
+    /// Puts the stations that can be asked into `users`: first the one that has used the least airtime, then, in the
+    /// same order, those that can send beside it. If `told`, only stations that have reported a backlog.
     pub(super) fn choose(&self, category: u8, told: bool, used: &mut UsedAirtime, users: &mut Vec<u32>) {
         users.clear();
         users.extend(self.candidates(category, told).map(|known| known.station));

@@ -1,4 +1,4 @@
-//! Transmit buffer of a station's category: the unacknowledged MPDUs for one receiver, in order of sequence number.
+//! Transmit buffer of a station's category: its unacknowledged MPDUs for one receiver, in order of sequence number.
 
 use super::conventions::DELIMITER;
 use super::{Agreement, Conventions, SEQUENCES};
@@ -6,10 +6,10 @@ use crate::engine::Handle;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
-/// Length of destination, source and length before each MSDU of an A-MSDU (9.3.2.2.2).
+/// Bytes before each MSDU of an A-MSDU: destination, source and length (IEEE 802.11-2016, 9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
 
-/// A packet that the host hands over; the packet's MSDU begins with the LLC header.
+/// A packet that the host hands over. Its MSDU begins with the LLC header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Msdu {
     pub(crate) packet: Handle,
@@ -19,11 +19,11 @@ pub(crate) struct Msdu {
 /// A data frame with one packet, or several in an A-MSDU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mpdu {
-    /// First packet.
+    /// The first packet in the MPDU.
     pub(crate) packet: Handle,
-    /// Last packet; the host chains the packets of an A-MSDU.
+    /// The last packet in the MPDU; the host chains the packets of an A-MSDU.
     last: Handle,
-    /// Number of packets in the MPDU; a frame is too short for more than 255.
+    /// Number of packets in the MPDU, at most 255: a longer frame is not allowed.
     parts: u8,
     /// Length including the MAC header and check sum.
     pub(crate) psdu: Bytes,
@@ -31,14 +31,14 @@ pub(crate) struct Mpdu {
     pub(crate) sequence: u16,
     /// Failed attempts without RTS.
     pub(super) short_failures: u8,
-    /// Failed attempts after RTS and CTS.
+    /// Failed attempts after an RTS that was answered.
     pub(super) long_failures: u8,
     pub(super) sent: bool,
-    /// True if an attempt at this frame has failed: at the frame itself, or at the RTS that announced it.
+    /// True if an attempt at this frame has failed, be it the frame itself or the RTS that announced it.
     pub(super) tried: bool,
     /// True if the frame has been sent more than once.
     pub(crate) retry: bool,
-    /// End of the frame's lifetime, which begins with the failure of the first A-MPDU that contains the frame.
+    /// End of the frame's lifetime. The lifetime begins when the first A-MPDU that contains the frame fails.
     expiry: Instant,
 }
 
@@ -70,7 +70,7 @@ impl Mpdu {
         now >= self.expiry
     }
 
-    /// Length of the A-MSDU with one more MSDU: subframes of 14 B of header, all but the last padded to 4 B.
+    /// Returns the A-MSDU's length with one more MSDU: subframes with 14 B of header, all but the last padded to 4 B.
     fn body_with(&self, msdu: Bytes, rules: &Conventions) -> Bytes {
         let body = self.psdu.count() - rules.mpdu(Bytes::new(0)).count();
         let own = if self.parts == 1 { SUBFRAME_HEADER } else { 0 } + body;
@@ -83,38 +83,38 @@ impl Mpdu {
 pub(super) struct Buffer {
     pub(super) to: u32,
     pub(super) mpdus: VecDeque<Mpdu>,
-    /// The sequence number after the newest frame's, whether or not that frame is still here.
+    /// The sequence number that follows the newest frame's, whether or not that frame is still in the buffer.
     pub(super) next: u16,
-    /// Number of MPDUs, from the first, in the frame that is being sent or whose response is awaited.
+    /// Number of MPDUs in the frame that is being sent or awaits its response; they are the first ones.
     pub(super) in_flight: usize,
-    /// True if a BlockAckReq is due.
+    /// A BlockAckReq that is due.
     pub(super) request: Option<Request>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) to: u32,
-    /// Sequence number before which the receiver may forget all frames.
+    /// Sequence number of the first frame that the receiver must not forget yet.
     pub(super) start: u16,
     pub(super) failures: u8,
 }
 
-/// Size of an aggregate so far.
+/// Size of an aggregate while it is assembled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) frames: usize,
     pub(super) psdu: Bytes,
-    /// Delimiter of a single MPDU.
+    /// Length of the delimiter before a single MPDU.
     single: u64,
 }
 
 impl Size {
-    /// The size of nothing under an agreement: one frame has no padding, and a delimiter in VHT and HE only.
+    /// Returns the size of an empty frame. A frame with one MPDU has no padding, and a delimiter in VHT and HE only.
     pub(super) fn none(agreement: &Agreement) -> Self {
         Self { frames: 0, psdu: Bytes::new(0), single: agreement.single.count() }
     }
 
-    /// The size with one more MPDU: each MPDU follows its delimiter, and all but the last are padded to 4 B (9.7.1).
+    /// Returns the size with one more MPDU. A delimiter precedes each, and all but the last are padded to 4 B (9.7.1).
     pub(super) fn with(self, psdu: Bytes) -> Self {
         match self.frames {
             0 => Self { frames: 1, psdu: Bytes::new(self.single) + psdu, ..self },
@@ -122,7 +122,7 @@ impl Size {
         }
     }
 
-    /// Number of bytes before the next MPDU.
+    /// Returns the number of bytes before the next MPDU.
     fn next(self) -> Bytes {
         let before = match self.frames {
             0 => 0,
@@ -137,12 +137,12 @@ impl Size {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) agreement: Agreement,
-    /// Longest frame whose data end before the end of the TXOP.
+    /// Longest frame with which the data end before the TXOP does.
     pub(super) longest: Bytes,
 }
 
 impl Limits {
-    /// True if an aggregate of this size keeps to all limits.
+    /// True if an aggregate of this size is within all limits.
     pub(super) fn allow(&self, size: Size) -> bool {
         let Self { agreement, longest } = self;
         let short = size.frames == 1 || size.psdu <= agreement.ampdu;
@@ -150,27 +150,27 @@ impl Limits {
     }
 }
 
-/// A frame under construction from packets of a category.
+/// A frame that is being assembled from packets of a category.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assembly {
     /// Receiver.
     pub(crate) to: u32,
     pub(crate) category: u8,
-    /// True if packets may join only up to the first packet for another receiver: repetitions must not delay other
-    /// packets for ever.
+    /// True if packets may join only up to the first packet for another receiver. Otherwise repetitions could delay
+    /// other packets for ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
     pub(super) limits: Limits,
 }
 
-/// Room for a packet in a frame under construction.
+/// Room for a packet in a frame that is being assembled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(super) joins: Joins,
     pub(super) size: Size,
 }
 
-/// Ways in which a packet can join the aggregate under construction.
+/// How a packet can join the aggregate that is being assembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joins {
     /// As part of the last MPDU (A-MSDU).
@@ -178,18 +178,18 @@ pub(super) enum Joins {
     Mpdu,
 }
 
-/// Bytes of a packet of `length` in an A-MSDU.
+/// Returns how many bytes a packet of `length` takes in an A-MSDU.
 fn part(length: Bytes) -> u64 {
     (length.count() + SUBFRAME_HEADER).next_multiple_of(4)
 }
 
-/// Most packets of `length` in an MPDU.
+/// Returns the largest number of packets of `length` in an MPDU.
 pub(super) fn parts(length: Bytes, rules: &Conventions) -> u32 {
     let parts = rules.aggregation.amsdu.map_or(1, |most| (most.count() / part(length)).max(1));
     u32::try_from(parts).unwrap_or(u32::MAX)
 }
 
-/// Share of a packet of `length` in a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
+/// Returns a packet's share, in units of `whole`, of a frame of at most `longest` bytes and `frames` MPDUs.
 pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rules: &Conventions) -> u32 {
     let (bytes, parts) = taken(length, rules);
     let whole = u64::from(whole);
@@ -197,20 +197,20 @@ pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rule
     u32::try_from(share).expect("at most the whole")
 }
 
-/// Number of packets of `length` that fit into a frame of at most `longest` and `frames` MPDUs, at least one.
+/// Returns how many packets of `length` fit into a frame of at most `longest` bytes and `frames` MPDUs; at least one.
 pub(super) fn room(length: Bytes, longest: Bytes, frames: u16, rules: &Conventions) -> u64 {
     let (bytes, parts) = taken(length, rules);
     (longest.count() / bytes).clamp(1, u64::from(frames.max(1)) * parts)
 }
 
-/// Bytes of an aggregate that a packet of `length` takes, as a part of an A-MSDU or as an MPDU behind its delimiter,
-/// and packets in an MPDU.
+/// Returns how many bytes of an aggregate a packet of `length` takes, in an A-MSDU or as an MPDU with its delimiter,
+/// and how many packets an MPDU holds.
 fn taken(length: Bytes, rules: &Conventions) -> (u64, u64) {
     let parts = u64::from(parts(length, rules));
     (if parts > 1 { part(length) } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) }, parts)
 }
 
-/// Offsets in bytes of the MPDUs in an A-MPDU.
+/// Returns the offset in bytes of each MPDU in an A-MPDU.
 pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator<Item = (Bytes, Bytes)> {
     let none = Size { frames: 0, psdu: Bytes::new(0), single: 0 };
     mpdus.scan(none, |size, mpdu| {
@@ -226,7 +226,7 @@ impl Buffer {
         self.mpdus.is_empty() && self.request.is_none()
     }
 
-    /// The aggregate of the first MPDUs, as many as the limits allow, at least one.
+    /// Returns the aggregate of as many first MPDUs as the limits allow, at least one.
     pub(super) fn select(&self, limits: &Limits) -> Size {
         let mut size = Size::none(&limits.agreement);
         for mpdu in &self.mpdus {
@@ -239,7 +239,7 @@ impl Buffer {
         size
     }
 
-    /// Way in which a packet of `length` can join the aggregate of all MPDUs so far, of `size`.
+    /// Returns how a packet of `length` can join the aggregate of all MPDUs so far; `size` is the aggregate's.
     pub(super) fn joins(&self, length: Bytes, size: Size, rules: &Conventions, limits: &Limits) -> Option<Room> {
         let aggregation = &rules.aggregation;
         let last = self.mpdus.back()?;
@@ -259,8 +259,8 @@ impl Buffer {
         (joined == 1).then_some(Room { joins: Joins::Mpdu, size: grown })
     }
 
-    /// Number of MPDUs of a length, up to `most`, that can join the aggregate of all MPDUs so far, of `size`, and the
-    /// resulting size.
+    /// Returns how many MPDUs of length `psdu`, up to `most`, can join the aggregate of all MPDUs so far, and the
+    /// resulting size. `size` is the aggregate's size before.
     #[inline]
     pub(super) fn frames(&self, psdu: Bytes, most: u16, size: Size, limits: &Limits) -> (u16, Size) {
         let Some(first) = self.mpdus.front() else { return (0, size) };
@@ -285,7 +285,7 @@ impl Buffer {
         self.mpdus.push_back(Mpdu::new(msdu, sequence, rules));
     }
 
-    /// Adds a packet to the last MPDU; returns the packet that it follows.
+    /// Adds a packet to the last MPDU. Returns the packet that precedes it in the MPDU.
     pub(super) fn extend(&mut self, msdu: Msdu, rules: &Conventions) -> Handle {
         let last = self.mpdus.back_mut().expect("an A-MSDU has a first packet");
         last.psdu = rules.mpdu(last.body_with(msdu.length, rules));

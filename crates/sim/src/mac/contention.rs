@@ -1,22 +1,22 @@
-//! Contention for the medium: interframe space, slots and back-off of each access category of a station.
+//! Contention for the medium (IEEE 802.11-2016): interframe space, slots and back-off of each access category.
 //!
-//! Slots are not events: on an idle medium the time of sending is known, and when the medium turns busy the elapsed
-//! slots are counted.
+//! Slots are not events. While the medium is idle, the time of sending is known. When the medium becomes busy, the
+//! slots that have passed are counted.
 
 use super::{Access, BROADCAST, CATEGORIES, Conventions};
 use crate::config::{Eifs, FirstAccess, WindowReset};
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
-/// The state of one access category's contention.
+/// State of one access category's contention.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contender {
-    /// Remaining back-off slots; `None`: no back-off is due.
+    /// Number of remaining back-off slots. `None`: no back-off is due.
     pub(super) backoff: Option<u16>,
     pub(super) cw: u16,
-    /// Failures in a row since the window was the smallest (QSRC).
+    /// Number of consecutive failures since the window was smallest (QSRC).
     failures: u8,
-    /// Earliest moment from which the category's slots count.
+    /// Earliest time from which the category's slots count.
     pub(super) earliest: Instant,
 }
 
@@ -25,8 +25,8 @@ impl Contender {
         Self { backoff: None, cw: access.cw_min, failures: 0, earliest: Instant::ZERO }
     }
 
-    /// Counts down `slots` after the medium has been idle for `idle` since the slots began to count. The DCF counts a
-    /// slot at its end (10.3.4.3); EDCA counts the first slot at the end of AIFS and each further slot at its beginning
+    /// Counts `slots` after the medium has been idle for `idle` since the slots began to count. The DCF counts a slot
+    /// at its end (10.3.4.3). EDCA counts the first slot at the end of AIFS, and each further slot at its beginning
     /// (10.22.2.4).
     #[inline]
     pub(super) fn count_down(&mut self, slots: u16, idle: Duration, wants: bool, rules: &Conventions) {
@@ -39,42 +39,42 @@ impl Contender {
     }
 }
 
-/// A station's contention for its medium: back-offs, and the conditions that freeze them. Knows no frames.
+/// A station's contention for its medium: its back-offs, and what freezes them. This type knows no frames.
 #[derive(Debug)]
 #[repr(C, align(64))] // what each frame of others changes comes first, in two cache lines
 pub(crate) struct Contention {
     pub(super) contenders: [Contender; CATEGORIES],
     pub(super) busy: bool,
-    /// True while the radio turns from reception to transmission: the deadline stays, whatever the medium does.
+    /// True while the radio turns from reception to transmission. The deadline then stays, whatever the medium does.
     pub(super) turning: bool,
     /// Bitmask of categories that send at the deadline.
     pub(super) due: u8,
     /// Bitmask of categories that have a frame to send.
     pub(super) wanting: u8,
-    /// Bitmask of categories that want to send a trigger without data.
+    /// Bitmask of categories that contend to send a trigger, although they have no data.
     pub(super) soliciting: u8,
     /// Bitmask of all categories.
     categories: u8,
-    /// When to check again, without frames to send, whether stations are to be asked for data; `NEVER` for no check.
+    /// If there are no frames to send: time of the next check for stations to ask for data; `NEVER` for no check.
     pub(super) look_again: Instant,
     pub(super) idle_from: Instant,
-    /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
+    /// What lengthens DIFS or AIFS to EIFS after a bad frame; otherwise zero.
     pub(super) eifs_surplus: Duration,
     pub(super) nav: Instant,
-    /// The station whose exchange set the NAV last, under EDCA.
+    /// Address of the station whose exchange last set the NAV, under EDCA.
     pub(super) txop_holder: u32,
-    /// Time at which a response was last given up.
+    /// Time at which the station last stopped waiting for a response.
     pub(super) timed_out: Instant,
-    /// Contention parameters of the station's categories, present and configured.
+    /// Present contention parameters of the station's categories; then the configured ones.
     pub(super) access: [Access; CATEGORIES],
     pub(super) configured: [Access; CATEGORIES],
-    /// New contention parameters, which apply from the back-off after the next attempt.
+    /// New contention parameters. They apply from the back-off after the next attempt on.
     ordered: Vec<(usize, Access)>,
     random: Stream,
 }
 
 impl Contention {
-    /// With nothing to send, on an idle medium.
+    /// Makes the contention of a station that has nothing to send, on an idle medium.
     pub(super) fn new(conventions: &Conventions, random: Stream) -> Self {
         Self {
             busy: false,
@@ -97,12 +97,12 @@ impl Contention {
         }
     }
 
-    /// Bitmask of categories in which the station takes a packet.
+    /// Returns the bitmask of categories in which the station accepts a packet.
     pub(crate) fn free(&self) -> u8 {
         (!self.wanting | self.soliciting) & self.categories
     }
 
-    /// Sets the configured parameters, before the start.
+    /// Sets the configured contention parameters before the simulation starts.
     pub(crate) fn configure(&mut self, access: [Access; CATEGORIES]) {
         (self.access, self.configured) = (access, access);
         self.contenders = access.map(|access| Contender::new(&access));
@@ -112,8 +112,8 @@ impl Contention {
         self.access[category].txop_limit
     }
 
-    /// Sets a category's contention parameters, derived from the configured ones: at once if it has nothing to send and
-    /// no back-off is due, otherwise from the back-off after its next attempt on.
+    /// Sets a category's contention parameters, derived from the configured ones. They apply at once if the category
+    /// has nothing to send and no back-off, otherwise from the back-off after its next attempt on.
     pub(crate) fn set_access(&mut self, category: u8, access: impl FnOnce(Access) -> Access) {
         let index = usize::from(category);
         let access = access(self.configured[index]);
@@ -124,7 +124,7 @@ impl Contention {
         }
     }
 
-    /// Applies contention parameters ordered earlier. A window that has grown keeps its size within the new bounds.
+    /// Applies contention parameters that were set earlier. A grown window keeps its size within the new bounds.
     fn adopt(&mut self, category: usize) {
         if let Some(place) = self.ordered.iter().position(|&(other, _)| other == category) {
             let (_, access) = self.ordered.swap_remove(place);
@@ -134,12 +134,12 @@ impl Contention {
         }
     }
 
-    /// True if a category has a back-off to finish or a frame to send. Usually one of four has.
+    /// True if a category has a back-off to finish or a frame to send. Usually this is one of four categories.
     pub(super) fn contends(&self, category: usize) -> bool {
         self.contenders[category].backoff.is_some() || self.wanting & 1 << category != 0
     }
 
-    /// Freezes the slots of a category at `seen`.
+    /// Freezes the back-off of a category: the medium was seen busy at `seen`.
     #[inline]
     pub(super) fn freeze(&mut self, seen: Instant, category: usize, rules: &Conventions) {
         let wants = self.wanting & 1 << category != 0;
@@ -169,7 +169,7 @@ impl Contention {
         self.start(category) + rules.timing.slot * slots
     }
 
-    /// Returns the earliest category's moment to send, and remembers which categories reach it.
+    /// Returns the time at which the earliest category sends, and remembers which categories send then.
     #[inline]
     pub(super) fn next(&mut self, now: Instant, rules: &Conventions) -> Instant {
         let mut next = Instant::NEVER;
@@ -204,8 +204,8 @@ impl Contention {
             Some(u16::try_from(self.random.up_to(u64::from(cw))).expect("at most the window"));
     }
 
-    /// Widens the window after a failure, or resets it after more consecutive failures of any frames than the retry
-    /// limit (10.23.2.2 of 2020).
+    /// Widens the window after a failure. Resets it if the consecutive failures, of any frames, exceed the retry limit
+    /// (IEEE 802.11-2020, 10.23.2.2).
     pub(super) fn fail(&mut self, category: usize, rules: &Conventions) {
         let failures = &mut self.contenders[category].failures;
         if *failures >= rules.short_retry_limit && rules.window_reset == WindowReset::RetryLimit {
@@ -215,14 +215,14 @@ impl Contention {
         self.widen(category);
     }
 
-    /// Doubles the window (10.3.3).
+    /// Doubles the contention window (10.3.3).
     pub(super) fn widen(&mut self, category: usize) {
         let contender = &mut self.contenders[category];
         contender.cw = contender.cw.saturating_mul(2).saturating_add(1).min(self.access[category].cw_max);
         self.adopt(category);
     }
 
-    /// Resets the window to the smallest.
+    /// Resets the contention window to the smallest.
     pub(super) fn narrow(&mut self, category: usize) {
         let contender = &mut self.contenders[category];
         (contender.cw, contender.failures) = (self.access[category].cw_min, 0);
@@ -235,7 +235,7 @@ impl Contention {
         self.reserve(end, holder, rules);
     }
 
-    /// Reserves the medium until `end` by a frame for others, in the TXOP of `holder`.
+    /// Reserves the medium until `end` for a frame of others, in the TXOP of `holder`.
     #[inline]
     pub(super) fn reserve(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
         if end > self.nav {
@@ -246,7 +246,7 @@ impl Contention {
         }
     }
 
-    /// Ends EIFS: after a good frame DIFS or AIFS suffice (10.3.2.3.7).
+    /// Ends EIFS: after a good frame DIFS or AIFS suffices (10.3.2.3.7).
     pub(super) fn end_eifs(&mut self, rules: &Conventions) {
         if rules.eifs != Eifs::AnySignalKept {
             self.eifs_surplus = Duration::ZERO;

@@ -1,12 +1,11 @@
 //! Downlink OFDMA: frames to several stations side by side in one HE MU PPDU (IEEE 802.11ax-2021, 27.3).
 //!
-//! The exchange: above the RTS threshold a MU-RTS trigger and, after SIFS, a simultaneous CTS of all stations (26.2.6),
-//! received as one; after SIFS the PPDU, after SIFS a MU-BAR trigger, after SIFS the simultaneous `BlockAck`s of all
-//! its stations in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the station whose frames won
-//! the medium, then the others that have used the least airtime of such PPDUs. All RUs have one size: the finest that
-//! gives each station an RU. The longest part is cut to the second longest, and shorter ones are padded. Each station's
-//! frames are in a buffer as for an A-MPDU, which replaces its category's buffer while the frame is assembled and while
-//! its outcome is settled.
+//! An exchange has these frames, SIFS apart. Above the RTS threshold: a MU-RTS trigger, and a simultaneous CTS of all
+//! stations, received as one (26.2.6). The PPDU. A MU-BAR trigger, and the simultaneous `BlockAck`s of all its stations
+//! in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium, then
+//! those that have used the least airtime of such PPDUs. All RUs have one size, the finest that gives each station an
+//! RU. The longest part is cut to the second longest, and shorter ones are padded. A station's frames are in a buffer
+//! as for an A-MPDU. It replaces its category's buffer while the frame is assembled and while its outcome is settled.
 
 use super::airtime::UsedAirtime;
 use super::buffer::{Assembly, Size};
@@ -19,41 +18,41 @@ use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{BLOCK_ACK, Format, LONG_BLOCK_ACK, Mimo, Mode, Ru, sig_b_symbols};
 use units::{Bytes, Duration, Instant};
 
-/// Frames to several stations.
+/// State of a station that sends frames to several stations at once.
 #[derive(Debug, Default)]
 pub(crate) struct Downlink {
-    /// Split of the channel among the stations of the PPDU that is being assembled or sent.
+    /// How the channel is split among the stations of the PPDU that is being assembled or sent.
     split: Option<Split>,
     stage: Stage,
     answered: usize,
-    /// When all responses are over.
+    /// Time at which all responses are over.
     end: Instant,
-    /// Airtime in PPDUs so far.
+    /// Airtime that each station has used in such PPDUs so far.
     used: UsedAirtime,
 }
 
-/// Progress of the exchange.
+/// How far the exchange has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// The stations' frames are being assembled, or there is no PPDU.
+    /// The stations' frames are being assembled, or no PPDU is being sent.
     #[default]
     Gathers,
-    /// The MU-RTS has been sent, and no CTS has answered it.
+    /// The MU-RTS has been sent and no CTS has come yet.
     Announced,
     Sent,
 }
 
-/// A channel split into equal RUs.
+/// A channel that is split into equal RUs.
 #[derive(Clone, Copy, Debug)]
 struct Split {
     users: u8,
     ru: Ru,
-    /// Guard interval, HE-SIG-B and training fields common to all users.
+    /// Duration of the preamble's fields that all users share: guard interval, HE-SIG-B and training fields.
     header: Duration,
     /// Number of HE-SIG-B symbols, the same for every user.
     symbols: u8,
     guard: GuardInterval,
-    /// The mode of the responses, and their duration.
+    /// Mode of the responses, and their duration.
     response: Mode,
     lasts: Duration,
     /// Time from the start of a MU-RTS to the start of the PPDU; zero without a MU-RTS.
@@ -64,15 +63,15 @@ struct Split {
 }
 
 impl Downlink {
-    /// Duration of the PPDU: of its preamble and its longest part, to which the other parts are padded.
+    /// Returns the duration of the PPDU: its preamble and its longest part. The other parts are padded to it.
     pub(crate) fn duration(&self, held: &Held, rules: &Conventions) -> Duration {
         let Some(split) = self.split else { return Duration::ZERO };
         let parts = held.users.iter().map(|user| split.header + rules.timing.payload(user.mode, user.psdu));
         parts.max().unwrap_or(Duration::ZERO)
     }
 
-    /// Chooses the stations of a PPDU among those with frames, the first of which is due: as many as there are RUs in
-    /// the finest split whose RUs hold the longest packet. Stores the stations in `users`; false if no split fits.
+    /// Chooses the stations of a PPDU among those with frames; the frames of the first are due. It takes as many as the
+    /// finest split has RUs that hold the longest packet, and stores them in `users`. False if no split fits.
     pub(crate) fn split(&mut self, users: &mut Vec<u32>, cx: &Context) -> bool {
         debug_assert!(self.stage == Stage::Gathers && cx.held.users.is_empty(), "the last exchange is over");
         let (category, rules) = (cx.held.holder, cx.rules);
@@ -103,14 +102,14 @@ impl Downlink {
         false
     }
 
-    /// Returns the longest frame to a station in the present PPDU, with `left` of the TXOP; none without a PPDU.
+    /// Returns the longest frame to a station in the present PPDU, with `left` of the TXOP; `None` without a PPDU.
     pub(super) fn longest_part(&self, to: u32, left: Duration, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let split = self.split?;
         let left = split.longest.min(left.saturating_sub(split.before + split.after));
         Some(split.room(split.mode_to(to, rates, rules), left, rules))
     }
 
-    /// Adds the frames that were assembled to the PPDU.
+    /// Adds the frames that the host has assembled to the PPDU.
     pub(crate) fn join(&mut self, assembly: Option<Assembly>, cx: &mut Context) {
         let Some(split) = self.split else { return };
         let to = cx.held.present().to;
@@ -124,9 +123,9 @@ impl Downlink {
         cx.held.users.push(User { buffer, mode, psdu });
     }
 
-    /// Returns the frame that is due: once the frames of all stations have joined, the PPDU or its MU-RTS; the PPDU
-    /// after a MU-RTS; the trigger after a PPDU. None without a PPDU, or with only one station, whose frames are then
-    /// the category's again.
+    /// Returns the frame that is due. After the frames of all stations have joined: the PPDU, or its MU-RTS first.
+    /// After a PPDU: the trigger. `None` if there is no PPDU, or only one station; then its frames are the category's
+    /// again.
     pub(crate) fn next(&mut self, cx: &mut Context) -> Option<Frame> {
         if cx.held.users.is_empty() {
             return None;
@@ -183,12 +182,12 @@ impl Downlink {
         Some(Frame { mode, ..cx.control(kind, BROADCAST, split.after) })
     }
 
-    /// A station's share of the airtime of the PPDU.
+    /// Returns a station's share of the PPDU's airtime.
     pub(super) fn share(&self, held: &Held, rules: &Conventions) -> Duration {
         self.duration(held, rules) / u64::try_from(held.users.len().max(1)).expect("at most 74")
     }
 
-    /// Handles the end of the station's own frame: returns the awaited event and its deadline.
+    /// Handles the end of the station's own frame. Returns what the station awaits, and until when.
     pub(super) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> (Step, Instant) {
         let timing = &rules.timing;
         match (self.stage, frame.kind, self.split) {
@@ -204,7 +203,7 @@ impl Downlink {
         }
     }
 
-    /// Handles the deadline of the responses: if none has begun, and after the last response. Stations that did not
+    /// Handles the deadline of the responses, both if none has begun and after the last one. Stations that did not
     /// answer are handled one after another.
     pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let now = cx.now;
@@ -214,7 +213,7 @@ impl Downlink {
         }
         let rules = cx.rules;
         if self.stage == Stage::Announced {
-            // An attempt at the frames of all stations.
+            // This counts as an attempt at the frames of all stations.
             while let Some(to) = cx.held.users.first().map(|user| user.buffer.to) {
                 cx.held.settle_user(to, |held| _ = held.settle(now, Attempt::Announced, rules, |_| false));
             }
@@ -246,18 +245,18 @@ impl Downlink {
     pub(super) fn end(&mut self, cx: &mut Context) -> bool {
         debug_assert!(cx.held.users.is_empty(), "each station has answered, or is given up for this time");
         (self.split, self.stage) = (None, Stage::Gathers);
-        // The remaining frames wait with those for other stations.
+        // The remaining frames now wait like those for other stations.
         cx.contention.wanting &= !(1 << cx.held.holder);
         self.answered > 0
     }
 }
 
-/// The length of all parts together.
+/// Returns the sum of the lengths of all parts.
 fn psdu(users: &[User]) -> Bytes {
     users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
 }
 
-/// Cuts the longest part to the second longest's duration: the excess would pad others' RUs, and is faster alone.
+/// Cuts the longest part to the duration of the second longest. The excess would pad others' RUs, and is faster alone.
 fn level(users: &mut [User], rules: &Conventions) {
     let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
     let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
@@ -278,7 +277,7 @@ fn level(users: &mut [User], rules: &Conventions) {
 }
 
 impl Split {
-    /// Returns the split among these users, if the longest packet of each fits.
+    /// Returns the split among these users if the longest packet of each fits.
     fn among(users: &[u32], ru: Ru, cx: &Context) -> Option<Self> {
         let rules = cx.rules;
         let modes = || users.iter().filter_map(|&to| cx.rates.shared_mode(to, rules));
@@ -292,7 +291,7 @@ impl Split {
         let lasts = timing.duration(response, if long { LONG_BLOCK_ACK } else { BLOCK_ACK });
         let users = u8::try_from(users.len()).ok()?;
         let after = timing.sifs * 2 + timing.duration(timing.basic, Asks::BlockAcks.length(users.into())) + lasts;
-        // 802.11b stations cannot read triggers.
+        // Stations of 802.11b cannot read triggers.
         let knows = matches!(timing.announcing, Mode::Ofdm(_));
         let announces = knows && rules.rts_threshold.is_some() && cx.txop.cleared == Cleared::No;
         let request = timing.duration(timing.announcing, Asks::Clear.length(users.into()));
@@ -304,7 +303,7 @@ impl Split {
         parts().all(fits).then_some(split)
     }
 
-    /// The mode of a station's part.
+    /// Returns the mode of a station's part.
     fn mode_to(&self, to: u32, rates: &Rates, rules: &Conventions) -> Mode {
         match rates.mode_to(to, &rules.timing) {
             Mode::Mimo(mode) => Mode::Mimo(mode.guarded(self.guard).within(self.ru, self.symbols)),
@@ -312,7 +311,7 @@ impl Split {
         }
     }
 
-    /// The longest PSDU of a part whose PPDU, with the common preamble, lasts at most `time`.
+    /// Returns the longest PSDU of a part whose PPDU, common preamble included, lasts at most `time`.
     fn room(&self, mode: Mode, time: Duration, rules: &Conventions) -> Bytes {
         rules.timing.longest(mode, time.saturating_sub(self.header) + mode.header())
     }

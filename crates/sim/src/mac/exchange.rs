@@ -1,4 +1,4 @@
-//! Frame exchanges of a station, from their start to their end.
+//! Frame exchanges of a station, from their start to their end (clause numbers: IEEE 802.11-2016).
 
 use super::buffer::{Assembly, Request, Size};
 use super::downlink::Downlink;
@@ -13,9 +13,9 @@ use crate::radio::Timing;
 use units::{Bytes, Duration, Instant, refuse_if};
 
 impl Station {
-    /// The frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the aggregate
-    /// that the host filled. `ahead`: receiver and frame length of the category's next packet; a TXOP that can continue
-    /// with this packet also reserves the medium for it (9.2.5.2).
+    /// Returns the frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the
+    /// aggregate that the host filled. `ahead`: receiver and frame length of the category's next packet. If the TXOP
+    /// can continue with this packet, the frame also reserves the medium for it (9.2.5.2).
     pub(crate) fn begin(
         &mut self,
         now: Instant,
@@ -59,7 +59,7 @@ impl Station {
         self.data(now, size, ahead, rules)
     }
 
-    /// The frame with the first MPDUs.
+    /// Returns a data frame with the first MPDUs.
     fn data(&mut self, now: Instant, size: Size, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
         let timing = &rules.timing;
         if let Some(tmac) = &mut self.tmac {
@@ -91,7 +91,7 @@ impl Station {
         frame
     }
 
-    /// The station's exchanges with several others, and the state on which they work.
+    /// Returns the station's exchanges with several others, and the state on which they act.
     pub(crate) fn several<'s>(
         &'s mut self,
         now: Instant,
@@ -102,7 +102,7 @@ impl Station {
         (self.downlink.as_deref_mut(), self.uplink.as_deref_mut(), cx)
     }
 
-    /// Returns the frame to several stations that is due; none if no such frame is due or its assembly continues.
+    /// Returns the frame to several stations that is due; `None` if there is none or its assembly continues.
     pub(crate) fn next_to_several(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
         let (downlink, uplink, mut cx) = self.several(now, rules);
         let downlink = downlink?;
@@ -117,7 +117,7 @@ impl Station {
         Some(frame)
     }
 
-    /// Handles an awaited BlockAck from a station that reports these frames.
+    /// Handles an awaited BlockAck from a station.
     pub(crate) fn block_ack_received(
         &mut self,
         now: Instant,
@@ -152,7 +152,7 @@ impl Station {
         Answer { report, ..Answer::default() }
     }
 
-    /// Handles the end of its own frame.
+    /// Handles the end of a frame that the station has sent.
     pub(crate) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.contention.idle_from = now;
         self.contention.eifs_surplus = Duration::ZERO;
@@ -187,7 +187,7 @@ impl Station {
         }
         let response = timing.response_timeout(frame.mode);
         let (step, lasts) = match frame.kind {
-            // The CTS was for itself.
+            // The CTS was a CTS to self.
             Kind::Cts => {
                 self.txop.cleared = Cleared::Yes;
                 (Step::Cleared, timing.sifs)
@@ -201,8 +201,8 @@ impl Station {
         (self.step, self.deadline) = (step, now + lasts);
     }
 
-    /// Chooses the highest category that is due as the holder of the medium. A lower category that was due too has
-    /// collided inside the station and continues as after a collision outside (10.22.2.2).
+    /// Makes the highest category that is due the holder of the medium. A lower category that was due, too, has an
+    /// internal collision, and continues as after any other collision (10.22.2.2).
     pub(super) fn win(&mut self, now: Instant, rules: &Conventions) {
         self.contention.turning = false;
         let holder = self.contention.due.trailing_zeros() as usize;
@@ -222,8 +222,8 @@ impl Station {
         self.txop.begin(now, self.contention.access[holder].txop_limit);
     }
 
-    /// Handles an internal collision of a category. Nothing was sent, but the attempt counts (10.22.2.11.1), except for
-    /// a broadcast, which has no attempts to count.
+    /// Handles an internal collision of a category. Nothing was sent, but the attempt counts (10.22.2.11.1). Attempts
+    /// at a broadcast do not count.
     fn collide(&mut self, category: usize, rules: &Conventions) {
         let buffer = &mut self.held.buffers[category];
         if let Some(request) = &mut buffer.request {
@@ -242,7 +242,7 @@ impl Station {
         self.contention.draw(category);
     }
 
-    /// Handles a missing response: doubles the window and tries again, or gives the frame up (10.3.4.4).
+    /// Handles a missing response: widens the window and tries again, or gives the frame up (10.3.4.4).
     pub(super) fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
         if let (_, Some(uplink), mut cx) = self.several(now, rules)
             && uplink.asked.is_some()
@@ -262,7 +262,7 @@ impl Station {
                 held.ask_again(now, held.category(), rules);
                 false
             }
-            // The attempt counts for all frames that the RTS announced. Rate control learns from data alone.
+            // This is an attempt at all frames that the RTS announced. Rate control learns from data frames only.
             (Step::AwaitCts, _) => {
                 let (to, category) = (held.present().to, held.holder);
                 if let Some(size) = txop.fixed {
@@ -282,7 +282,7 @@ impl Station {
         Answer { failed, announced, report, ..Answer::default() }
     }
 
-    /// Ends an exchange that failed: tries again with a wider window, unless the frame was given up.
+    /// Ends an exchange that failed. Tries again with a wider window unless the frame was given up.
     pub(super) fn end_failed(&mut self, now: Instant, gave_up: bool, rules: &Conventions) {
         let holder = self.held.category();
         self.contention.timed_out = now;
@@ -298,7 +298,7 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Carries out the act of an exchange with several others at a deadline.
+    /// Carries out what an exchange with several others decides at a deadline.
     pub(super) fn act(&mut self, now: Instant, act: Act, rules: &Conventions) -> Due {
         match act {
             Act::On(step, until, due) => {
@@ -313,7 +313,7 @@ impl Station {
         }
     }
 
-    /// Ends an exchange with several others. The exchange has failed if no station answered.
+    /// Ends an exchange with several others. It has failed if no station answered.
     fn end_with_several(&mut self, now: Instant, answered: bool, rules: &Conventions) {
         if answered { self.finish(now, rules) } else { self.end_failed(now, false, rules) }
     }
@@ -326,7 +326,7 @@ impl Station {
         let contender = &mut cx.contention.contenders[holder];
         cx.contention.wanting |= u8::from(!buffer.is_empty()) << holder;
         if buffer.request.is_some() {
-            // A BlockAckReq is sent alone, whatever MU EDCA requires.
+            // A BlockAckReq is sent without delay, whatever MU EDCA requires.
             contender.earliest = now;
         }
         if contender.backoff.is_none() {
@@ -338,7 +338,7 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Ends the exchange, and perhaps the TXOP with it.
+    /// Ends the exchange, and the TXOP if it cannot continue.
     pub(super) fn finish(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
@@ -350,12 +350,12 @@ impl Station {
         }
     }
 
-    /// Continues the TXOP with the next frame of its category, if the frame fits.
+    /// Continues the TXOP with the next frame of its category if that frame fits.
     pub(super) fn go_on(&mut self, now: Instant, rules: &Conventions) -> bool {
         let holder = self.held.category();
         let timing: &Timing = &rules.timing;
         let buffer = &self.held.buffers[holder];
-        // All stations read a CTS's reservation; 802.11b stations cannot read other frames' reservations.
+        // All stations read the reservation of a CTS, but stations of 802.11b cannot read that of other frames.
         let cleared = if rules.of_dsss.is_some() { Cleared::No } else { Cleared::Yes };
         let needs = match (buffer.request, buffer.mpdus.front()) {
             (None, Some(first)) => {
@@ -379,8 +379,8 @@ impl Station {
         true
     }
 
-    /// Ends the exchange of a category, successful or not. A back-off follows whether or not another frame waits
-    /// (10.3.4.3: post-backoff).
+    /// Ends the exchange of a category, successful or not. A back-off follows even if no frame waits (10.3.4.3:
+    /// post-backoff).
     fn release(&mut self, category: usize) {
         self.contention.narrow(category);
         if self.held.buffers[category].is_empty() {
@@ -392,7 +392,7 @@ impl Station {
 }
 
 impl Unanswered {
-    /// The frame whose missing response ends this step.
+    /// Returns which frame got no response if this step has ended without one.
     pub(super) fn of(step: Step, request: bool) -> Self {
         match step {
             Step::AwaitCts => Self::Rts,

@@ -1,4 +1,4 @@
-//! The frames that a station holds until they are acknowledged or given up, by category and receiver. Knows no slot.
+//! The frames that a station holds, by category and receiver, until they are acknowledged or given up.
 
 use super::buffer::{Assembly, Buffer, Joins, Request, Room};
 use super::peers::Peers;
@@ -8,21 +8,21 @@ use crate::engine::{Bitmap, Handle};
 use crate::radio::Mode;
 use units::{Bytes, Instant};
 
-/// Flag in the category of frames that are set aside and take no turns until their receiver wakes.
+/// Flag in the category of frames that are set aside: their receiver sleeps, so they are not sent until it wakes.
 const SUSPENDED: u8 = 1 << 7;
 
-/// The way in which failed frames were sent, which decides the retry counter of the failure.
+/// How failed frames were sent. It decides which retry counter the failure increases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// Sent without RTS.
     Plain,
     /// Sent after RTS and CTS.
     Cleared,
-    /// Only announced.
+    /// Announced by an RTS, but not sent.
     Announced,
 }
 
-/// A station's part of a PPDU to several stations.
+/// A station's part of a PPDU to several stations, held by the sender.
 #[derive(Debug)]
 pub(super) struct User {
     pub(super) buffer: Buffer,
@@ -37,7 +37,7 @@ pub(crate) struct Part {
     pub(crate) mode: Mode,
     pub(crate) psdu: Bytes,
     pub(crate) frames: usize,
-    /// Number of its frames that were sent before.
+    /// Number of the part's frames that were sent before.
     pub(crate) repeated: usize,
 }
 
@@ -46,35 +46,35 @@ pub(crate) struct Part {
 pub(crate) struct Held {
     /// Address of the station.
     own: u32,
-    /// Category of the present or last exchange.
+    /// Category of the present exchange or, between exchanges, of the last one.
     pub(super) holder: u8,
-    /// Unanswered parts of a PPDU to several stations.
+    /// Parts of a PPDU to several stations whose outcome is not known yet.
     pub(super) users: Vec<User>,
-    /// Frames that it sends next, by category.
+    /// For each category, the frames that the station sends next.
     pub(super) buffers: Vec<Buffer>,
-    /// Frames for other receivers, with their category, which wait for their receiver's turn.
+    /// Frames for other receivers than the next one, with their category. They wait until it is their receiver's turn.
     pub(super) aside: Vec<(u8, Buffer)>,
-    /// Buffers without frames, reused so that frames set aside need no new memory each time.
+    /// Empty buffers. They are reused so that frames set aside need no new memory each time.
     pub(super) spare: Vec<Buffer>,
-    /// Bitmask of categories that hold frames after an exchange, when another receiver may have its turn. The host
-    /// takes the mask, and for each category [resumes](super::Station::resume) the frames for one receiver, or [sets
+    /// Bitmask of categories that hold frames after an exchange, so that it may be another receiver's turn. The host
+    /// takes the mask. For each category it [resumes](super::Station::resume) the frames for one receiver, or [sets
     /// aside](super::Station::set_aside) the next frames and offers another packet.
     pub(crate) paused: u8,
-    /// False while no category can be paused: all packets come from one queue.
+    /// False if all packets come from one queue; then no category is ever paused.
     pub(super) takes_turns: bool,
     next_sequence: u16,
     pub(super) peers: Peers,
-    /// Data frames that are finished. The host swaps this list for an empty list, whose memory is reused.
+    /// Data frames that are delivered or given up. The host swaps this list for an empty one, whose memory is reused.
     pub(crate) finished: Vec<Finished>,
 }
 
 impl Held {
-    /// No frames, in this number of categories.
+    /// Makes an empty store for this number of categories.
     pub(super) fn new(own: u32, categories: usize) -> Self {
         Self { own, buffers: (0..categories).map(|_| Buffer::default()).collect(), ..Self::default() }
     }
 
-    /// Index of the category of the present or last exchange.
+    /// Returns the index of the category of the present or last exchange.
     pub(super) fn category(&self) -> usize {
         self.holder.into()
     }
@@ -91,7 +91,7 @@ impl Held {
         self.mpdus_but(0)
     }
 
-    /// Returns the frames, except the first `without` frames of the category whose exchange continues.
+    /// Returns all frames, except the first `without` frames of the category whose exchange continues.
     pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
         let skipped = move |index: usize| if index == self.category() { without } else { 0 };
         let next = self.buffers.iter().enumerate();
@@ -100,25 +100,25 @@ impl Held {
         next.chain(aside.chain(self.users.iter().map(|user| &user.buffer)).flat_map(|buffer| &buffer.mpdus))
     }
 
-    /// Returns the first packets of the frames, and of finished frames that were not reported yet.
+    /// Returns the first packet of each frame, also of finished frames that were not reported yet.
     pub(crate) fn unsettled(&self) -> impl Iterator<Item = Handle> {
         self.mpdus().map(|mpdu| mpdu.packet).chain(self.finished.iter().map(|finished| finished.packet))
     }
 
-    /// The frames in the aggregate that is being sent, or whose response the station awaits.
+    /// Returns the frames of the aggregate that is being sent or awaits its response.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Mpdu> {
         let buffer = self.present();
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
-    /// Returns the frames in flight to this receiver, which may be one of several.
+    /// Returns the frames in flight to this receiver, also if it is one of several.
     pub(crate) fn in_flight_to(&self, to: u32) -> impl Iterator<Item = &Mpdu> {
         let own = self.users.iter().map(|user| &user.buffer).find(|buffer| buffer.to == to);
         let buffer = own.unwrap_or_else(|| self.present());
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
-    /// The parts of a PPDU to several stations.
+    /// Returns the parts of a PPDU to several stations.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
         self.users.iter().map(|User { buffer, mode, psdu }| Part {
             to: buffer.to,
@@ -133,8 +133,8 @@ impl Held {
         self.users.iter().find(|user| user.buffer.to == to).map(|user| (user.mode, user.psdu))
     }
 
-    /// Settles the frames of one of several stations, which become the category's frames during this step; remaining
-    /// frames wait for another turn.
+    /// Settles the frames of one of several stations. During this step they are the category's frames. Frames that
+    /// remain wait for another turn.
     pub(super) fn settle_user(&mut self, to: u32, settle: impl FnOnce(&mut Self)) {
         let Some(place) = self.users.iter().position(|user| user.buffer.to == to) else { return };
         let User { buffer, .. } = self.users.swap_remove(place);
@@ -148,7 +148,7 @@ impl Held {
         }
     }
 
-    /// Sets aside the frames that a category would send next, until their receiver's next turn. False for none.
+    /// Sets aside the frames that a category would send next, until it is their receiver's turn. False without any.
     pub(super) fn put_aside(&mut self, category: u8) -> bool {
         let buffer = &mut self.buffers[usize::from(category)];
         if buffer.is_empty() {
@@ -161,7 +161,7 @@ impl Held {
         true
     }
 
-    /// True if a category holds frames after an exchange that has ended, so that the host chooses the next receiver.
+    /// True if a category holds frames after the end of an exchange; the host then chooses the next receiver.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused != 0
     }
@@ -171,24 +171,24 @@ impl Held {
         self.aside.iter().any(|&(other, _)| other == category)
     }
 
-    /// Returns the receivers for which a category holds frames, the next one first, each with its first packet.
+    /// Returns the receivers for which a category holds frames, the next one first, each with its first frame's packet.
     pub(crate) fn receivers(&self, category: u8) -> impl Iterator<Item = (u32, Option<Handle>)> + Clone {
         let next = Some(&self.buffers[usize::from(category)]).filter(|buffer| !buffer.is_empty());
         let aside = self.aside.iter().filter(move |&&(other, _)| other == category).map(|(_, buffer)| buffer);
         next.into_iter().chain(aside).map(|buffer| (buffer.to, buffer.mpdus.front().map(|mpdu| mpdu.packet)))
     }
 
-    /// Lets categories take turns: categories that hold frames after an exchange are [paused](Self::is_paused).
+    /// Makes categories take turns: a category that holds frames after an exchange is [paused](Self::is_paused).
     pub(crate) fn take_turns(&mut self) {
         self.takes_turns = true;
     }
 
-    /// True if the station is done with data frames. The host asks after each call not about the medium's edges.
+    /// True if data frames are finished. The host asks after every call, except calls about the medium's state.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
 
-    /// Returns the frames that its BlockAck to another station reports.
+    /// Returns the frames that this station's BlockAck to another station reports.
     pub(crate) fn scoreboard(&self, to: u32, category: u8) -> Scoreboard {
         self.peers.scoreboard(to, category)
     }
@@ -197,7 +197,7 @@ impl Held {
         self.peers.reorders()
     }
 
-    /// Holds a packet for `to` as the first frame of a category.
+    /// Holds a packet for `to` as the category's first frame.
     #[inline(always)] // once a packet: the call costs a chain 1 %
     pub(crate) fn hold(&mut self, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         let index = usize::from(category);
@@ -212,7 +212,7 @@ impl Held {
         }
     }
 
-    /// Sequence number of the next frame for `to`. QoS data are numbered by receiver and category (10.3.2.11.2).
+    /// Returns the number of the next frame for `to`. Under EDCA each receiver and category has its own (10.3.2.11.2).
     #[inline(always)] // once a packet: the call costs a chain 0.4 %
     fn number(&mut self, to: u32, category: usize, rules: &Conventions) -> u16 {
         if rules.edca() && to != BROADCAST {
@@ -223,7 +223,7 @@ impl Held {
         sequence
     }
 
-    /// The frames that it holds for a receiver, with their category.
+    /// Returns the frames that the station holds for a receiver, with their category.
     pub(crate) fn held_for(&self, to: u32) -> impl Iterator<Item = (u8, &Mpdu)> {
         let next = (0..).zip(&self.buffers);
         let buffers = next.chain(self.aside.iter().map(|(category, buffer)| (category & !SUSPENDED, buffer)));
@@ -231,12 +231,12 @@ impl Held {
         own.flat_map(|(category, buffer)| buffer.mpdus.iter().map(move |mpdu| (category, mpdu)))
     }
 
-    /// Excludes the frames for a sleeping receiver, which are all set aside, from taking turns.
+    /// Keeps the frames for a sleeping receiver, all of which are set aside, from being sent.
     pub(super) fn suspend(&mut self, to: u32) {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category |= SUSPENDED);
     }
 
-    /// Includes the frames for a woken receiver in taking turns again.
+    /// Lets the frames for a receiver that is awake take turns again.
     pub(crate) fn restore(&mut self, to: u32) {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category &= !SUSPENDED);
     }
@@ -245,7 +245,7 @@ impl Held {
         !self.buffers[usize::from(category)].is_empty()
     }
 
-    /// Bytes of its frames for a receiver in a category, without those in flight.
+    /// Returns the bytes of the frames held for a receiver in a category, without those in flight.
     pub(crate) fn waiting_for(&self, to: u32, category: u8) -> Bytes {
         let next = Some(&self.buffers[usize::from(category)]).filter(|buffer| buffer.to == to);
         let aside = self.aside.iter().filter(|(other, buffer)| *other == category && buffer.to == to);
@@ -254,7 +254,7 @@ impl Held {
         waiting.fold(Bytes::new(0), |sum, mpdu| sum + mpdu.psdu)
     }
 
-    /// Moves the frames that the category holds for a station, if any, to the buffer from which they join the PPDU.
+    /// Moves the frames that the category holds for a station to the buffer from which they join the PPDU, if any.
     pub(crate) fn bring(&mut self, category: u8, to: u32) -> bool {
         let Some(place) = self.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to) else {
             return false;
@@ -265,7 +265,7 @@ impl Held {
         true
     }
 
-    /// Marks frames in flight as a BlockAck reports them. Returns the outcome.
+    /// Marks frames in flight as acknowledged or failed, as a BlockAck reports. Returns the outcome.
     pub(super) fn settle_reported(
         &mut self,
         now: Instant,
@@ -276,12 +276,12 @@ impl Held {
         let Scoreboard { start, arrived } = reported;
         self.settle(now, attempt, rules, |sequence| {
             let ahead = distance(*start, sequence);
-            // All frames before the first reported number have arrived or are no longer awaited.
+            // All frames before the first number in the BlockAck have arrived or are no longer awaited.
             ahead >= SEQUENCES / 2 || ahead < Bitmap::BITS && arrived.has(ahead.into())
         })
     }
 
-    /// Marks frames in flight as acknowledged or failed, by their numbers. Returns the outcome.
+    /// Marks frames in flight as acknowledged or failed; `arrived` says which numbers arrived. Returns the outcome.
     pub(super) fn settle(
         &mut self,
         now: Instant,
@@ -295,7 +295,7 @@ impl Held {
         let Buffer { to, mpdus, in_flight, .. } = &mut buffers[usize::from(category)];
         let (to, sent) = (*to, std::mem::take(in_flight));
         let (mut kept, mut acknowledged, mut gave_up) = (0, 0, false);
-        // True if a frame that has failed is sent again.
+        // True if the failed frame will be sent again.
         let stays = |mpdu: &mut Mpdu| {
             if let Some(lifetime) = lifetime
                 && sent > 1
@@ -335,7 +335,7 @@ impl Held {
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for now, the frames that it asked about.
+    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for now, the frames that it asked for.
     pub(super) fn fail_request(&mut self, now: Instant, attempt: Attempt, rules: &Conventions) -> bool {
         let Buffer { request, mpdus, in_flight, .. } = self.present_mut();
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
@@ -354,7 +354,7 @@ impl Held {
         true
     }
 
-    /// Gives up the first frame of a category before it is sent again.
+    /// Gives up the first frame of a category instead of sending it again.
     pub(super) fn give_up_first(&mut self, category: usize, rules: &Conventions) {
         let buffer = &mut self.buffers[category];
         let (to, first) = (buffer.to, buffer.mpdus.pop_front().expect("an attempt is for a packet"));
@@ -363,7 +363,7 @@ impl Held {
         self.move_window(category, rules);
     }
 
-    /// Handles frames that were given up: under a BlockAck agreement the receiver must not wait for them (10.24.7.7).
+    /// Handles frames that were given up: with a BlockAck agreement the receiver must not wait for them (10.24.7.7).
     pub(super) fn move_window(&mut self, category: usize, rules: &Conventions) {
         let to = self.buffers[category].to;
         if to == BROADCAST || !rules.block_ack_of(self.own, to) {
@@ -375,7 +375,7 @@ impl Held {
         buffer.request = Some(Request { to, start, failures: 0 });
     }
 
-    /// After a missing BlockAck, asks with a BlockAckReq which frames have arrived.
+    /// After a missing BlockAck, sends a BlockAckReq to learn which frames have arrived.
     pub(super) fn ask_again(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let buffer = &mut self.buffers[category];
         if let Some(lifetime) = rules.aggregation.lifetime {
@@ -385,12 +385,12 @@ impl Held {
         buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
     }
 
-    /// Room for a packet of `length` to its receiver, if the packet can join the frame.
+    /// Returns the room for a packet of `length` to its receiver; `None` if the packet cannot join the frame.
     pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
         self.buffers[usize::from(assembly.category)].joins(length, assembly.size, rules, &assembly.limits)
     }
 
-    /// Adds a packet that [has room](Self::room). Returns the packet that precedes it in an A-MSDU, to be chained.
+    /// Adds a packet that [has room](Self::room). Returns the packet before it in an A-MSDU, to be chained to it.
     pub(crate) fn join(
         &mut self,
         assembly: &mut Assembly,
@@ -411,8 +411,8 @@ impl Held {
         }
     }
 
-    /// Adds packets of `length`, each as a frame of its own, as long as they fit. `next` yields them one by one.
-    /// Returns their number.
+    /// Adds packets of `length`, which `next` yields, as long as they fit. Each is a frame of its own. Returns their
+    /// number.
     pub(crate) fn fill(
         &mut self,
         assembly: &mut Assembly,
@@ -430,7 +430,7 @@ impl Held {
         joined
     }
 
-    /// Completes a frame under construction: further sequence numbers follow its own.
+    /// Completes a frame that was assembled: its sequence numbers are now used.
     pub(super) fn assembled(&mut self, assembly: &Assembly) {
         let holder = usize::from(assembly.category);
         self.peers.go_on(assembly.to, holder, self.buffers[holder].next);

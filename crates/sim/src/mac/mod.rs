@@ -1,5 +1,5 @@
-//! Medium access: the DCF and EDCA as a state machine that takes events and returns the frames to send. This module
-//! knows no queue, no route and no radio.
+//! Medium access: the DCF and EDCA as a state machine that takes events and returns the frames to send (IEEE
+//! 802.11-2016, unless a clause names another edition). This module knows no queue, no route and no radio.
 
 mod access;
 mod airtime;

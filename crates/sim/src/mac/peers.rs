@@ -1,39 +1,39 @@
-//! A station's state for each of its peers.
+//! What a station remembers of each of its peers.
 
 use super::{CATEGORIES, Reorder, SEQUENCES, Scoreboard};
 
-/// No sequence number: more than their 12 bits.
+/// Stands for no sequence number: it has more than 12 bits.
 const NONE: u16 = u16::MAX;
 
-/// The other stations with which a station has exchanged frames, by address.
+/// The other stations with which a station has exchanged frames.
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
-    /// Sorted by address.
+    /// Peers in order of address.
     known: Vec<Peer>,
 }
 
 #[derive(Debug)]
 pub(super) struct Peer {
     address: u32,
-    /// Number of the last data frame from the peer, by category.
+    /// For each category, the number of the last data frame from the peer.
     last: [u16; CATEGORIES],
-    /// Number of the next data frame for the peer, by category.
+    /// For each category, the number of the next data frame to the peer.
     pub(super) next: [u16; CATEGORIES],
     /// Bitmask of categories in which the peer may still wait for frames that were given up.
     behind: u8,
-    /// Received sequence numbers, by category.
+    /// For each category, the received sequence numbers.
     reorders: [Option<Box<Reorder>>; CATEGORIES],
 }
 
 impl Peers {
-    /// True for the first frame with this number from `address`; remembers it. Only a repetition can be a duplicate
-    /// (10.3.2.11), since the 12-bit numbers wrap around.
+    /// Remembers a frame from `address`. True if it is the first one with this number. Only a repetition can be a
+    /// duplicate (10.3.2.11), because the 12-bit numbers wrap around.
     pub(super) fn is_new(&mut self, address: u32, category: u8, sequence: u16, retry: bool) -> bool {
         let last = &mut self.peer(address).last[usize::from(category)];
         std::mem::replace(last, sequence) != sequence || !retry
     }
 
-    /// Number of the next frame of a category to `address` (10.3.2.11.2: each receiver and category has its own).
+    /// Returns the number of the next frame to `address`; each receiver and category has its own (10.3.2.11.2).
     pub(super) fn next_sequence(&mut self, address: u32, category: usize) -> u16 {
         let next = &mut self.peer(address).next[category];
         let sequence = *next;
@@ -51,7 +51,7 @@ impl Peers {
         self.peer(address).behind & 1 << category != 0
     }
 
-    /// Like [`Self::is_behind`], for a station that may have no state yet.
+    /// As [`Self::is_behind`], but for a station of which nothing may be remembered yet.
     pub(super) fn knows_behind(&self, address: u32, category: usize) -> bool {
         let known = self.known.binary_search_by_key(&address, |peer| peer.address);
         known.is_ok_and(|place| self.known[place].behind & 1 << category != 0)
@@ -63,12 +63,12 @@ impl Peers {
         *bits = *bits & !(1 << category) | u8::from(behind) << category;
     }
 
-    /// Returns the received sequence numbers from `address` in a category, in a window of this size.
+    /// Returns the received sequence numbers from `address` in a category; their window has this size.
     pub(super) fn reorder(&mut self, address: u32, category: u8, window: u16) -> &mut Reorder {
         self.peer(address).reorders[usize::from(category)].get_or_insert_with(|| Box::new(Reorder::new(window)))
     }
 
-    /// Frames that have arrived from `address` in a category.
+    /// Returns the frames that have arrived from `address` in a category.
     pub(super) fn scoreboard(&self, address: u32, category: u8) -> Scoreboard {
         let known = self.known.binary_search_by_key(&address, |peer| peer.address);
         let reorder = known.ok().and_then(|place| self.known[place].reorders[usize::from(category)].as_ref());

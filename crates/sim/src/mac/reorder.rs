@@ -1,36 +1,36 @@
-//! The receiver's side of BlockAck: scoreboard, and packets that wait for earlier packets (IEEE 802.11-2016, 10.24.3,
+//! The receiver's side of BlockAck: the scoreboard, and packets that wait for earlier ones (IEEE 802.11-2016, 10.24.3,
 //! 10.24.4 and 10.24.7.6).
 
 use super::SEQUENCES;
 use crate::engine::{Bitmap, Handle};
 
-/// Reorder state of a receiver for one sender and category.
+/// A receiver's state for reordering the frames of one sender in one category.
 #[derive(Debug)]
 pub(crate) struct Reorder {
     /// All frames before this number have been passed on or given up (`WinStartB`).
     start: u16,
     /// Size of the window, a power of two.
     window: u16,
-    /// State of the frames from the start of the window, by number modulo the window.
+    /// State of the frames from the start of the window on; the index is the number modulo the window.
     held: Box<[Slot]>,
-    /// Number of slots that are not [`Slot::Missing`].
+    /// Number of entries that are not [`Slot::Missing`].
     ahead: u16,
-    /// Number below which the start moves on past missing frames.
+    /// Number up to which the start of the window moves on, even past missing frames.
     target: u16,
-    /// Content of a BlockAck.
+    /// What a BlockAck would report.
     pub(crate) scoreboard: Scoreboard,
 }
 
-/// Content of a BlockAck: the frames that have arrived.
+/// Content of a BlockAck: which frames have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scoreboard {
-    /// First number (`WinStartR`).
+    /// Number of the first frame that it reports (`WinStartR`).
     pub(crate) start: u16,
-    /// A bit for this number and each following number in the window.
+    /// One bit for each number in the window, `start` first.
     pub(crate) arrived: Bitmap,
 }
 
-/// State of a frame after the start of the window.
+/// State of a frame in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Missing,
@@ -40,26 +40,26 @@ enum Slot {
     Passed,
 }
 
-/// Action for a frame that has arrived.
+/// What to do with a frame that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// Drop: it had arrived before.
+    /// Drop it: it had arrived before.
     Duplicate,
-    /// Pass on now.
+    /// Pass it on now.
     Next,
-    /// Keep by [`Reorder::hold`]: frames before it are missing.
+    /// Keep it with [`Reorder::hold`]: frames before it are missing.
     Later,
 }
 
 impl Reorder {
-    /// An empty window, as large as the BlockAck agreement has it.
+    /// Makes an empty window, as large as the BlockAck agreement says.
     pub(super) fn new(window: u16) -> Self {
         let held = vec![Slot::Missing; usize::from(window)].into();
         Self { start: 0, window, held, ahead: 0, target: 0, scoreboard: Scoreboard::default() }
     }
 
-    /// Records a frame in the scoreboard and moves the window so that the frame lies inside. The host then asks for
-    /// packets that are [released](Self::release), and after that how to [treat](Self::classify) the frame.
+    /// Records a frame in the scoreboard, and moves the window so that the frame lies inside. The host then takes the
+    /// packets that are [released](Self::release), and after that asks how to [treat](Self::classify) the frame.
     pub(crate) fn arrives(&mut self, sequence: u16) {
         let window = self.window;
         let ahead = distance(self.scoreboard.start, sequence);
@@ -75,9 +75,9 @@ impl Reorder {
         }
     }
 
-    /// Fast path for up to a window of consecutive frames from this number on, if each is the next to be passed on and
-    /// nothing waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each frame. False if the
-    /// fast path cannot be taken; then nothing has changed.
+    /// Fast path for consecutive frames from `first` on, at most a window of them. It equals [`arrives`](Self::arrives)
+    /// and [`classify`](Self::classify) for each. Each frame must be the next to pass on, and nothing may wait.
+    /// Otherwise it returns false and changes nothing.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let (window, from) = (self.window, distance(self.scoreboard.start, first));
         if first != self.start || self.start != self.target || self.ahead > 0 || from > window {
@@ -85,14 +85,14 @@ impl Reorder {
         }
         self.start = later(self.start, frames);
         self.target = self.start;
-        // The scoreboard's window moves by the number of frames behind it.
+        // The scoreboard's window moves by as many frames as lie behind it.
         let moved = (from + frames).saturating_sub(window);
         self.report_from(later(self.scoreboard.start, moved));
         self.scoreboard.arrived.set_row(from - moved, frames);
         true
     }
 
-    /// Returns the slot of a frame that has arrived.
+    /// Returns what to do with a frame that has arrived.
     pub(crate) fn classify(&mut self, sequence: u16) -> Arrival {
         match distance(self.start, sequence) {
             0 => {
@@ -105,15 +105,15 @@ impl Reorder {
         }
     }
 
-    /// Stores the packet of a [later](Arrival::Later) frame until the frames before it have come; none if no packet has
-    /// to wait.
+    /// Stores the packet of a [later](Arrival::Later) frame until the frames before it have come. `packet` is `None` if
+    /// no packet has to wait.
     pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
         let slot = self.slot(sequence);
         self.held[slot] = packet.map_or(Slot::Passed, Slot::Waits);
         self.ahead += 1;
     }
 
-    /// Forgets frames before this number, which the sender will not send again (BlockAckReq).
+    /// Forgets frames before this number: according to a BlockAckReq the sender will not send them again.
     pub(crate) fn forget_before(&mut self, sequence: u16) {
         if distance(self.start, sequence) < SEQUENCES / 2 {
             self.target = sequence;
@@ -123,12 +123,12 @@ impl Reorder {
         }
     }
 
-    /// True if the window can move on, past frames that have arrived or are no longer awaited.
+    /// True if the window can move past frames that have arrived or are no longer awaited.
     pub(crate) fn is_ready(&self) -> bool {
         self.held[self.slot(self.start)] != Slot::Missing || self.start != self.target
     }
 
-    /// The next packet that can be passed on. The host asks until no packet is left.
+    /// Returns the next packet that can be passed on; the host asks until there is none.
     pub(crate) fn release(&mut self) -> Option<Handle> {
         loop {
             if !self.is_ready() {
@@ -147,7 +147,7 @@ impl Reorder {
         }
     }
 
-    /// The waiting packets.
+    /// Returns the packets that wait.
     pub(crate) fn held(&self) -> impl Iterator<Item = Handle> {
         self.held.iter().filter_map(|slot| if let Slot::Waits(packet) = slot { Some(*packet) } else { None })
     }
@@ -165,7 +165,7 @@ impl Reorder {
     }
 }
 
-/// Returns the distance from `from` to `to`, modulo the 12 bits of a number.
+/// Returns the distance from `from` to `to`, modulo the 12 bits of a sequence number.
 pub(super) fn distance(from: u16, to: u16) -> u16 {
     to.wrapping_sub(from) % SEQUENCES
 }

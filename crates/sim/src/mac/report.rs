@@ -1,36 +1,36 @@
-//! Reports from a station to its host.
+//! What a station reports to its host.
 
 use super::Frame;
 use crate::engine::Handle;
 use units::Duration;
 
-/// A data frame with which the station is done, with its packets.
+/// A data frame that is delivered or given up, with its packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finished {
     /// First packet in the frame.
     pub(crate) packet: Handle,
     pub(crate) to: u32,
     pub(crate) category: u8,
-    /// True if acknowledged or a broadcast; false if given up.
+    /// True if the frame was acknowledged or is a broadcast; false if it was given up.
     pub(crate) delivered: bool,
 }
 
-/// Meaning of a received frame.
+/// What a received frame means for the station.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
-    /// True if the packets in the frame are for this station, and new.
+    /// True if the packets in the frame are for this station and new.
     pub(crate) takes: bool,
-    /// True if the frame is for this station, which already has its packets.
+    /// True if the frame is for this station, but the station already has its packets.
     pub(crate) duplicate: bool,
-    /// The station's own frame that got no response.
+    /// The station's own frame that got no response, if any.
     pub(crate) failed: Option<Unanswered>,
-    /// The data that an RTS without CTS announced.
+    /// The data that an unanswered RTS announced, if any.
     pub(crate) announced: Option<Announced>,
     /// Outcome of the data frames that the station sent last.
     pub(crate) report: Option<Report>,
 }
 
-/// Data that were announced in vain.
+/// Data whose announcement was not answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announced {
     pub(crate) to: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Announced {
     pub(crate) airtime: Duration,
 }
 
-/// A frame that got no response.
+/// Which frame got no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// An RTS without CTS.
@@ -58,15 +58,15 @@ pub(crate) struct Report {
     pub(crate) acknowledged: u16,
 }
 
-/// Action of a station at its deadline.
+/// What a station does at its deadline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
     Send(Frame),
-    /// Send data of this category: the host adds packets that share the frame (see
-    /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes the
+    /// Send data of this category. The host adds packets that share the frame (see
+    /// [`Station::assemble`](super::Station::assemble)). Then [`Station::begin`](super::Station::begin) makes the
     /// frame.
     Begin(u8),
-    /// The frame of the category got no response.
+    /// A frame of the category got no response.
     Failed(Answer),
     /// Wait for the end of the frame that is being received.
     Wait,

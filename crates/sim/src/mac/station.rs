@@ -1,8 +1,8 @@
 //! A station: the frames that it holds, receives and sends (IEEE 802.11-2016, 10.3 for the DCF, 10.22.2 for EDCA).
 //!
-//! A station has one radio, hence one view of the medium and at most one exchange at a time; up to four access
-//! categories contend for it. The DCF is the case of one access category. `docs/mac-conventions.md` gives the reasons
-//! for every choice that the standard leaves open, and its effect.
+//! A station has one radio, hence one view of the medium and at most one exchange at a time. Up to four access
+//! categories contend for the radio; the DCF has one. `docs/mac-conventions.md` gives reason and effect of every choice
+//! that the standard leaves open.
 
 use super::contention::Contention;
 use super::downlink::Downlink;
@@ -21,9 +21,9 @@ pub(crate) struct Station {
     pub(crate) contention: Contention,
     pub(super) address: u32,
     pub(super) step: Step,
-    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads this time after every call.
+    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads it after every call.
     pub(crate) deadline: Instant,
-    /// The response that goes out at the deadline.
+    /// The response that is sent at the deadline.
     pub(super) response: Option<Frame>,
     /// Modes in which the station sends data to its receivers.
     pub(crate) rates: Rates,
@@ -31,14 +31,14 @@ pub(crate) struct Station {
     pub(crate) txop: Txop,
     /// State of T-MAC, if it is used.
     pub(crate) tmac: Option<Box<TmacState>>,
-    /// Frames to several stations at once, if it sends any.
+    /// Exchanges with several receivers at once, if the station sends such frames.
     pub(crate) downlink: Option<Box<Downlink>>,
-    /// Frames of several stations at once, if the network has such frames.
+    /// Exchanges of several senders at once, if the network has such frames.
     pub(crate) uplink: Option<Box<Uplink>>,
 }
 
 impl Station {
-    /// A station with nothing to send, on an idle medium.
+    /// Makes a station that has nothing to send, on an idle medium.
     pub(crate) fn new(address: u32, rates: Rates, conventions: &Conventions, random: Stream) -> Self {
         Self {
             address,
@@ -55,7 +55,7 @@ impl Station {
         }
     }
 
-    /// Sets aside the frames that a category would send next, until their receiver's next turn.
+    /// Sets aside the frames that a category would send next, until it is their receiver's turn.
     pub(crate) fn set_aside(&mut self, category: u8) {
         if !self.held.put_aside(category) {
             return;
@@ -67,7 +67,7 @@ impl Station {
         }
     }
 
-    /// Suspends the frames for a receiver that has just announced its sleep.
+    /// Stops sending the frames for a receiver that has just announced its sleep.
     pub(crate) fn suspend(&mut self, to: u32) {
         for category in 0..self.held.buffers.len() {
             if self.held.buffers[category].to == to {
@@ -77,7 +77,7 @@ impl Station {
         self.held.suspend(to);
     }
 
-    /// Makes the frames that a category holds for a receiver the next ones.
+    /// Makes the frames that a category holds for a receiver the next to be sent.
     pub(crate) fn resume(&mut self, now: Instant, category: u8, to: u32, rules: &Conventions) {
         let Some(place) = self.held.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to)
         else {
@@ -90,7 +90,7 @@ impl Station {
         self.is_next(now, category, rules);
     }
 
-    /// Handles new frames of a category. In a TXOP that can continue with these frames they are sent after SIFS.
+    /// Handles new frames of a category. If the TXOP can continue with them, they are sent after SIFS.
     #[inline(always)] // once a packet: the call costs a chain 1 %
     fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
         self.contention.wanting |= 1 << category;
@@ -101,7 +101,7 @@ impl Station {
         }
     }
 
-    /// Pauses a category at the end of its exchange, if it holds frames.
+    /// Pauses a category after its exchange if it still holds frames.
     #[inline]
     pub(super) fn pause(&mut self, category: usize) {
         if !self.held.takes_turns {
@@ -121,29 +121,29 @@ impl Station {
         self.step == Step::Sending && buffer.to == BROADCAST && !buffer.mpdus.is_empty()
     }
 
-    /// Returns the received sequence numbers of a station and category.
+    /// Returns the sequence numbers that were received from a station in a category.
     pub(crate) fn reorder(&mut self, from: u32, category: u8, rules: &Conventions) -> &mut Reorder {
         let window = self.rates.agreement(from, rules).window;
         self.held.peers.reorder(from, category, window)
     }
 
-    /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS the packet is sent
-    /// at once (10.3.4.2), and after SIFS in a TXOP that can continue with it.
+    /// Accepts a packet for `to` in a category without frames. It is sent at once if the medium has been idle for DIFS
+    /// or AIFS (10.3.4.2), and after SIFS if a TXOP can continue with it.
     #[inline(always)] // once a packet and hop: the call costs a chain 0.1 %
     pub(crate) fn offer(&mut self, now: Instant, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         self.held.hold(to, category, msdu, rules);
         self.is_next(now, category, rules);
     }
 
-    /// Handles the deadline. `receiving`: a frame whose PHY header was read is being received; without effect on a
-    /// station that does not [listen](Self::listens).
+    /// Handles the deadline. `receiving`: a frame is being received, and its PHY header was read. This has no effect on
+    /// a station that does not [listen](Self::listens).
     pub(crate) fn timer(&mut self, now: Instant, receiving: bool, rules: &Conventions) -> Due {
         self.deadline = Instant::NEVER;
         if let Some(response) = self.response.take() {
             let unavailable = self.contention.busy || now < self.contention.nav;
             let withheld = match response.kind {
                 Kind::Cts => rules.answer_rts == AnswerRts::UnlessBusy && unavailable,
-                // 26.5.2.5: a station that is asked for data or a CTS senses the medium, until others may answer too.
+                // 26.5.2.5: a station that is asked for data or a CTS senses the medium until others may answer, too.
                 Kind::Triggered { .. } | Kind::SharedCts => {
                     let busy = self.contention.busy && self.contention.idle_from + rules.timing.sifs < now;
                     busy || now < self.contention.nav && self.contention.txop_holder != response.to
@@ -167,7 +167,7 @@ impl Station {
                 Due::Begin(self.held.holder)
             }
             Step::Cleared => Due::Begin(self.held.holder),
-            // 10.3.2.9: a frame that begins within the time-out may be the ACK; the end of the frame decides.
+            // 10.3.2.9: a frame that begins within the time-out may be the ACK. The end of the frame decides.
             Step::AwaitParts => {
                 let (_, Some(uplink), mut cx) = self.several(now, rules) else { return Due::Wait };
                 let act = uplink.due(receiving, &mut cx);
@@ -192,12 +192,12 @@ impl Station {
         }
     }
 
-    /// True if only the duration field of a received frame matters to the station.
+    /// True if only the duration field of a received frame concerns the station.
     pub(crate) fn only_overhears(&self, frame: &Frame) -> bool {
         frame.to != self.address && frame.to != BROADCAST && !self.step.awaits_response()
     }
 
-    /// True if the station awaits a response, so that an arriving frame matters.
+    /// True if the station awaits a response, so that any frame that arrives matters.
     pub(crate) fn listens(&self) -> bool {
         self.step.awaits_response() || self.step == Step::AwaitGrants
     }
@@ -207,7 +207,7 @@ impl Station {
         reports && self.step == Step::AwaitBlockAck && frame.to == self.address
     }
 
-    /// Handles another received frame that is intact, or an aggregate with at least one intact MPDU.
+    /// Handles any other received frame that is intact, or an aggregate with at least one intact MPDU.
     #[inline]
     pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
         let timing = &rules.timing;
@@ -236,7 +236,7 @@ impl Station {
                 self.deadline = now + timing.sifs;
                 return uplink.part_received(frame.from, frames);
             }
-            // It has to answer.
+            // The station has to answer this frame.
             (Step::AwaitGrants, _) if mine => {
                 self.refused(now, rules);
             }
@@ -265,26 +265,26 @@ impl Station {
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
-    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9), possibly a frame that the
-    /// station ignores.
+    /// Ends the wait for a response, because another frame has arrived instead (10.3.2.9). The station may ignore that
+    /// frame.
     pub(crate) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        // Each of several stations has its own response.
+        // Each of several stations has its own response, so the wait goes on.
         if !self.step.awaits_response() || self.step == Step::AwaitParts || !self.held.users.is_empty() {
             return Answer::default();
         }
         self.fail(now, rules)
     }
 
-    /// Answers a frame for this station after SIFS: data always, an RTS unless the medium is reserved (10.3.2.7); under
-    /// EDCA, unless another station than the RTS's sender has reserved it (10.22.2.4).
+    /// Answers a frame for this station after SIFS. Data are always answered, an RTS unless the medium is reserved
+    /// (10.3.2.7). Under EDCA a reservation by the RTS's sender does not count (10.22.2.4).
     fn respond(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let timing = &rules.timing;
-        // The response, too, reserves the rest of a TXOP that goes on (9.2.5.2).
+        // If the TXOP goes on, the response reserves the rest of it, too (9.2.5.2).
         let left = |response| frame.reserves.saturating_sub(timing.sifs + response);
         let responses = timing.responses(frame.mode);
         let (kind, reserves) = match frame.kind {
             Kind::Data { .. } => (Kind::Ack, left(responses.ack)),
-            // All responses to it end together, which ends the exchange.
+            // All answers to the trigger end together. That ends the exchange.
             Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } => {
                 (Kind::Triggered { psdu: rules.queue_size_frame(), frames: 0 }, frame.reserves)
             }
@@ -301,7 +301,7 @@ impl Station {
             Kind::Rts if now >= self.contention.nav || rules.edca() && self.contention.txop_holder == frame.from => {
                 (Kind::Cts, left(timing.cts))
             }
-            // The answer to a request was decided before, by the request's key; a trigger follows an HE MU PPDU.
+            // A request has been answered already, according to its key. A trigger follows an HE MU PPDU.
             Kind::Rts
             | Kind::Cts
             | Kind::SharedCts

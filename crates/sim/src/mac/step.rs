@@ -1,4 +1,4 @@
-//! Progress of a station in an exchange and in its TXOP, and the state on which an exchange works.
+//! How far a station's exchange and TXOP have come, and the state on which an exchange acts.
 
 use super::buffer::{Assembly, Limits, Size};
 use super::contention::Contention;
@@ -6,23 +6,23 @@ use super::held::{Attempt, Held};
 use super::{Answer, BROADCAST, Conventions, Due, Frame, Kind, Rates};
 use units::{Bytes, Duration, Instant};
 
-/// Event for which a station's own transmissions wait.
+/// What a station waits for before it can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Access to the medium: for a packet, or to finish the back-off after the last one.
+    /// Access to the medium, for a packet or to finish the back-off after the last one.
     Access,
     /// The end of a response (ACK, CTS or BlockAck) that the station sends.
     Responding,
     /// The end of the station's own frame.
     Sending,
     AwaitCts,
-    /// SIFS: after a CTS, or after an exchange in a TXOP that continues.
+    /// The end of a SIFS: after a CTS, or after an exchange in a TXOP that continues.
     Cleared,
     AwaitAck,
     AwaitBlockAck,
-    /// Answers of several stations to the station's trigger for data or the size of their queues.
+    /// Answers of several stations to this station's trigger for data or for the size of their queues.
     AwaitParts,
-    /// Grants of T-MAC, until the time of all asked stations is over.
+    /// Grants of T-MAC, until all asked stations have had time to answer.
     AwaitGrants,
 }
 
@@ -32,46 +32,46 @@ impl Step {
     }
 }
 
-/// Act of an exchange with several others at a deadline.
+/// What an exchange with several others decides at a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
-    /// The TXOP continues: the step, the next deadline, and the action that is due.
+    /// The TXOP continues: the next step, the next deadline, and what is due.
     On(Step, Instant, Due),
     /// The exchange is over; `answered`: at least one station has answered.
     Over { answered: bool, answer: Answer },
 }
 
-/// How the data of an exchange were protected by announcements to others.
+/// Whether and how other stations were told of the data of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleared {
     No,
-    /// Protected by a CTS to self, or by an earlier frame of this TXOP.
+    /// By a CTS to self, or by an earlier frame of this TXOP.
     Yes,
     /// By RTS and CTS.
     ByRts,
 }
 
-/// A transmission opportunity, of the category that has won the medium.
+/// A transmission opportunity (TXOP) of the category that has won the medium.
 #[derive(Debug)]
 pub(crate) struct Txop {
-    /// The TXOP's limit; zero for one frame exchange.
+    /// Limit of the TXOP; zero for one frame exchange.
     pub(super) limit: Duration,
     pub(super) end: Instant,
     pub(super) cleared: Cleared,
-    /// The frame for which the exchange was announced.
+    /// Size of the frame for which the exchange was announced.
     pub(super) fixed: Option<Size>,
-    /// End of the last exchange, at which the TXOP continues if a fitting packet is offered; `NEVER` if it does not.
+    /// End of the last exchange. The TXOP continues then if a fitting packet is offered; `NEVER` if it cannot.
     pub(super) open_at: Instant,
 }
 
 impl Txop {
-    /// The state before the first TXOP.
+    /// Makes the state before the first TXOP.
     pub(super) fn none() -> Self {
         let (limit, end, open_at) = (Duration::ZERO, Instant::ZERO, Instant::NEVER);
         Self { limit, end, cleared: Cleared::No, fixed: None, open_at }
     }
 
-    /// Begins a TXOP, won now, of this limit.
+    /// Begins a TXOP with this limit, which the station has just won.
     pub(super) fn begin(&mut self, now: Instant, limit: Duration) {
         (self.limit, self.end, self.cleared, self.fixed) = (limit, now + limit, Cleared::No, None);
     }
@@ -81,14 +81,14 @@ impl Txop {
         !self.limit.is_zero()
     }
 
-    /// Ends the TXOP at the end of the last exchange, unless the whole next exchange fits into the rest of the TXOP.
+    /// Ends the TXOP at the end of the last exchange, unless the next exchange fits into the rest of it.
     pub(crate) fn end_unless(&mut self, now: Instant, fits: impl FnOnce(Duration) -> bool) {
         if self.open_at == now && !fits(self.left(now)) {
             self.open_at = Instant::NEVER;
         }
     }
 
-    /// Remaining time; without a limit, the maximum.
+    /// Returns the remaining time; without a limit, the maximum.
     pub(super) fn left(&self, now: Instant) -> Duration {
         if self.bursts() { self.end.since(now) } else { Duration::MAX }
     }
@@ -99,7 +99,7 @@ impl Txop {
     }
 }
 
-/// Parts of a station that an exchange uses: the frames that the station holds, its modes, its TXOP and its contention.
+/// The parts of a station that an exchange uses: the frames that it holds, its modes, its TXOP and its contention.
 pub(crate) struct Context<'s> {
     pub(super) now: Instant,
     pub(super) address: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Context<'s> {
 }
 
 impl Context<'_> {
-    /// A frame without data.
+    /// Makes a frame without data.
     pub(super) fn control(&self, kind: Kind, to: u32, reserves: Duration) -> Frame {
         let (from, category) = (self.address, self.held.holder);
         let announces = matches!(kind, Kind::Rts | Kind::Cts);
@@ -120,7 +120,7 @@ impl Context<'_> {
     }
 
     /// Returns the size of the frame that the host has assembled, or of the category's first frames within the limits.
-    /// A single frame is sent whatever its length.
+    /// A single frame is sent whatever its length is.
     pub(super) fn settled(&mut self, assembly: Option<Assembly>, longest: Bytes) -> Size {
         if let Some(assembly) = &assembly {
             self.held.assembled(assembly);
@@ -133,7 +133,7 @@ impl Context<'_> {
         buffer.select(&Limits { agreement: *self.rates.agreement(buffer.to, self.rules), longest })
     }
 
-    /// Returns the receiver of the data that are due, if others could share the PPDU.
+    /// Returns the receiver of the data that are due if others could share the PPDU with it.
     pub(crate) fn may_share(&self) -> Option<u32> {
         let buffer = self.held.present();
         let is_data = self.txop.fixed.is_none() && buffer.request.is_none() && !buffer.mpdus.is_empty();

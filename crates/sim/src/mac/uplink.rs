@@ -1,14 +1,13 @@
-//! Uplink OFDMA: stations send side by side in HE TB PPDUs when their access point asks (IEEE 802.11ax-2021, 26.5.2).
+//! Uplink OFDMA: stations send side by side in HE TB PPDUs if their access point asks (IEEE 802.11ax-2021, 26.5.2).
 //!
-//! The exchange: a basic trigger, after SIFS the data of its stations at once, after SIFS one multi-STA `BlockAck`. An
-//! access point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). The access point does
-//! not know the backlog of a station to which it has sent since; such stations are polled first: a BSRP trigger, their
-//! QoS Null frames, and after SIFS the trigger for data. [A station without backlog](super::backlogs) is polled at
-//! intervals. A station that MU EDCA keeps from contending is asked alone if no other station has packets; stations
-//! that contend are asked at least in pairs.
+//! An exchange consists of a basic trigger, after SIFS the data of its stations at once, and after SIFS one multi-STA
+//! `BlockAck`. An access point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). If it
+//! has sent to the station since, it polls the station first: a BSRP trigger, QoS Null frames, and after SIFS the
+//! trigger for data. [A station without backlog](super::backlogs) is polled at intervals. A station that MU EDCA keeps
+//! from contending is asked alone if no other has packets. Stations that contend are asked at least in pairs.
 //!
-//! Downlink and uplink have equal airtime while both have packets. Stations that have used the least airtime of such
-//! PPDUs go first. All RUs have one size; the largest backlog, as far as it fits, sets the duration for all stations.
+//! Downlink and uplink get equal airtime while both have packets. Stations that have used the least airtime of such
+//! PPDUs go first. All RUs have one size. The largest backlog, as far as it fits, sets the duration for all stations.
 
 use super::airtime::UsedAirtime;
 use super::backlogs::{Backlog, Backlogs, Known};
@@ -24,40 +23,40 @@ use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{Mimo, Mode, Ru};
 use units::{Bytes, Duration, Instant, refuse_if};
 
-/// Unit of the queue size field, and the size from which the field overflows.
+/// Unit of the queue size field, and the size that the field can no longer report.
 const QUEUE_UNIT: u64 = 256;
 pub(crate) const QUEUE_MOST: Bytes = Bytes::new(254 * QUEUE_UNIT);
 
-/// Time until the access point checks again whether the channel is wide enough for its triggers.
+/// Time after which the access point checks again whether the channel is wide enough for its triggers.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(4);
 
-/// State of a station of a network with uplink OFDMA.
+/// State of a station in a network with uplink OFDMA.
 #[derive(Debug, Default)]
 pub(crate) struct Uplink {
-    /// True at an access point.
+    /// True if the station is an access point.
     asks: bool,
-    /// An access point's knowledge of its stations' queues.
+    /// What an access point knows of its stations' queues.
     backlogs: Backlogs,
     used: UsedAirtime,
-    /// By category: the direction whose turn it is.
+    /// For each category, the airtime that decides whose turn it is, the downlink's or the uplink's.
     turns: [Turns; super::CATEGORIES],
-    /// The access point's request to its stations, while that exchange is under way.
+    /// The access point's request to its stations, as long as that exchange lasts.
     pub(crate) round: Option<Round>,
-    /// The stations to which the last frame was addressed: a trigger or a multi-STA BlockAck.
+    /// The stations to which the last trigger or multi-STA BlockAck was addressed.
     pub(crate) users: Vec<u32>,
-    /// Stations that answered with data; number of answers whose data all arrived; number of all answers.
+    /// Stations that answered with data; number of answers of which all data arrived; number of all answers.
     delivered: Vec<u32>,
     whole: u8,
     answered: usize,
     /// Time at which all answers are over.
     end: Instant,
-    /// The request to the station, while it answers and awaits the acknowledgement.
+    /// The request that the station answers, until its answer is acknowledged.
     pub(crate) asked: Option<Round>,
-    /// Time until which the parameters of MU EDCA apply, by category; none if they do not apply.
+    /// For each category, until when the parameters of MU EDCA apply; `None` if they do not apply.
     managed: [Option<Instant>; super::CATEGORIES],
 }
 
-/// Airtime of an access point's frames, and of frames that it triggered. Time without packets gives no credit.
+/// Airtime of an access point's frames, and of those that it triggered. A direction without packets gains no credit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turns {
     down: Duration,
@@ -79,25 +78,25 @@ impl Turns {
 /// Why no trigger is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotNow {
-    /// The downlink uses the medium, or has its turn.
+    /// The downlink uses the medium, or it is the downlink's turn.
     Downlink,
-    /// No station is known to have packets, or only one that contends by itself.
+    /// No station is known to have packets, or only one that contends itself.
     NobodyKnown,
-    /// The rest of the TXOP is too short for the longest packet, which may fit into the next TXOP.
+    /// The rest of the TXOP is too short for the longest packet. The packet may fit into the next TXOP.
     TxopTooShort,
-    /// The longest packet is too long for the present width of the channel, even with a TXOP of its own.
+    /// The longest packet is too long for the present channel width, even with a TXOP of its own.
     TooLong,
 }
 
-/// Frames of several stations that a trigger asks for.
+/// A request for frames of several stations, made with a trigger.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     pub(crate) asks: Asks,
-    /// The access point.
+    /// The access point that asks.
     pub(crate) of: u32,
     pub(crate) users: u8,
     ru: Ru,
-    /// Duration of the PPDUs, and of the longest preamble.
+    /// Duration of the stations' PPDUs, and of the longest preamble among them.
     pub(crate) lasts: Duration,
     header: Duration,
     /// Mode of an answer without data.
@@ -105,25 +104,25 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// A round whose frames have no duration yet. `slowest`: the mode in which the slowest station sends alone.
+    /// Makes a round without a duration. `slowest`: the mode in which the slowest station sends alone.
     fn new(asks: Asks, of: u32, users: u8, ru: Ru, slowest: Mimo) -> Self {
         let response = Mode::Mimo(slowest.response(ru));
         Self { asks, of, users, ru, lasts: Duration::ZERO, header: response.header(), response }
     }
 
-    /// The longest PPDUs with which the exchange ends within this time.
+    /// Returns the duration of the longest PPDUs with which the exchange ends within this time.
     fn longest(&self, time: Duration, rules: &Conventions) -> Duration {
         let timing = &rules.timing;
         let trigger = timing.sifs * 2 + timing.duration(timing.basic, self.asks.length(self.users.into()));
         rules.aggregation.duration.min(time.saturating_sub(trigger + self.acknowledgement(rules)))
     }
 
-    /// True if the longest packet fits into a part of a PPDU of this duration.
+    /// True if the longest packet fits into a station's part of a PPDU with this duration.
     fn fits(&self, mode: Mimo, longest: Duration, rules: &Conventions) -> bool {
         self.room(mode, longest, rules) >= rules.mpdu(LONGEST_MSDU)
     }
 
-    /// Time after the answers: SIFS and a multi-STA BlockAck, for data.
+    /// Returns the time after the answers: for data, SIFS and a multi-STA BlockAck.
     fn acknowledgement(&self, rules: &Conventions) -> Duration {
         if self.asks != Asks::Data {
             return Duration::ZERO;
@@ -133,7 +132,7 @@ impl Round {
         timing.sifs + timing.duration(timing.responses(self.response).mode, length)
     }
 
-    /// True if the longest packet of a station fits next to another station's, in a TXOP of its own.
+    /// True if a station's longest packet fits into an RU beside another station's, in a TXOP of its own.
     fn fits_beside(mode: Mimo, txop: Duration, rules: &Conventions) -> bool {
         let Some(ru) = Ru::split(mode.width(), 2) else { return false };
         let mut round = Self::new(Asks::Data, BROADCAST, 2, ru, mode);
@@ -142,19 +141,19 @@ impl Round {
         round.fits(part, round.longest(if txop.is_zero() { Duration::MAX } else { txop }, rules), rules)
     }
 
-    /// Duration after the preamble.
+    /// Returns the duration of the PPDUs without the preamble.
     pub(crate) fn payload(&self) -> Duration {
         self.lasts.saturating_sub(self.header)
     }
 }
 
-/// Mode of a station's data in an RU of an HE TB PPDU; `mode` is the station's mode when it sends alone.
+/// Returns a station's mode in an RU of an HE TB PPDU. `mode` is its mode when it sends alone.
 fn within(mode: Mimo, ru: Ru) -> Mimo {
     mode.guarded(GuardInterval::Double).within(ru, 1)
 }
 
 impl Uplink {
-    /// The initial state; `asks` is true at an access point.
+    /// Makes the initial state; `asks` is true for an access point.
     pub(crate) fn new(asks: bool) -> Self {
         Self { asks, ..Self::default() }
     }
@@ -164,14 +163,14 @@ impl Uplink {
         if self.asks {
             let txop = cx.contention.access[usize::from(of.1)].txop_limit;
             let shares = Round::fits_beside(mode, txop, cx.rules);
-            // The field counts units, rounded up.
+            // The field counts in units, rounded up.
             let queued = Bytes::new(queued.count().next_multiple_of(QUEUE_UNIT));
             self.backlogs.tell(cx.now, of, (mode, shares), queued, polled);
             cx.contention.look_again = self.backlogs.next_poll;
         }
     }
 
-    /// Records that data of this airtime are sent to a station, which may have answers.
+    /// Records that data of this airtime are being sent to a station. The station may then have data to send back.
     pub(super) fn may_answer(&mut self, station: u32, airtime: Duration, cx: &mut Context) {
         if !self.asks {
             return;
@@ -189,14 +188,14 @@ impl Uplink {
         debug_assert!(self.round.is_none(), "it asks for nothing meanwhile");
     }
 
-    /// True if there are stations to ask in a category that has no frames.
+    /// True if a category has no frames of its own, but stations to ask for data.
     pub(super) fn seeks(&self, category: usize, held: &Held) -> bool {
         let index = u8::try_from(category).expect("there are four categories");
         let asks = self.asks && self.backlogs.are_askable(index);
         asks && held.buffers[category].is_empty() && !held.has_aside(index)
     }
 
-    /// Returns, after a category's exchange, whether the category contends for a trigger.
+    /// Decides, after a category's exchange, whether the category contends for a trigger.
     pub(super) fn seek(&self, category: usize, held: &Held, contention: &mut Contention) {
         let bit = 1 << category;
         if self.seeks(category, held) {
@@ -213,13 +212,13 @@ impl Uplink {
         );
     }
 
-    /// Checks again whether stations are to be asked for data, at the time set for this check.
+    /// Checks again, at `look_again`, whether stations are to be asked for data.
     pub(super) fn look_again(&mut self, now: Instant, contention: &mut Contention) {
         self.backlogs.refresh(now);
         contention.look_again = self.backlogs.next_poll;
     }
 
-    /// Returns the trigger that is due, if the uplink has its turn in the category that has won the medium.
+    /// Returns the trigger that is due if it is the uplink's turn in the category that has won the medium.
     pub(super) fn solicit(&mut self, cx: &mut Context) -> Result<Frame, NotNow> {
         let (now, category, rules) = (cx.now, cx.held.holder, cx.rules);
         let idle = cx.contention.soliciting & 1 << category != 0;
@@ -256,8 +255,8 @@ impl Uplink {
         Ok(cx.control(kind, BROADCAST, reserves))
     }
 
-    /// Returns the finest split among the first stations that can be asked, with room for the longest packet of each in
-    /// the rest of the TXOP.
+    /// Returns the finest split among the first stations that can be asked, if the longest packet of each fits into the
+    /// rest of the TXOP.
     fn round_of(&self, asks: Asks, cx: &Context) -> Result<Round, NotNow> {
         let (category, rules) = (cx.held.holder, cx.rules);
         let (whole, left) =
@@ -302,8 +301,8 @@ impl Uplink {
         }
     }
 
-    /// Handles the end of the access point's trigger or multi-STA BlockAck: returns the awaited event and its deadline,
-    /// none at the end.
+    /// Handles the end of the access point's trigger or multi-STA BlockAck. Returns what it awaits, and until when;
+    /// `None` at the end of the exchange.
     pub(super) fn sent(&mut self, frame: &Frame, cx: &mut Context) -> Option<(Step, Instant)> {
         let (now, timing) = (cx.now, &cx.rules.timing);
         if let (Kind::Trigger { .. }, Some(round)) = (frame.kind, self.round) {
@@ -330,13 +329,13 @@ impl Uplink {
         Answer { takes: frames > 0, ..Answer::default() }
     }
 
-    /// Records that all data of the answer just received have arrived.
+    /// Records that all data of the last answer have arrived.
     pub(crate) fn part_is_whole(&mut self) {
         self.whole += 1;
         debug_assert!(usize::from(self.whole) <= self.delivered.len(), "once for each answer with data");
     }
 
-    /// Handles the deadline of the answers: if none has begun, when all are over, and SIFS after the last good answer.
+    /// Handles the deadline of the answers: if none has begun, when all are over, or SIFS after the last good answer.
     pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let Some(round) = self.round else { return Act::On(Step::AwaitParts, Instant::NEVER, Due::Wait) };
         if receiving && cx.now < self.end {
@@ -350,8 +349,8 @@ impl Uplink {
             return Act::Over { answered: self.answered > 0, answer: Answer::default() };
         }
         std::mem::swap(&mut self.users, &mut self.delivered);
-        // The reservation includes bitmaps. Stations that did not answer wait for them even if none is needed; so the
-        // access point waits too, or they would never win the medium.
+        // The reservation includes bitmaps. Stations that did not answer wait for them even if none is sent. The access
+        // point waits too; otherwise those stations would never win the medium.
         cx.contention.nav = cx.contention.nav.max(self.end + round.acknowledgement(cx.rules));
         let stations = u8::try_from(self.users.len()).unwrap_or(u8::MAX);
         debug_assert!(self.whole <= stations, "of those that it acknowledges");
@@ -361,26 +360,26 @@ impl Uplink {
         Act::On(Step::Sending, Instant::NEVER, Due::Send(frame))
     }
 
-    /// Prepares an answer. True if the answer may contain data: its category has frames for the asker, or none.
+    /// Prepares an answer. True if it may contain data: its category holds frames for the asker, or no frames.
     pub(crate) fn prepare(&mut self, round: Round, category: u8, cx: &mut Context) -> bool {
         cx.held.holder = category;
         cx.txop.cleared = Cleared::No;
         self.asked = Some(round);
         let buffer = cx.held.present();
         let may = round.asks == Asks::Data && (buffer.is_empty() || buffer.to == round.of && buffer.request.is_none());
-        // From now on the category takes no other packet.
+        // From now on the category accepts no other packet.
         cx.contention.wanting |= u8::from(may) << category;
         may
     }
 
-    /// Returns the longest frame in the answer that the station prepares; none without such an answer.
+    /// Returns the longest frame in the answer that the station prepares; `None` if it prepares none.
     pub(super) fn longest_answer(&self, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let round = self.asked?;
         let mode = rates.shared_mode(round.of, rules)?;
         Some(round.room(within(mode, round.ru), round.lasts, rules))
     }
 
-    /// Returns the answer with the assembled data frames; none if not even the first frame fits.
+    /// Returns the answer with the assembled data frames; `None` if not even the first frame fits.
     pub(crate) fn answer(&self, assembly: Option<Assembly>, answer: &Frame, cx: &mut Context) -> Option<Frame> {
         let round = self.asked?;
         let longest = self.longest_answer(cx.rates, cx.rules);
@@ -413,7 +412,7 @@ impl Uplink {
             self.managed[holder] = Some(now + managed.timer);
             let contender = &mut cx.contention.contenders[holder];
             match &managed.access {
-                // An AIFSN of zero: no contention until then.
+                // An AIFSN of zero forbids contention until then.
                 None => contender.earliest = now + managed.timer,
                 Some(access) => {
                     let Access { cw_min, cw_max, .. } = access[holder];
@@ -425,7 +424,7 @@ impl Uplink {
         report
     }
 
-    /// Handles the missing BlockAck. Back-off and window stay as they are (10.23.2.2).
+    /// Handles a missing BlockAck. Back-off and window stay as they are (IEEE 802.11-2020, 10.23.2.2).
     pub(super) fn answer_failed(cx: &mut Context) -> Answer {
         let mut report = None;
         match cx.rules.aggregation.missed {
@@ -437,7 +436,7 @@ impl Uplink {
         Answer { failed: Some(Unanswered::Data), report, ..Answer::default() }
     }
 
-    /// Restores configured parameters where the time of MU EDCA is over, after the station has itself won the medium.
+    /// Restores configured parameters if the time of MU EDCA is over, after the station itself has won the medium.
     pub(super) fn end_managed(&mut self, now: Instant, holder: usize, contention: &mut Contention) {
         if self.managed[holder].is_some_and(|until| now >= until) {
             self.managed[holder] = None;
@@ -447,7 +446,7 @@ impl Uplink {
 }
 
 impl Round {
-    /// The longest PSDU of a part whose PPDU lasts at most `time`, with the longest preamble.
+    /// Returns the longest PSDU of a part whose PPDU lasts at most `time` with the longest preamble.
     fn room(&self, mode: Mimo, time: Duration, rules: &Conventions) -> Bytes {
         rules.timing.longest(Mode::Mimo(mode), time.saturating_sub(self.header) + mode.header())
     }

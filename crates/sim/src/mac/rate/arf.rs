@@ -1,47 +1,47 @@
 //! Automatic rate fallback (ARF): Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band
 //! (1997), with the timer counted in transmissions as by Lacage, Manshaei and Turletti (2004).
 //!
-//! And adaptive ARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach (2004). A probe
-//! that fails doubles the number of successes before the next probe.
+//! Also adaptive ARF (Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, 2004). If a
+//! probe fails, the number of successes before the next probe doubles.
 
-/// Acknowledged transmissions in a row after which a faster mode is tried.
+/// Number of consecutive acknowledged transmissions after which a faster mode is tried.
 pub(super) const SUCCESSES: u32 = 10;
-/// Maximum to which adaptive ARF raises this number.
+/// Largest number of successes to which adaptive ARF raises `SUCCESSES`.
 pub(super) const MOST_SUCCESSES: u32 = 50;
-/// Consecutive failures after which a slower mode is used and the number of successes is reset.
+/// Number of consecutive failures after which a slower mode is used and the number of successes is reset.
 const FAILURES: u32 = 2;
 
-/// The state towards one peer.
+/// State of rate control for one peer.
 #[derive(Debug)]
 pub(super) struct Arf {
-    /// The mode in use.
+    /// Index of the mode in use.
     pub(super) index: usize,
     top: usize,
-    /// Consecutive successes before the next probe, and the maximum of this number if failed probes raise it.
+    /// Number of consecutive successes before the next probe, and the largest value that failed probes can give it.
     threshold: u32,
     most: u32,
     successes: u32,
     failures: u32,
-    /// Transmissions since the mode changed.
+    /// Number of transmissions since the mode changed.
     timer: u32,
-    /// True if the next transmission is the first with a faster mode.
+    /// True if the next transmission is the first one in a faster mode.
     probing: bool,
 }
 
 impl Arf {
-    /// Starts with the slowest of the modes 0 ..= `top`; a faster mode is tried after at most `most` successes.
+    /// Starts with the slowest of the modes 0 to `top`. After at most `most` successes a faster one is tried.
     pub(super) fn new(top: usize, most: u32) -> Self {
         Self { index: 0, top, threshold: SUCCESSES, most, successes: 0, failures: 0, timer: 0, probing: false }
     }
 
-    /// Records that a transmission was acknowledged, or not.
+    /// Records whether a transmission was acknowledged.
     pub(super) fn report(&mut self, acknowledged: bool) {
         self.timer += 1;
         if acknowledged {
             self.failures = 0;
             self.probing = false;
             self.successes += 1;
-            // A probe is due at the latest after 1.5 times as many transmissions: the timer grows with the threshold.
+            // A probe is due at the latest after 1.5 times `threshold` transmissions.
             let due = self.successes >= self.threshold || 2 * self.timer >= 3 * self.threshold;
             if due && self.index < self.top {
                 self.change(self.index + 1, self.threshold);

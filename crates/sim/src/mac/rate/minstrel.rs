@@ -1,33 +1,33 @@
-//! Minstrel-HT, by its published description (Fietkau; Linux's documentation of Minstrel; Xia, Hart and Fu, Evaluation
-//! of the Minstrel rate adaptation algorithm in IEEE 802.11g WLANs, 2013): the mode with the largest throughput by
-//! measured success ratios, a chain of modes for repetitions, and a tenth of the frames for sampling. With a single
-//! group of modes (802.11a, b, g) Minstrel-HT is Minstrel.
+//! Minstrel-HT, as published (Fietkau; Linux's documentation of Minstrel; Xia, Hart and Fu, Evaluation of the Minstrel
+//! rate adaptation algorithm in IEEE 802.11g WLANs, 2013). It prefers the mode with the largest throughput at the
+//! measured success ratio, has a chain of modes for repetitions, and samples other modes with a tenth of the frames.
+//! With a single group of modes (802.11a, b, g) Minstrel-HT is Minstrel.
 
 use crate::config::{ChannelWidth, GuardInterval};
 use crate::engine::Stream;
 use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
-/// Interval between two computations of the success ratios.
+/// Time between two computations of the success ratios.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Weight of the past in the success ratios.
+/// Weight of earlier intervals in the success ratios.
 const PAST: f64 = 0.75;
-/// Success ratios at the ends: a mode below the lower one counts as useless, and a mode above the upper one as having
-/// it, so that noise in good ratios does not decide.
+/// Bounds of the success ratio. A mode below the lower bound counts as useless. A mode above the upper bound counts as
+/// having it, so that noise in good ratios does not decide.
 const USEFUL: f64 = 0.1;
 const GOOD: f64 = 0.9;
-/// Success ratio from which a mode needs no sampling, and may be the safest.
+/// A mode with at least this success ratio needs no sampling and may be the safest.
 const SURE: f64 = 0.95;
-/// One of this number of frames samples another mode.
+/// One in this number of frames samples another mode.
 const LOOK_AROUND: u32 = 10;
-/// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
+/// Attempts in the fastest mode, the second and the safest: seven in all, the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
-/// Length of the frame by whose airtime modes are compared. In aggregates this frame counts as a part of one, to the
-/// bit: alone it would take equally many symbols in several fast modes. Linux divides the duration of 16 such frames by
-/// 16 (`rc80211_minstrel_ht.c`), by which some modes of HE, which Linux leaves to devices, would still tie.
+/// Length of the frame for which the airtimes of modes are compared. In aggregates it counts as a part of one, to the
+/// bit: alone it would take the same number of symbols in several fast modes. Linux divides the duration of 16 such
+/// frames by 16 (`rc80211_minstrel_ht.c`). Some modes of HE, which Linux leaves to devices, would still be equal.
 const REFERENCE: Bytes = Bytes::new(1_200);
 
-/// Overhead of a frame besides its payload, in a network.
+/// Computes what a frame costs besides its payload, with a network's timing.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     timing: Timing,
@@ -35,16 +35,16 @@ pub(crate) struct Costs {
 
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
-    /// Airtime of the reference payload, in nanoseconds.
+    /// Airtime of the reference payload, in ns.
     payload: f64,
-    /// Overhead of each frame, independent of its contents.
+    /// Overhead of a frame whatever its contents, in ns.
     overhead: f64,
-    /// Streams, width and guard interval, which are common to modes that differ only in coding.
+    /// Streams, width and guard interval. Modes of the same group differ only in coding.
     group: Option<(u8, ChannelWidth, GuardInterval)>,
 }
 
 impl Costs {
-    /// The costs in a network with this timing.
+    /// Makes the costs in a network with this timing.
     pub(crate) fn new(timing: &Timing) -> Self {
         Self { timing: timing.clone() }
     }
@@ -64,15 +64,15 @@ impl Costs {
         Candidate { payload: payload.as_nanos() as f64, overhead: overhead.as_nanos() as f64, group }
     }
 
-    /// Returns a peer's throughput in bit/s in a mode if all frames of this number of MPDUs arrived, counted as
-    /// [`Minstrel::expected`] counts.
+    /// Returns a peer's throughput in bit/s in a mode if all MPDUs of its frames arrive; `mpdus` is their number in a
+    /// frame. It is counted as in [`Minstrel::expected`].
     pub(super) fn clean(&self, mode: Mode, mpdus: f64) -> f64 {
         bits(self.of(mode).throughput(1.0, mpdus))
     }
 }
 
 impl Candidate {
-    /// Returns the MPDUs per nanosecond that a mode delivers at this success ratio and number of MPDUs in a frame.
+    /// Returns how many MPDUs per nanosecond a mode delivers at this success ratio; `mpdus`: MPDUs in a frame.
     fn throughput(&self, ratio: f64, mpdus: f64) -> f64 {
         let time = self.payload + self.overhead / mpdus;
         if ratio < USEFUL { 0.0 } else { ratio.min(GOOD) / time }
@@ -87,41 +87,41 @@ fn bits(mpdus_a_nanosecond: f64) -> f64 {
 #[derive(Debug)]
 struct Statistics {
     candidate: Candidate,
-    /// Counts of the current interval.
+    /// Attempts and successes in the current interval.
     attempts: u32,
     successes: u32,
-    /// Moving average of the success ratio; before the first attempt the best ratio of the faster modes of its group.
+    /// Moving average of the success ratio. Before the first attempt, the best ratio of the faster modes of its group.
     ratio: f64,
     known: bool,
     group: usize,
 }
 
-/// The state towards one peer.
+/// State of rate control for one peer.
 #[derive(Debug)]
 pub(super) struct Minstrel {
     modes: Vec<Statistics>,
     update_at: Instant,
     /// The mode with the largest throughput, the second, and the safest.
     best: [usize; 3],
-    /// Modes of the current frame's attempts, with the number of attempts each.
+    /// Modes of the current frame's attempts, and the number of attempts in each.
     chain: [(usize, u8); 4],
     stage: usize,
-    /// Attempts left in the stage.
+    /// Number of attempts left in the present mode of the chain.
     left: u8,
-    /// Frames of the current interval, and those that sampled.
+    /// Number of frames in the current interval, and of those that sampled.
     frames: u32,
     looks: u32,
-    /// Modes in the order of sampling.
+    /// Modes in the order in which they are sampled.
     order: Vec<usize>,
     next: usize,
-    /// The best ratio of each group so far in a computation of the ratios.
+    /// In a computation of the ratios: the best ratio of each group so far.
     of_groups: Vec<f64>,
-    /// Moving average of the MPDUs in a frame.
+    /// Moving average of the number of MPDUs in a frame.
     aggregate: f64,
 }
 
 impl Minstrel {
-    /// Starts without statistics of the modes, which are sorted by rate.
+    /// Starts without statistics. The modes are sorted by rate.
     pub(super) fn new(candidates: Vec<Candidate>, now: Instant, random: &mut Stream) -> Self {
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         for last in (1..order.len()).rev() {
@@ -153,12 +153,12 @@ impl Minstrel {
         }
     }
 
-    /// Mode of the next attempt.
+    /// Returns the mode of the next attempt.
     pub(super) fn index(&self) -> usize {
         self.chain[self.stage].0
     }
 
-    /// Records an attempt: of `sent` MPDUs `acknowledged` arrived.
+    /// Records an attempt with `sent` MPDUs, of which `acknowledged` arrived.
     pub(super) fn report(&mut self, now: Instant, sent: u16, acknowledged: u16, random: &mut Stream) {
         let index = self.index();
         let mode = &mut self.modes[index];
@@ -181,7 +181,7 @@ impl Minstrel {
         self.begin_frame(random);
     }
 
-    /// Begins a new frame: by the best modes, or one that samples first.
+    /// Begins a new frame: with the best modes, or with a sample first.
     fn begin_frame(&mut self, random: &mut Stream) {
         self.frames += 1;
         let [first, second, safe] = self.best;
@@ -199,8 +199,8 @@ impl Minstrel {
         self.left = self.chain[0].1;
     }
 
-    /// The next mode, if it is worth sampling: faster than the slowest mode in use, as in Linux. Aggregates in slower
-    /// modes would take most of the time on a wide channel.
+    /// Returns the next mode if it is worth sampling: as in Linux, only a mode faster than the slowest in use.
+    /// Aggregates in slower modes would take most of the time on a wide channel.
     fn sample(&mut self) -> Option<usize> {
         let payload = |index: usize| self.modes[index].candidate.payload;
         let slowest = self.best.into_iter().map(payload).fold(0.0, f64::max);
@@ -210,10 +210,10 @@ impl Minstrel {
         is_worth.then_some(index)
     }
 
-    /// Ends the interval: computes ratios and the best modes.
+    /// Ends the interval: computes the ratios and the best modes.
     fn update(&mut self) {
         self.of_groups.fill(0.0);
-        // The fastest first.
+        // The fastest mode comes first.
         for mode in self.modes.iter_mut().rev() {
             if mode.attempts > 0 {
                 debug_assert!(mode.successes <= mode.attempts);
@@ -245,13 +245,13 @@ impl Minstrel {
         self.best = [first, second, (1..self.modes.len()).fold(0, safest)];
     }
 
-    /// MPDUs per nanosecond that a mode delivers.
+    /// Returns how many MPDUs per nanosecond a mode delivers.
     fn throughput(&self, index: usize) -> f64 {
         let Statistics { candidate, ratio, .. } = &self.modes[index];
         candidate.throughput(*ratio, self.aggregate)
     }
 
-    /// Returns the expected throughput of the best mode, in bit/s; zero while nothing has arrived.
+    /// Returns the expected throughput of the best mode, in bit/s; zero if nothing has arrived yet.
     pub(super) fn expected(&self) -> f64 {
         bits(self.throughput(self.best[0]))
     }

@@ -1,7 +1,7 @@
 //! Rate control: the mode in which a station sends data to each of its peers.
 //!
 //! The algorithms are pure: they take the outcome of each transmission, the time and random draws, and return the mode
-//! of the next transmission. A mode stays until the next report, so that the length of a frame is known in advance.
+//! of the next transmission. A mode is kept until the next outcome, so the duration of a frame is known in advance.
 
 mod arf;
 mod minstrel;
@@ -23,39 +23,39 @@ pub(crate) enum Algorithm {
     Minstrel,
 }
 
-/// Modes with which a station sends to its peers.
+/// The modes in which a station sends to its peers.
 #[derive(Debug)]
 pub(crate) struct Rates {
-    /// The station's own address.
+    /// Address of the station.
     own: u32,
-    /// The sets of modes to choose from, each slowest first; without rate control a set has one mode, or a high and a
-    /// low mode.
+    /// Sets of modes to choose from, each with the slowest first. Without rate control a set has one mode, or a low and
+    /// a high one.
     sets: Vec<Vec<Mode>>,
-    /// Set by address of the peer; empty if all peers have the first set.
+    /// For each peer in order of address, its set. Empty if all peers have the first set.
     of_peer: Vec<usize>,
     controls: Option<Controls>,
-    /// Without rate control: index of the mode; of two modes, one for the low mode.
+    /// Without rate control: index of the mode in its set; with two modes, the low mode has index 1.
     pub(crate) level: usize,
-    /// The only mode, if one mode serves all peers and every width.
+    /// The mode if the same one serves all peers and widths.
     only: Option<Mode>,
-    /// The largest width of the next frames, if their width is limited.
+    /// The largest width of the next frames if it is limited.
     limit: Option<ChannelWidth>,
-    /// Mode that a driver requests for the frame that is due, by peer.
+    /// Modes that a driver requests for a frame that is due, each with its receiver.
     told: Vec<(u32, Mode)>,
 }
 
-/// Rate control of a station towards all its peers.
+/// A station's rate control for all its peers.
 #[derive(Debug)]
 struct Controls {
     algorithm: Algorithm,
-    /// Candidates, in the order of the sets of modes.
+    /// For each set of modes, its candidates.
     candidates: Vec<Vec<Candidate>>,
     /// Peers in order of address.
     peers: Vec<(u32, Control)>,
     random: Stream,
 }
 
-/// The state towards one peer.
+/// State of rate control for one peer.
 #[derive(Debug)]
 enum Control {
     Arf(Arf),
@@ -63,24 +63,24 @@ enum Control {
 }
 
 impl Rates {
-    /// One fixed mode per set; the peer's address selects the set, or the first set always applies.
+    /// Makes rates with one fixed mode per set. A peer's address selects its set; otherwise it is the first.
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
         Self { own: 0, sets, of_peer, controls: None, level: 0, only, limit: None, told: Vec::new() }
     }
 
-    /// The rates as of this station.
+    /// Returns these rates as those of this station.
     pub(super) fn of(self, own: u32) -> Self {
         Self { own, ..self }
     }
 
-    /// One of two modes, [selected by the host](Self::level).
+    /// Makes rates with two modes, [selected by the host](Self::level).
     pub(crate) fn of_two(high: Mode, low: Mode) -> Self {
         Self::fixed(vec![vec![high, low]], Vec::new())
     }
 
-    /// Rate control without statistics of peers; each set has modes to choose from, slowest first.
+    /// Makes rate control that knows nothing of peers yet. Each set has modes to choose from, slowest first.
     pub(crate) fn new(
         algorithm: Algorithm,
         sets: Vec<Vec<Mode>>,
@@ -97,7 +97,7 @@ impl Rates {
         self.of_peer.get(to as usize).copied().unwrap_or(0)
     }
 
-    /// Mode of the next data frame to a peer; the slowest to a peer without statistics.
+    /// Returns the mode of the next data frame to a peer; for a peer without statistics the slowest mode.
     #[inline]
     pub(crate) fn mode(&self, to: u32) -> Mode {
         if let Some(mode) = self.only {
@@ -109,7 +109,7 @@ impl Rates {
         }
     }
 
-    /// Returns the mode without a limit of the width.
+    /// Returns the same mode, but without a limit of its width.
     pub(crate) fn widest(&self, to: u32) -> Mode {
         if let Some(&(_, mode)) = self.told.iter().find(|&&(peer, _)| peer == to) {
             return mode;
@@ -117,12 +117,12 @@ impl Rates {
         self.sets[self.set(to)][self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
     }
 
-    /// Returns the mode of the next data frames to this receiver.
+    /// Returns the mode of the next data frame to this receiver, which may be all stations.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
         if to == BROADCAST { timing.broadcast } else { self.mode(to) }
     }
 
-    /// Sets the mode of the frame to a peer that is due.
+    /// Sets the mode in which the frame that is due goes to a peer.
     pub(crate) fn tell(&mut self, to: u32, mode: Mode) {
         debug_assert_ne!(to, BROADCAST, "broadcasts have the basic mode");
         self.only = None;
@@ -133,7 +133,7 @@ impl Rates {
         debug_assert_eq!(self.widest(to), mode);
     }
 
-    /// True if the driver requests a mode for the frame to a peer in which it cannot be an aggregate.
+    /// True if the driver requests a mode for the frame to a peer in which no aggregates are possible.
     pub(crate) fn sends_alone(&self, to: u32) -> bool {
         self.told.iter().any(|&(peer, mode)| peer == to && !matches!(mode, Mode::Mimo(_)))
     }
@@ -143,18 +143,18 @@ impl Rates {
         (self.only, self.limit) = (None, Some(width));
     }
 
-    /// A mode in a channel that is no wider than the limit.
+    /// Returns the mode in a channel that is not wider than the limit.
     pub(crate) fn within_limit(&self, mode: Mimo) -> Mimo {
         self.limit.map_or(mode, |width| mode.at_most(width))
     }
 
-    /// Mode of all data frames to a peer, without rate control; of two modes the high one.
+    /// Returns the mode of all data frames to a peer without rate control; with two modes the high one.
     pub(crate) fn fixed_mode(&self, to: u32) -> Option<Mode> {
         self.controls.is_none().then(|| self.sets[self.set(to)][0])
     }
 
-    /// Returns the throughput in bit/s that rate control expects towards a peer; zero while unknown. Without
-    /// Minstrel-HT the throughput is the mode's, if all frames of this number of MPDUs arrived.
+    /// Returns the throughput in bit/s that rate control expects towards a peer; zero if unknown. Without Minstrel-HT,
+    /// it is that of the mode if all MPDUs arrive; `mpdus` is their number in a frame.
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         let minstrel = self.controls.as_ref().and_then(|controls| controls.minstrel(to));
         minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)
@@ -172,35 +172,35 @@ impl Rates {
         rules.agreement(self.own, to)
     }
 
-    /// True if packets to a station share frames.
+    /// True if several packets to a station can share a frame.
     pub(crate) fn aggregates(&self, to: u32, rules: &Conventions) -> bool {
         rules.aggregates() && (rules.formats.is_empty() || to == BROADCAST || self.agreement(to, rules).aggregates)
     }
 
-    /// The size of a frame with one MPDU of this length.
+    /// Returns the size of a frame with one MPDU of this length.
     pub(super) fn single(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Size {
         if to == BROADCAST { Size::none(&Agreement::NONE) } else { Size::none(self.agreement(to, rules)) }.with(psdu)
     }
 
-    /// Duration of another station's BlockAck for data of this mode, or for a request.
+    /// Returns the duration of another station's BlockAck for data in this mode, or for a BlockAckReq.
     pub(crate) fn block_ack(&self, to: u32, mode: Mode, rules: &Conventions) -> Duration {
         rules.block_ack_duration(mode, self.agreement(to, rules))
     }
 
-    /// Mode of a BlockAckReq to a station, or of a control frame to all.
+    /// Returns the mode of a BlockAckReq to a station, or of a control frame to all stations.
     pub(crate) fn control_mode(&self, to: u32, rules: &Conventions) -> Mode {
         let mode = self.mode_to(to, &rules.timing);
         let as_answers = rules.block_ack() && rules.aggregation.missed == MissedBlockAck::Request && to != BROADCAST;
         if as_answers { rules.timing.responses(mode).mode } else { rules.timing.control(mode) }
     }
 
-    /// Returns the duration of data and their response; a broadcast has no response.
+    /// Returns the duration of data and of their response. A broadcast has no response.
     pub(super) fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
         let mode = self.mode_to(to, &rules.timing);
         rules.timing.duration(mode, size.psdu) + self.response_time(to, mode, size, rules)
     }
 
-    /// Time from the end of data to the end of their response.
+    /// Returns the time from the end of the data to the end of their response.
     pub(super) fn response_time(&self, to: u32, mode: Mode, size: Size, rules: &Conventions) -> Duration {
         match to {
             BROADCAST => Duration::ZERO,
@@ -209,17 +209,17 @@ impl Rates {
         }
     }
 
-    /// Duration of one data frame of `psdu` bytes and its acknowledgement.
+    /// Returns the duration of one data frame of `psdu` bytes and its acknowledgement.
     pub(crate) fn exchange_of_one(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Duration {
         self.exchange(to, self.single(to, psdu, rules), rules)
     }
 
-    /// Returns the mode to a station in which its frames can share a PPDU with others'.
+    /// Returns the mode to a station if its frames can share a PPDU with others' in this mode.
     pub(crate) fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
         self.shareable(self.mode_to(to, &rules.timing), to, rules)
     }
 
-    /// Returns a mode to a station, if others can share a PPDU in this mode.
+    /// Returns `mode` if frames to a station can share a PPDU with others' in it.
     pub(crate) fn shareable(&self, mode: Mode, to: u32, rules: &Conventions) -> Option<Mimo> {
         let Mode::Mimo(mimo) = mode else { return None };
         let fits = mimo.format() == Format::He && mimo.extended_range().is_none();
@@ -227,7 +227,7 @@ impl Rates {
         fits.then_some(mimo)
     }
 
-    /// Returns the mode to a station in which others could share a PPDU if all channels were idle.
+    /// Returns the mode in which frames to a station could share a PPDU with others' if all channels were idle.
     pub(crate) fn widest_shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
         self.shareable(self.widest(to), to, rules)
     }

@@ -1,23 +1,23 @@
-//! T-MAC: stations that hear each other send in order of the age of their packets, as in Lamport's mutual exclusion.
+//! T-MAC: stations that hear each other send in the order of their packets' age, as in Lamport's mutual exclusion.
 //!
-//! Source: a reconstruction (`docs/tmac.md`) from abstracts: the papers' frames, time-outs and rules for
-//! losses were not available. Rule by rule:
+//! Source: a reconstruction (`docs/tmac.md`) from abstracts: the papers' frames, time-outs and rules for losses were
+//! not available. The rules are:
 //!
 //! | rule | what | where |
 //! |---|---|---|
 //! | R1 | a packet's key is when its first node made it; a node sends its oldest | `keys`, discipline `oldest-first` |
-//! | R2 | before data a request with the key, for a list of neighbours | `request` |
-//! | R3 | who has nothing older grants, in the order of the list; who has stays silent | `request` |
+//! | R2 | before data a node sends a request with the key to a list of neighbours | `request` |
+//! | R3 | a neighbour that has nothing older grants, in the order of the list; the others stay silent | `request` |
 //! | R4 | data follow the receiver's grant and a quorum; else a wait for a younger key, or for a time | `request` |
-//! | R5 | data and acknowledgements tell the sender's next key | `keys` |
-//! | R6 | what was heard expires | `keys` |
-//! | R7 | after some refused requests plain DCF | `request` |
+//! | R5 | data and acknowledgements report the sender's next key | `keys` |
+//! | R6 | a key that was heard expires | `keys` |
+//! | R7 | after some refused requests the node uses plain DCF | `request` |
 //!
-//! The variant "table" has only R1, R5 and R6: a station defers by its rank among the keys that it has heard. With
-//! requests a station defers in the same way before it asks.
+//! The variant "table" has only R1, R5 and R6: a station defers for each older key that it has heard. With requests a
+//! station defers in the same way before it sends a request.
 //!
-//! The host gives a station the key of the oldest packet of its node, and the keys in other stations' frames. All nodes
-//! have the same clock here, so that Lamport's correction of clocks has no effect.
+//! The host gives a station the key of its node's oldest packet, and the keys in other stations' frames. All nodes have
+//! the same clock, so Lamport's correction of clocks would have no effect.
 
 mod keys;
 mod request;

@@ -1,5 +1,5 @@
-//! Requests and grants (R2 to R4, R7), and the deferral of a station that knows of packets older than its own (R4, and
-//! the variant "table").
+//! Requests and grants (rules R2 to R4, R7), and the deferral of a station that knows of packets older than its own (R4,
+//! and the variant "table").
 
 use super::{Key, Sign, Tells, TmacRules, TmacState};
 use crate::mac::station::Station;
@@ -8,21 +8,21 @@ use crate::mac::{Answer, Conventions, Frame, Kind};
 use units::{Duration, Instant, refuse_if};
 
 impl TmacRules {
-    /// Number of the asked stations that have to grant the request.
+    /// Returns how many of the asked stations have to grant the request.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of those asked")]
     fn enough(&self, asked: usize) -> usize {
         (self.quorum * asked as f64).ceil() as usize
     }
 }
 
-/// Time for the grants of the stations asked: one CTS each, SIFS after the previous frame.
+/// Returns the time for the grants of the asked stations: for each a SIFS and a frame like a CTS.
 pub(in crate::mac) fn slots(asked: usize, rules: &Conventions) -> Duration {
     (rules.timing.sifs + rules.timing.cts) * asked as u64
 }
 
 impl TmacState {
-    /// The request that must precede data to a station; none if data need no request. `then`: duration of the exchange
-    /// that follows the grants.
+    /// Returns the request that must precede data to a station; `None` if these data need no request. `then`: duration
+    /// of the exchange that follows the grants.
     pub(in crate::mac) fn request(&mut self, now: Instant, to: u32, then: Duration) -> Option<Kind> {
         refuse_if!(!self.rules.requests || self.refused >= self.rules.attempts, None);
         self.asked.clear();
@@ -33,15 +33,15 @@ impl TmacState {
         Some(Kind::Request { asked, then })
     }
 
-    /// Handles the end of the time for grants. True if the data may follow.
+    /// Returns, at the end of the time for grants, whether the data may follow.
     pub(in crate::mac) fn has_quorum(&self) -> bool {
         self.granted_by_receiver && self.grants >= self.rules.enough(self.asked.len())
     }
 }
 
 impl Station {
-    /// Handles a request with this key that asks the station as the `place`-th. The station grants unless it has an
-    /// older packet or may not send.
+    /// Handles a request with this key; `place` is the station's index in the list of asked stations. The station
+    /// grants the request unless it has an older packet or may not send.
     pub(crate) fn consider(
         &mut self,
         now: Instant,
@@ -66,8 +66,7 @@ impl Station {
         self.deadline = now + slots(place, rules) + rules.timing.sifs;
     }
 
-    /// Handles a failed request, which does not count as an attempt at the data. Without any answer, the request may
-    /// have collided.
+    /// Handles a failed request. This is no attempt at the data. If nobody answered, the request may have collided.
     pub(in crate::mac) fn refused(&mut self, now: Instant, rules: &Conventions) -> Answer {
         let holder = self.held.category();
         let mut heard_nobody = false;
@@ -89,7 +88,7 @@ impl Station {
 }
 
 impl TmacState {
-    /// Time to defer from now on.
+    /// Returns until when the station defers, counted from now.
     fn wait(&mut self, now: Instant) -> Duration {
         let rules = &self.rules;
         let rank = self.own.map_or(0, |own| self.table.rank(now, own, rules.expiry));
@@ -97,12 +96,12 @@ impl TmacState {
         if wait.is_zero() || self.refused >= rules.attempts {
             return Duration::ZERO;
         }
-        // Heard frames renew a wait, but not beyond the lifetime of a key, unless older packets are on their way.
+        // Frames that are heard prolong the wait, at most by a key's lifetime unless older packets are being sent.
         let end = *self.deferring.get_or_insert(now) + rules.expiry;
         if end > now { wait.min(end.since(now)) } else { Duration::ZERO }
     }
 
-    /// Handles a neighbour's frame with its keys, and its power in the medium's unit.
+    /// Handles a neighbour's frame that reports keys. `power` is in the medium's unit.
     pub(crate) fn hear_key(&mut self, now: Instant, from: u32, tells: Tells, sign: Sign, power: u64) {
         let before = self.table.hear(now, from, tells, sign, power);
         let older = before.zip(self.own).is_some_and(|(key, own)| key < own);
@@ -121,7 +120,7 @@ impl TmacState {
 }
 
 impl Station {
-    /// Resumes the station's back-off if its turn may have come. `own`: the key of the oldest packet of the node.
+    /// Resumes the station's back-off if it may send now. `own`: the key of the node's oldest packet.
     pub(crate) fn take_turn(&mut self, now: Instant, own: Option<Key>, rules: &Conventions) {
         let Some(tmac) = &mut self.tmac else { return };
         tmac.own = own;
@@ -136,7 +135,7 @@ impl Station {
                 let earliest = &mut self.contention.contenders[category].earliest;
                 *earliest = (*earliest).min(now);
             } else {
-                // Slots that have passed are counted before the later ones are postponed.
+                // Slots that have passed are counted before later ones are postponed.
                 if contends && !self.contention.busy {
                     self.contention.freeze(now, category, rules);
                 }
