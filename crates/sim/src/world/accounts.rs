@@ -1,4 +1,4 @@
-//! Accounts to update when a packet is delivered or lost.
+//! Counts and records to update when a packet is delivered or lost.
 
 use super::flows::connections::Connections;
 use super::flows::{Flow, Supply};
@@ -10,7 +10,7 @@ use crate::record::Overflows;
 use crate::trace::TraceEventKind;
 use queue::Ecn;
 
-/// Accounts that a packet's end changes.
+/// The state that the end of a packet changes.
 pub(crate) struct Accounts<'a> {
     pub(crate) packets: &'a mut Arena<Packet>,
     pub(crate) connections: &'a mut Connections,
@@ -31,7 +31,7 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// A function that discards packets dropped by a port.
+    /// Returns a function that discards the packets that a port drops.
     #[inline]
     pub(crate) fn dropping(&mut self) -> impl FnMut(Waiting) {
         |dropped| {
@@ -42,7 +42,7 @@ impl Accounts<'_> {
         }
     }
 
-    /// Records a packet of a flow for which a queue has no room as part of an overflow.
+    /// If a queue has no room for a packet of a flow, records it as part of an overflow.
     fn overflow(&mut self, handle: Handle) {
         let Packet { load, segment, .. } = self.packets.get(handle);
         let (Some(overflows), Load::Flow(flow)) = (self.overflows.as_mut(), load) else { return };
@@ -90,7 +90,7 @@ impl Accounts<'_> {
         self.witness.saw(|| TraceEventKind::Delivered(self.connections.picture(packet), delay));
     }
 
-    /// Ends the sender's copy of a packet that the receiver lacks, or has twice.
+    /// Ends the sender's copy of a packet. The receiver lacks this packet or has a copy of its own.
     pub(crate) fn drop_sent(&mut self, handle: Handle) {
         let packet = self.packets.remove(handle);
         if !packet.transit.accepted {
@@ -99,7 +99,7 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// Counts a packet that the station has given up as lost.
+    /// Counts a packet as lost, because the station has given it up.
     #[cold]
     fn lose_sent(&mut self, packet: &Packet) {
         self.lose(packet, LossCause::Retries);
@@ -122,7 +122,7 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// Frees a packet with its message, or with its segment if no other packet carries the segment.
+    /// Frees a packet and its message. Frees its segment, too, if no other packet carries it.
     pub(crate) fn release(&mut self, packet: &Packet) {
         self.connections.left(packet, self.witness.node, self.flows);
         self.connections.packet_gone(packet.segment);

@@ -1,4 +1,4 @@
-//! The inputs from which the parts of a network are built.
+//! What all parts of a network are built from.
 
 use super::nodes::generations::Generations;
 use super::nodes::infrastructure::Infrastructure;
@@ -6,7 +6,7 @@ use super::nodes::sites::Site;
 use crate::config::Network;
 use crate::mac::Conventions;
 
-/// A network's description, and values derived from it before anything is built.
+/// A network's description, and what follows from it before anything is built.
 #[derive(Clone, Copy)]
 pub(crate) struct Basis<'b> {
     pub(crate) network: &'b Network,

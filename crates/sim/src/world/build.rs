@@ -1,4 +1,4 @@
-//! Builds a runnable network from its description, and rejects invalid ones.
+//! Builds a runnable network from its description. Refuses descriptions that are not valid.
 
 use super::basis::Basis;
 use super::error::BuildError;
@@ -45,7 +45,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
     let noise = ends.as_ref().and_then(Ends::noise);
     radio::check_rooms(&network.radio, motion.top_speed > 0.0 || !motion.changes.is_empty())?;
-    // A station that roams has the same shadowing at each access point.
+    // A roaming station has the same shadowing at each access point.
     let channel = radio::channel(&network.radio, &roaming::alike(&names, &families), seed)?
         .extended(extended)
         .tuned(bands.as_deref().unwrap_or_default())
@@ -137,7 +137,7 @@ fn check_times(network: &Network) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Returns the recorder of time series, if any are requested. `finds`: a protocol searches for routes.
+/// Returns the recorder of time series, if any are requested. `finds`: a routing protocol searches for routes.
 fn recorder(
     network: &Network,
     flows: &[Flow],
@@ -154,10 +154,10 @@ fn recorder(
     Some(recorder)
 }
 
-/// Distance classes that a run may have.
+/// Largest number of distance classes in a run.
 const MOST_CLASSES: f64 = 10_000.0;
 
-/// Returns the distances of nodes, if receptions are recorded by distance.
+/// Returns the record of distances between nodes if receptions are recorded by distance.
 fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>>, BuildError> {
     let Some(width) = network.record.reception else { return Ok(None) };
     let least = motion.extent() / MOST_CLASSES;
@@ -169,7 +169,7 @@ fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>
 }
 
 impl World {
-    /// Schedules when nodes come and go.
+    /// Schedules when nodes begin and cease to be present.
     fn come_and_go(&mut self, presence: Vec<Presence>) {
         for (node, presence) in self.nodes.numbers().zip(presence).collect::<Vec<_>>() {
             self.nodes[node].absent = !presence.at(Instant::ZERO);
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// Pushes the first events.
+    /// Schedules the first events.
     fn prepare(&mut self) {
         for node in self.nodes.numbers() {
             for port in self.nodes[node].egress.ports.numbers() {

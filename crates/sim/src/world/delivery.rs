@@ -1,4 +1,4 @@
-//! Passes on packets that a node has received: to its application or to the next hop.
+//! Passes on the packets that a node has received, to its application or to the next hop.
 
 use super::flows::row::Row;
 use super::flows::{Cue, Flow, Role};
@@ -10,7 +10,7 @@ use crate::trace::{AdmissionStep, TraceEventKind};
 use queue::Ecn;
 
 impl World {
-    /// Takes the packets of a data frame received by radio: the first one and those chained to it.
+    /// Takes the packets of a data frame that was received by radio: the first packet and those chained to it.
     pub(crate) fn take(&mut self, node: NodeId, from: u32, first: Handle) {
         let mut next = Some(first);
         while let Some(handle) = next {
@@ -19,8 +19,8 @@ impl World {
         }
     }
 
-    /// Handles packets of successive data frames that a node received, given by the first packet of each frame; no
-    /// observer follows single packets.
+    /// Handles the packets of successive data frames that a node has received; `firsts` is the first packet of each
+    /// frame. No observer follows single packets.
     pub(crate) fn take_row(&mut self, node: NodeId, from: u32, firsts: impl Iterator<Item = Handle>) {
         let mut row = Row::default();
         for first in firsts {
@@ -38,8 +38,8 @@ impl World {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
     }
 
-    /// Handles a packet that does not [fit](Row::takes) the packets before it. The packet begins another row if it
-    /// reaches its application here, where it is only counted.
+    /// Handles a packet that does not [fit](Row::takes) the packets before it. It begins another row if its application
+    /// is at this node and only counts it.
     pub(crate) fn begin_row(&mut self, row: &mut Row, node: NodeId, from: u32, packet: &Packet) {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
         let index = match packet.load {
@@ -58,7 +58,7 @@ impl World {
         }
     }
 
-    /// Handles a packet that a node received, still owned by the sender.
+    /// Handles a packet that a node has received and that its sender still owns.
     #[inline(always)] // once a packet: such calls cost every network 1 % in all
     pub(crate) fn take_packet(&mut self, node: NodeId, from: u32, handle: Handle) {
         let packet = self.packets.get_mut(handle);

@@ -1,4 +1,4 @@
-//! Energy accounts: a radio's power draw by its state, and packets sent at a low transmission level.
+//! Counts the energy that radios draw in each state, and chooses the packets that are sent at a low transmission level.
 
 use super::error::BuildError;
 use crate::config::{self, Consumption, LowLevel, Network, Node as Site, Queues, RateAlgorithm};
@@ -12,34 +12,34 @@ use units::{Duration, Energy, Instant, Power};
 
 /// Espressif, ESP32 Series Datasheet, "Current consumption depending on RF modes", in W at 3.3 V: 240 mA for 802.11b at
 /// 1 Mb/s and 19.5 dBm, 190 mA for 802.11g at 54 Mb/s and 16 dBm, 180 mA for 802.11n at MCS 7 and 14 dBm. Reception
-/// takes 95 to 100 mA.
+/// takes 95 mA to 100 mA.
 const TRANSMIT: [f64; 3] = [0.792, 0.627, 0.594];
 const RECEIVE: f64 = 0.33;
 const LISTEN: f64 = 0.3135;
 
-/// Kinds of frames with different powers: DSSS, OFDM, HT, and data at the low level.
+/// Number of kinds of frames with different powers: DSSS, OFDM, HT, and data at the low level.
 const KINDS: usize = 4;
 const LOW: usize = 3;
 
-/// Power of a node in each state, and the time spent there. Only nodes whose energy is counted have one.
+/// Power of a node in each state, and the time spent in it. Only nodes whose energy is counted have one.
 #[derive(Debug, Default)]
 pub(crate) struct EnergyAccount {
     draw: Draw,
-    /// Sending time since the start of the run, by kind of frame; a frame counts in full when it begins.
+    /// Sending time since the start of the run, for each kind of frame. A frame counts in full when it begins.
     sending: [Duration; KINDS],
-    /// End of the frame that is being sent, or that was sent last, and its kind.
+    /// End and kind of the frame that is being sent, or of the last frame.
     sent_by: Instant,
     last: usize,
-    /// Packets with the MAC.
+    /// Number of packets with the MAC.
     held: u32,
-    /// Idle time of the medium when the MAC got the first of its packets.
+    /// Idle time of the medium, from the start of the run until the MAC got the first of its packets.
     idle_then: Duration,
-    /// Idle time of the medium during which the MAC had packets, until then.
+    /// Idle time of the medium in which the MAC had packets, until it last had none.
     awake: Duration,
     levels: Option<Levels>,
-    /// Sleep, at a node with power save that draws less during sleep.
+    /// Sleep of a node with power save; `None` unless it draws less power asleep.
     sleep: Option<Sleep>,
-    /// State at the end of the warm-up.
+    /// Times in each state at the end of the warm-up.
     before: Spent,
 }
 
@@ -64,31 +64,31 @@ struct Spent {
 /// Time that a node has slept.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sleep {
-    /// Time at which the node fell asleep, and the busy time of the medium then.
+    /// Time at which the node fell asleep, and the busy time of the medium up to then.
     since: Option<(Instant, Duration)>,
-    /// Time slept before that, and the busy time of the medium during it.
+    /// Time slept before the present sleep, and the busy time of the medium in it.
     slept: Duration,
     unheard: Duration,
 }
 
-/// Service at a node with two transmission levels.
+/// State of a node with two transmission levels.
 #[derive(Debug, Default)]
 struct Levels {
-    /// Threshold of the low level in packets, if a controller has set one.
+    /// Controller's threshold of the low level, in packets; `None` if no controller has set one.
     low_up_to: Option<Meter>,
     /// True if the packet that the MAC holds is sent at the low level.
     is_low: bool,
-    /// Energy drawn, in J, when the MAC got the packet.
+    /// Energy, in J, that the node had drawn when the MAC got the packet.
     drawn_then: f64,
-    /// Services since the start of the run, with the low level first.
+    /// Services since the start of the run at each level, the low level first.
     served: [Served; 2],
-    /// Services up to the last report to the controller, and up to the end of the warm-up.
+    /// Services up to the last report to the controller; then, those up to the end of the warm-up.
     told: [Served; 2],
     before: [Served; 2],
 }
 
 impl EnergyAccount {
-    /// An account with the described powers; `sleeps`: the node has power save.
+    /// Makes an account with the described powers. `sleeps`: the node has power save.
     pub(crate) fn new(described: &config::Consumption, sleeps: bool) -> Self {
         let watts = |power: Option<Power>, default: f64| power.map_or(default, Power::as_watts);
         let [dsss, ofdm, ht] = TRANSMIT.map(|default| watts(described.transmit, default));
@@ -107,7 +107,7 @@ impl EnergyAccount {
         }
     }
 
-    /// Records the start of a frame and its duration.
+    /// Records that a frame of this duration begins.
     pub(crate) fn sends(&mut self, now: Instant, frame: &Frame, length: Duration) {
         debug_assert!(self.sent_by <= now, "one frame at a time");
         let is_data = match frame.kind {
@@ -125,7 +125,7 @@ impl EnergyAccount {
         self.sent_by = now + length;
     }
 
-    /// Records that the MAC gets a packet. `busy`, in all functions: busy time of the medium, including own frames.
+    /// Records that the MAC gets a packet. `busy`, in all functions: busy time of the medium, with own frames.
     pub(crate) fn takes(&mut self, now: Instant, busy: Duration) {
         debug_assert!(busy <= now.since(Instant::ZERO), "busy for longer than the run");
         self.held += 1;
@@ -141,8 +141,8 @@ impl EnergyAccount {
         }
     }
 
-    /// Chooses the level of the packet that the MAC got, by the number of packets at the node: true for the low level.
-    /// `None`: no levels.
+    /// Chooses the level of the packet that the MAC got from the number of packets at the node: true for the low level.
+    /// `None` if the node has no levels.
     pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
         let drawn_then = self.joules(&self.spent(now, busy));
         let levels = self.levels.as_mut()?;
@@ -151,7 +151,7 @@ impl EnergyAccount {
         Some(levels.is_low)
     }
 
-    /// Records a completed packet and its time with the MAC.
+    /// Records a completed packet and the time that it spent with the MAC.
     pub(crate) fn finishes(&mut self, now: Instant, busy: Duration, service: Duration) {
         debug_assert!(self.held > 0, "the MAC has the packet that it is done with");
         debug_assert!(service <= now.since(Instant::ZERO), "served for longer than the run");
@@ -169,7 +169,7 @@ impl EnergyAccount {
         }
     }
 
-    /// Sets the threshold of the low level, as a controller orders.
+    /// Sets the threshold of the low level that a controller orders.
     pub(crate) fn order(&mut self, now: Instant, low_up_to: Option<u32>) {
         let Some(levels) = &mut self.levels else { return };
         match (&mut levels.low_up_to, low_up_to) {
@@ -179,7 +179,7 @@ impl EnergyAccount {
         }
     }
 
-    /// Returns the service at either level since the controller's last update.
+    /// Returns the service at each level since the controller's last update.
     pub(crate) fn tell(&mut self) -> [Served; 2] {
         let Some(levels) = &mut self.levels else { return Default::default() };
         let told = std::mem::replace(&mut levels.told, levels.served);
@@ -196,7 +196,7 @@ impl EnergyAccount {
         }
     }
 
-    /// Results of a run that ends now.
+    /// Returns the results of a run that ends now.
     pub(crate) fn result(&self, now: Instant, busy: Duration) -> results::Energy {
         let spent = self.spent(now, busy).since(&self.before);
         let seconds = Duration::as_secs_f64;
@@ -254,7 +254,7 @@ impl EnergyAccount {
 }
 
 impl Sleep {
-    /// The node's times in each state up to now.
+    /// Returns the time slept up to now, and the busy time of the medium in it.
     fn by(self, now: Instant, busy: Duration) -> Self {
         let Some((then, busy_then)) = self.since else { return self };
         Self { slept: self.slept + now.since(then), unheard: self.unheard + (busy - busy_then), ..self }
@@ -274,7 +274,7 @@ impl Spent {
     }
 }
 
-/// Returns the idle time of the medium so far.
+/// Returns how long the medium has been idle so far.
 fn idle(now: Instant, busy: Duration) -> Duration {
     now.since(Instant::ZERO) - busy
 }
@@ -297,7 +297,7 @@ fn level(served: Served) -> results::EnergyLevel {
     }
 }
 
-/// Returns a node's power consumption, if the node has a radio and energy is counted.
+/// Returns a node's power consumption if the node has a radio and its energy is counted.
 pub(super) fn consumption(network: &Network, site: &Site, layout: &Layout) -> Option<Consumption> {
     let given = match (&site.consumption, &network.consumption) {
         (Some(own), Some(shared)) => own.over(shared),
@@ -307,7 +307,7 @@ pub(super) fn consumption(network: &Network, site: &Site, layout: &Layout) -> Op
     (layout.radio_ports() > 0).then_some(given)
 }
 
-/// The mode of a node's low transmission level.
+/// Returns the mode of a node's low transmission level.
 pub(super) fn low_mode(
     site: &Site,
     network: &Network,

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// An error in a description that contradicts itself or the standard. The message is for the user; [`path`](Self::path)
-/// gives the key of the scenario.
+/// The description contradicts itself or the standard. The message is for the user; [`path`](Self::path) gives the key
+/// of the scenario.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{message}")]
 pub struct BuildError {
@@ -16,7 +16,7 @@ pub struct BuildError {
 /// An unknown name, with the existing names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// The name used.
+    /// The name that the description uses.
     pub name: String,
     /// The names that exist.
     pub known: Vec<String>,
@@ -31,7 +31,7 @@ impl BuildError {
         Self::not_of(path, format!("there is no node `{name}`"), name, known)
     }
 
-    /// `name` is not one of the names that are allowed here.
+    /// Makes the error that `name` is not one of the names that are allowed here.
     pub(super) fn not_of(path: impl Into<String>, message: String, name: &str, known: Vec<String>) -> Self {
         Self { unknown: Some(Unknown { name: name.to_owned(), known }), ..Self::new(path, message) }
     }
@@ -41,17 +41,17 @@ impl BuildError {
         Self { note: Some(note), ..self }
     }
 
-    /// The dotted key, with list entries by name: `flow.forward.to`.
+    /// Returns the dotted key; entries of lists stand with their names: `flow.forward.to`.
     pub fn path(&self) -> Option<&str> {
         (!self.path.is_empty()).then_some(self.path.as_str())
     }
 
-    /// Additional information: the faulty line of a file that the scenario names.
+    /// Returns additional information: the faulty line of a file that the scenario names.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The unknown name, if the error is an unknown name.
+    /// Returns the unknown name, if the error is about an unknown name.
     pub fn unknown(&self) -> Option<&Unknown> {
         self.unknown.as_ref()
     }

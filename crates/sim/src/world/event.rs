@@ -1,4 +1,4 @@
-//! Events in a network, each with its own time.
+//! Kinds of events in a network.
 
 use crate::engine::{FlowId, Handle, NodeId, PortId, Slot, WireId};
 
@@ -13,35 +13,35 @@ pub(crate) enum Event {
     Cease { flow: FlowId },
     /// A timer of a connection expires, unless the timer has moved.
     Timer { connection: Slot },
-    /// A station's deadline, unless it has moved.
+    /// A station's deadline has come, unless the deadline has moved.
     Deadline { node: NodeId },
-    /// The front of a frame reaches its `listener`-th listener, and possibly later ones.
+    /// The front of a frame reaches the listener with this index; it may reach later ones at once, too.
     Front { of: Handle, listener: u32 },
-    /// All listeners have read the colour of a frame.
+    /// All listeners have read the BSS colour of a frame.
     Colour { of: Handle },
-    /// The sender has sent all of a frame.
+    /// The sender has sent the whole frame.
     Sent { of: Handle },
-    /// The tail of a frame leaves its `listener`-th listener, and possibly later ones.
+    /// The tail of a frame leaves the listener with this index; it may leave later ones at once, too.
     Tail { of: Handle, listener: u32 },
-    /// The interval of the controller of a node's port is over.
+    /// The interval of a port's controller is over.
     Control { node: NodeId, port: PortId },
-    /// A port that held its packets back may release one, unless the time of release has moved.
+    /// A port that held back its packets may release one, unless the time of release has moved.
     Ready { node: NodeId, port: PortId },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: WireId },
     /// The last bit of the first packet under way on a wired link has arrived.
     WireArrives { wire: WireId },
-    /// The deadline of a node's routing protocol, unless it has moved.
+    /// A routing protocol's deadline has come at a node, unless the deadline has moved.
     Route { node: NodeId },
     /// The random delay of a routing message is over.
     Message { node: NodeId, packet: Handle },
-    /// The gate of a flow is due, unless its time has moved.
+    /// A flow's gate (admission control) has to act, unless its time has moved.
     Gate { flow: FlowId },
-    /// A note of a node is due.
+    /// A note to the neighbours is due at a node.
     Note { node: NodeId },
     /// A station that can sleep has reached its idle timeout, or wakes for a beacon, unless the time has moved.
     PowerSave { node: NodeId },
-    /// A node comes or goes.
+    /// A node begins or ceases to be present.
     Presence { node: NodeId },
     /// A step of the time series ends.
     Step,

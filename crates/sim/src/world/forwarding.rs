@@ -1,4 +1,4 @@
-//! Packets at a node: routed, put into its ports, and given up when their link has broken.
+//! Packets at a node: routes them, puts them into ports, and gives them up after their link has broken.
 
 use super::accounts::Accounts;
 use super::flows::Role;
@@ -11,7 +11,7 @@ use crate::net::{Load, LossCause, Packet, Waiting};
 use crate::trace::TraceEventKind;
 
 impl World {
-    /// Routes a data packet at a node (its origin, if `previous` is none): it joins a port or waits for a route.
+    /// Routes a data packet at a node. It joins a port or waits for a route. Without `previous` the node is its origin.
     #[inline(always)] // once a packet: such calls cost every network 1 % in all
     pub(crate) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: &Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// Calls the routing protocol of a node, and executes its actions. `None` with fixed routes.
+    /// Calls the routing protocol of a node and executes the actions that it orders. `None` with fixed routes.
     pub(crate) fn tell<R>(&mut self, node: NodeId, what: impl FnOnce(&mut Found, &mut Desk) -> R) -> Option<R> {
         let Self { routing: Routing::Found(found), packets, now, .. } = self else { return None };
         let result = what(found, &mut Desk { node, now: *now, packets });
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// Handles a packet that the MAC of a node has given up, which the routing protocol takes as a broken link.
+    /// Handles a packet that a node's MAC has given up. The routing protocol takes this as a broken link.
     pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Found(found) = &mut self.routing else { return self.accounts(node).drop_sent(handle) };
@@ -141,7 +141,7 @@ impl World {
             Load::Note(_) | Load::Null { .. } => unreachable!("signals end elsewhere"),
             Load::Flow(flow) => {
                 let purges = found.purges_for_data();
-                // The packet may wait here again. A packet that has arrived all the same is not sent again.
+                // The packet may wait here again. A packet that arrived nevertheless is not sent again.
                 self.flows[flow].waiting += u32::from(packet.is_fresh());
                 let kept = self.send_otherwise(node, (handle, to, !packet.transit.accepted), true);
                 if !kept {
@@ -159,8 +159,8 @@ impl World {
         }
     }
 
-    /// Offers a node a data packet that it could not send because a link had broken; if this is `news`, the time series
-    /// record it. True if the node keeps the packet, to send it by another route.
+    /// Offers a node a data packet that it could not send, because a link had broken. If this is `news`, the time
+    /// series record it. True if the node keeps the packet to send it on another route.
     fn send_otherwise(&mut self, node: NodeId, failed: (Handle, u32, bool), news: bool) -> bool {
         let packet = self.packets.get(failed.0);
         let Load::Flow(flow) = packet.load else { return false };

@@ -1,4 +1,4 @@
-//! Records frames and packets in the gauges of nodes whose controllers read radio statistics.
+//! Feeds frames and packets to the gauges of nodes whose controllers read radio statistics.
 
 use crate::engine::{Arena, Bitmap, Handle};
 use crate::mac::{BROADCAST, Finished, Frame, Kind, Station};
@@ -7,7 +7,7 @@ use crate::record::{Gauge, RealTime};
 use units::{Duration, Instant};
 
 impl Gauge {
-    /// Records the start of the node's frame and its duration.
+    /// Records that the node begins a frame of this duration.
     pub(super) fn sends_frame(&mut self, now: Instant, frame: &Frame, length: Duration) {
         self.sends(now, length);
         if frame.to == BROADCAST {
@@ -22,13 +22,13 @@ impl Gauge {
         }
     }
 
-    /// Records a frame of another node, or the MPDUs of the frame that have arrived.
+    /// Records a frame of another node, or those of its MPDUs that have arrived.
     pub(super) fn hears_frame(&mut self, frame: &Frame, sender: &Station, intact: &Bitmap, packets: &Arena<Packet>) {
         let bytes = match frame.kind {
             // These frames name only their receiver.
             Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::Grant => return,
             Kind::Data { packet, .. } => real_time_bytes(packets, RealTime::default(), packet),
-            // A listener gets only its own of several parts.
+            // Of several parts, a listener gets only its own.
             Kind::MultiUser { .. } if frame.to == BROADCAST => RealTime::default(),
             Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. } => {
                 let mpdus = sender.held.in_flight_to(frame.to).zip(0..).filter(|&(_, index)| intact.has(index));
@@ -40,7 +40,7 @@ impl Gauge {
         self.real_time(bytes);
     }
 
-    /// Records a packet with which the MAC is done, `service` after it got the packet.
+    /// Records a packet that the MAC has finished. The MAC had it for `service`.
     pub(super) fn ends(&mut self, packet: &Packet, finished: Finished, service: Duration) {
         if packet.load.is_signal() {
             return;

@@ -1,10 +1,10 @@
 //! The running network: joins sources, queues, controllers, stations and the air, and dispatches events.
 //!
 //! `build` makes the `state` of a network from its description, `run` handles its events, and `outcome` reads the
-//! results. A packet goes down by `sources`, `forwarding`, `queues` and `frames`, and up again by `frames` and
-//! `delivery`; these modules, like `wires`, `control` and `statistics`, pass events between the parts of a network. The
-//! parts are below: `flows`, `nodes`, `routing`, `wired`, and the state of single features: `energy`, `notes` and
-//! `power_save`. They know no network.
+//! results. A packet goes down through `sources`, `forwarding`, `queues` and `frames`, and up through `frames` and
+//! `delivery`. Like `wires`, `steering` and `statistics`, these modules pass events between the parts of a network. The
+//! parts know no network: `flows`, `nodes`, `routing` and `wired`, and for single features `energy`, `notes` and
+//! `power_save`.
 
 mod accounts;
 mod basis;

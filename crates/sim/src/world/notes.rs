@@ -1,8 +1,8 @@
-//! Notes: small broadcasts that a controller orders; every neighbour that receives a note stores it.
+//! Notes: small broadcasts that a controller orders. Every neighbour that receives a note stores it.
 //!
 //! A note goes directly to the MAC, in the highest access category, as management frames do (IEEE 802.11-2016,
-//! 10.2.4.2). A note waits in no queue, because it must neither wait in the queue that it describes, nor take a place
-//! or be counted there. On the air a note is a frame like any other.
+//! 10.2.4.2). It must not wait in the queue that it describes, nor take up space or be counted there. On the air a note
+//! is a frame like any other.
 
 use crate::config::Dscp;
 use crate::egress::Egress;
@@ -14,7 +14,7 @@ use control::{Neighbours, Note};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
-/// Contents of notes in flight, and the counts of notes and null frames.
+/// Contents of the notes in flight, and counts of notes and null frames.
 #[derive(Debug, Default)]
 pub(crate) struct Posted {
     contents: Arena<Note>,
@@ -22,7 +22,7 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
-    /// Posts a node's note, which is due, and returns it. The note replaces the previous note if that has not left yet.
+    /// Posts and returns a node's note, which is due. It replaces the previous note if that has not been sent yet.
     pub(crate) fn tell(
         &mut self,
         now: Instant,
@@ -45,19 +45,19 @@ impl Posted {
         Some(news)
     }
 
-    /// Makes the null frame by which a station reports to its access point whether it sleeps from now on.
+    /// Makes the null frame with which a station tells its access point whether it sleeps from now on.
     pub(crate) fn null(&mut self, now: Instant, sleeps: bool, to: u32, packets: &mut Arena<Packet>) -> Waiting {
         self.made(now, Load::Null { sleeps }, to, Bytes::new(0), packets)
     }
 
-    /// Ends a null frame with which the MAC of its station is done. True if it announced that the station sleeps.
+    /// Frees a null frame that its station has finished. True if it announced that the station sleeps.
     pub(crate) fn told(&mut self, packet: Handle, packets: &mut Arena<Packet>) -> bool {
         let packet = packets.remove(packet);
         self.ledger.lost += u64::from(!packet.transit.accepted);
         matches!(packet.load, Load::Null { sleeps: true })
     }
 
-    /// Makes a signal, which goes one hop.
+    /// Makes a note or a null frame; it goes one hop.
     fn made(&mut self, created: Instant, load: Load, to: u32, length: Bytes, packets: &mut Arena<Packet>) -> Waiting {
         debug_assert!(load.is_signal(), "all else waits in a port");
         self.ledger.made += 1;
@@ -70,7 +70,7 @@ impl Posted {
         self.contents.get(content)
     }
 
-    /// Ends a note that has passed all listeners.
+    /// Frees a note after its last tail.
     pub(crate) fn finish(&mut self, packets: &mut Arena<Packet>, packet: Handle, content: Handle) {
         debug_assert!(self.ledger.on_their_way() > 0, "a note that ends was made");
         debug_assert!(self.contents.live() > 0, "it has its content until it ends");
@@ -80,10 +80,10 @@ impl Posted {
     }
 }
 
-/// Length of a note's fields after the headers of UDP and IP: domain 2 B, hops 1 B and a byte of version; rate, packets
-/// and bytes in the queue, 8 B each.
+/// Length of a note's fields after the headers of UDP and IP: domain 2 B, hops 1 B, version 1 B, and 8 B each for the
+/// rate, the packets and the bytes in the queue.
 const FIELDS: Bytes = Bytes::new(28);
-/// Length of each link in a note: node 4 B, time 4 B, packets per second 3 B, hops 1 B.
+/// Length of each link in a note: node 4 B, time 4 B, packets per second 3 B and hops 1 B.
 const LINK: Bytes = Bytes::new(12);
 
 /// Length of a note's packet at the network layer.
@@ -91,7 +91,7 @@ pub(crate) fn note_bytes(note: &Note) -> Bytes {
     network_bytes(FIELDS + LINK * note.links.len() as u64)
 }
 
-/// A node's own note, its neighbours' newest notes, and its random stream.
+/// A node's own note, the newest notes of its neighbours, and its random numbers.
 #[derive(Debug)]
 pub(crate) struct Notes {
     pub(crate) table: Neighbours,

@@ -1,4 +1,4 @@
-//! Results of a finished run, and the accounts that must balance.
+//! Results of a finished run, and checks that its counts balance.
 
 use super::flows::{Flow, Role, Supply};
 use super::nodes::roaming::Turn;
@@ -66,9 +66,9 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let useful = sum_of(|record| record.useful_transmissions);
     let totals = Totals {
         goodput_bps: sum,
-        // If nothing was received, the shares are equal.
+        // If nothing was received, all shares are equal.
         jain_index: if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 },
-        // Flow by flow: a broadcast that several nodes receive does not offset another flow's losses.
+        // This is computed for each flow: a broadcast that several nodes receive must not offset another flow's losses.
         loss_ratio: share(fates.iter().map(|fates| fates.lost).sum(), sent),
         deadline_miss_ratio: ratio(late, received),
         data_yield: share(in_time, fates.iter().map(|fates| fates.decided).sum()),
@@ -84,7 +84,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series, distributions }
 }
 
-/// Returns the totals of each access point's flows, if there are several.
+/// Returns the totals of the flows of each access point if there are several access points.
 fn cells(world: &World, flows: &[results::Flow], nodes: &[Node]) -> Vec<CellTotals> {
     let numbered = world.nodes.numbers().zip(nodes);
     let access_points: Vec<(NodeId, &Node)> = numbered.filter(|&(node, _)| world.nodes[node].access_point).collect();
@@ -106,12 +106,12 @@ fn cells(world: &World, flows: &[results::Flow], nodes: &[Node]) -> Vec<CellTota
     access_points.into_iter().map(cell).collect()
 }
 
-/// Returns a sum that is 0 without values, because `sum` begins with -0.
+/// Returns a sum that is 0 if there are no values; `sum` itself would give -0.
 fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
-/// Returns the fates of the packets of each described flow.
+/// Returns what became of the packets of each described flow.
 fn fates(world: &World) -> Vec<Fates> {
     let mut older: List<FlowId, u64> = vec![0; world.flows.len()].into();
     for packet in world.packets.iter().filter(|packet| packet.created < world.warmup && !packet.transit.accepted) {
@@ -127,7 +127,7 @@ fn fates(world: &World) -> Vec<Fates> {
             return Fates { decided: record.sent, lost: record.missing(0), ..fates };
         }
         let (Role::Request { back }, Some(transport)) = (flow.role, &record.transport) else { return fates };
-        // A ping whose reply is lost counts as lost; one that is on its way does not.
+        // A ping counts as lost if its reply is lost, but not if the reply is in flight.
         let answers = transport.replies + world.flows[back].record.fates(older[back]).in_flight;
         debug_assert!(answers <= record.received, "each request is answered once");
         Fates { lost: fates.lost + (record.received - answers) as f64, ..fates }
@@ -136,7 +136,7 @@ fn fates(world: &World) -> Vec<Fates> {
     flows.filter(|(_, flow)| flow.is_told()).map(|(index, flow)| of(index, flow)).collect()
 }
 
-/// Returns the distributions of the times of flows and queues.
+/// Returns the distributions of delays of flows and queues.
 fn distributions(world: &World) -> Distributions {
     let shares = shares();
     let flows = world.flows.iter().filter(|flow| flow.is_told());
@@ -148,11 +148,11 @@ fn distributions(world: &World) -> Distributions {
     }
 }
 
-/// Largest number of nodes that a warning names; further nodes are counted.
+/// Largest number of nodes that a warning names. It only counts further nodes.
 const NAMED: usize = 6;
 
-/// Returns warnings, each once: those of controllers, flows that no node receives, controllers that starve TCP, results
-/// that depend on the capture threshold, links too weak for their rate, and OFDMA without effect.
+/// Returns each warning once: warnings of controllers, and about flows that no node receives, controllers that starve
+/// TCP, results that depend on the capture threshold, links too weak for their rate, and OFDMA without effect.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {
@@ -171,16 +171,16 @@ fn warnings(world: &mut World) -> Vec<String> {
     told
 }
 
-/// Formats the first names of a list, and the number of others.
+/// Names the first entries of a list and gives the number of others.
 fn listed(names: &[&str]) -> String {
     let first = names[..names.len().min(NAMED)].join(", ");
     if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
 }
 
-/// Names the flows with no arrived packet and at least three lost packets. Wrong positions, powers or routes are the
-/// usual causes.
+/// Warns of flows of which no packet arrived and at least three were lost. The usual causes are wrong positions, powers
+/// or routes.
 fn unheard_warning(world: &World) -> Option<String> {
-    // Broadcasts without a node in range are not lost.
+    // Broadcasts that have no node in range are not counted as lost.
     let gone = |flow: &Flow| if flow.to == BROADCAST { flow.record.sent } else { flow.record.lost_so_far() };
     let is_unheard = |flow: &&Flow| flow.record.bytes == Bytes::new(0) && gone(flow) >= 3;
     let described = world.flows.iter().filter(|flow| flow.role.is_described());
@@ -188,7 +188,7 @@ fn unheard_warning(world: &World) -> Option<String> {
     (!names.is_empty()).then(|| format!("flow: no packet of {} arrived", listed(&names)))
 }
 
-/// Warns of OFDMA without effect. Stations that empty their queues in each TXOP report no backlog, and are not asked.
+/// Warns of OFDMA without effect. Stations that empty their queues in each TXOP report no backlog and are not asked.
 fn ofdma_warning(world: &World) -> Option<String> {
     let told = "mac.ofdma: no access point sent a frame to several stations or asked for data, as with `off`; a station is \
                 asked if its last frame told of a backlog, or after data for it";
@@ -196,7 +196,7 @@ fn ofdma_warning(world: &World) -> Option<String> {
     (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }
 
-/// Warns of a recording that contains forwarded packets more than once.
+/// Warns of a recording that contains the same packets more than once because they were forwarded.
 fn forwarded_warning(flow: &Flow) -> Option<String> {
     let forwarded = flow.identity.left_out?.forwarded;
     let told = format!(
@@ -207,11 +207,11 @@ fn forwarded_warning(flow: &Flow) -> Option<String> {
     (forwarded > 0).then_some(told)
 }
 
-/// Share of busy time of a radio or wired link below which a rate limit counts as the cause of low traffic.
+/// If a radio or wired link is busy for a smaller share of time, a rate limit counts as the cause of low traffic.
 const BUSY: f64 = 0.5;
 
-/// Warns of controllers that leave their link idle although TCP could use it: by limits below an aggregate or the
-/// bandwidth-delay product, or by rates.
+/// Warns of controllers that leave their link idle although TCP could use it. The cause is a limit below an aggregate
+/// or the bandwidth-delay product, or a rate.
 fn starving_warning(world: &World) -> Option<String> {
     let covered = world.end.since(world.warmup).as_secs_f64();
     let carries_tcp = |at: NodeId, wire: bool| {
@@ -267,12 +267,12 @@ fn starving_warning(world: &World) -> Option<String> {
     ))
 }
 
-/// Length in bits of the frame by which links are assessed.
+/// Length, in bits, of the frame with which links are assessed.
 const FRAME_BITS: f64 = 8_000.0;
-/// Share of frames that survive noise alone below which a link is probably a mistake in routes or rates.
+/// If noise alone lets a smaller share of frames survive, a link is probably a mistake in routes or rates.
 const FEW: f64 = 0.9;
 
-/// Warns of used links on which noise alone corrupts many frames. If nodes move, links come and go in any case.
+/// Warns of used links on which noise alone corrupts many frames. Not if nodes move: then links come and go anyway.
 fn noise_warning(world: &mut World) -> Option<String> {
     if world.medium.is_moving() {
         return None;
@@ -296,8 +296,8 @@ fn noise_warning(world: &mut World) -> Option<String> {
     ))
 }
 
-/// Warns if a noticeable share of a node's verdicts on frames would change with a capture threshold 1 dB higher or
-/// lower: the result then depends on the threshold more than on the network.
+/// Warns if many of a node's decisions whether it decodes a frame would change with a capture threshold 1 dB higher or
+/// lower. The result then depends on the threshold more than on the network.
 fn capture_warning(world: &World) -> Option<String> {
     let (margins, capture) = world.medium.margins();
     let noticed: Vec<_> =
@@ -340,7 +340,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     }
 }
 
-/// Returns the moves of a station that roams.
+/// Returns the moves of a roaming station.
 fn roams(world: &World, index: NodeId) -> Vec<Roam> {
     let seconds = |at: Instant| at.since(Instant::ZERO).as_secs_f64();
     let roam = |turn: &Turn| Roam {
@@ -351,7 +351,7 @@ fn roams(world: &World, index: NodeId) -> Vec<Roam> {
     world.roaming.moved(index.into()).iter().map(roam).collect()
 }
 
-/// Returns the time for which a node sensed the medium busy; none for a wired node.
+/// Returns the time for which a node sensed the medium busy; zero for a wired node.
 fn busy_time(world: &World, index: NodeId) -> Duration {
     if world.nodes[index].egress.layout.radio_ports() == 0 {
         return Duration::ZERO;
@@ -368,9 +368,9 @@ fn queue_result(world: &World, node: &nodes::Node, port: PortId, covered: Durati
     }
 }
 
-/// Checks that every packet made has arrived, was lost, or is in flight: in a port, in a station whose receiver lacks
-/// it, in a receiver that waits for an earlier packet, on a wire, as a broadcast in the air or delayed, or waiting for
-/// a route.
+/// Checks that every packet has arrived, was lost, or is in flight: in a port, in a station whose receiver lacks it, in
+/// a receiver that waits for an earlier packet, on a wire, as a broadcast in the air or delayed, or waiting for a
+/// route.
 fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
     let (messages, routing) = match &world.routing {
@@ -395,7 +395,7 @@ fn check_packets(world: &World) {
     assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
 }
 
-/// Checks that the airtime pending in the schedulers, and the load of the hardware queues, equal the sums over the
+/// Checks that the pending airtime in the schedulers and the load of the hardware queues equal the sums over the
 /// packets that stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
@@ -408,8 +408,8 @@ fn check_pending(world: &World) {
     }
 }
 
-/// Checks that no node was busy for longer than the run, nor sent for longer than it was busy, and that the channel was
-/// in use no longer than all nodes together sent.
+/// Checks that no node was busy for longer than the run, or sent for longer than it was busy. The channel was in use no
+/// longer than all nodes together sent.
 fn check_airtime(world: &World) {
     let covered = world.end.since(world.warmup);
     // A frame that is still being sent has been counted whole.

@@ -1,4 +1,4 @@
-//! Real packets: an outside program injects them at one node and takes them out at another.
+//! Real packets: an outside program injects them at one node and takes them at another.
 
 use super::flows::passage::Kept;
 use super::flows::{Flow, Role, Supply};
@@ -20,23 +20,23 @@ const CONGESTION_EXPERIENCED: u8 = 0b11;
 impl World {
     /// Largest length of a real packet on the network layer.
     pub const MTU: Bytes = MTU;
-    /// Largest length of a driver's frame without MAC and LLC headers and check sum, with overhead of encryption.
+    /// Largest length of a driver's frame, encryption included, but not MAC and LLC headers and check sum.
     pub const FRAME: Bytes = Bytes::new(2_304);
-    /// Destination of packets to all.
+    /// Destination of packets to all nodes.
     pub const ALL: u32 = BROADCAST;
 
-    /// The flows of real packets: from each real node to every other, in the scenario's order; then from each to all.
+    /// Returns the flows of real packets, in the scenario's order: from each real node to every other, then to all.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
         let outside = self.flows.numbers().filter(|&flow| matches!(self.flows[flow].role, Role::Outside | Role::ToAll));
         outside.map(|flow| Way { flow, from: self.flows[flow].from.into(), to: self.flows[flow].to })
     }
 
-    /// Packets and frames that outside programs and drivers hand in and take out.
+    /// Returns the interface for outside programs and drivers.
     pub fn outside(&mut self) -> Outside<'_> {
         Outside { world: self }
     }
 
-    /// Hands out a real packet that has arrived at its destination, and pauses the run.
+    /// Hands a real packet that has arrived at its destination to the outside program, and pauses the run.
     pub(crate) fn hand_out(&mut self, node: NodeId, previous: u32, index: FlowId, packet: &Packet) {
         let (now, delay) = (self.now, self.now.since(packet.created));
         // Access points are bridges, not routers.
@@ -80,27 +80,27 @@ impl World {
     }
 }
 
-/// The interface of a network for outside programs and drivers.
+/// Interface of a network for outside programs and drivers.
 pub struct Outside<'w> {
     world: &'w mut World,
 }
 
 impl Outside<'_> {
-    /// Injects a real packet now. False, without effect, if the node is off the air.
+    /// Injects a real packet now. False if the node is off the air; nothing is then injected.
     ///
     /// # Panics
-    /// If the packet is longer than [`World::MTU`], or this network does not have the way (flow).
+    /// If the packet is longer than [`World::MTU`], or this network does not have the flow `way`.
     pub fn inject(&mut self, way: Way, datagram: Datagram) -> bool {
         let length = datagram.length;
         assert!(length <= MTU, "a packet of {length} is longer than the MTU of {MTU}");
         self.launch(way, datagram, Series::default()).is_some()
     }
 
-    /// Hands a frame of a driver to its node's MAC now. Returns the frame's number, with which its
-    /// [status](Self::take_status) comes; none if the node is off the air.
+    /// Hands a frame of a driver to its node's MAC now. Returns the frame's number, which its
+    /// [status](Self::take_status) will carry; `None` if the node is off the air.
     ///
     /// # Panics
-    /// If the frame is longer than [`World::FRAME`], its node has no driver, or the network does not have the way.
+    /// If the frame is longer than [`World::FRAME`], its node has no driver, or this network lacks the flow `way`.
     pub fn submit(&mut self, way: Way, frame: Datagram, series: Series) -> Option<u32> {
         assert!(frame.length <= World::FRAME, "a frame of {} is longer than {}", frame.length, World::FRAME);
         assert!(self.world.nodes[way.from.into()].egress.driver.is_some(), "its queues are elsewhere");
@@ -140,8 +140,8 @@ impl Outside<'_> {
         Some(number)
     }
 
-    /// Takes a packet to all at a node, over a hop to the node alone or by radio, and passes it on. True if the packet is
-    /// for programs there. A station takes broadcasts of its access point, and access points take none.
+    /// Takes a packet to all nodes that has come by radio or over a hop to this node alone, and passes it on. True if
+    /// it is for programs there. A station takes broadcasts of its access point; access points take none.
     fn takes(&mut self, node: NodeId, (previous, is_hop): (u32, bool), kept: &Kept, packet: &Packet) -> bool {
         let Node { own_access_point, access_point, .. } = self.world.nodes[node];
         let home = self.world.roaming.home(node.into());
@@ -156,7 +156,7 @@ impl Outside<'_> {
         self.world.flows.iter().any(|flow| flow.role == Role::ToAll && u32::from(flow.from) == home)
     }
 
-    /// Sends copies of a packet to all from a node: over its wires, and by radio, as a station to its access point.
+    /// Sends copies of a packet to all nodes on: over a node's wires, and by radio, from a station to its access point.
     fn spread(&mut self, node: NodeId, previous: Option<u32>, kept: &Kept, packet: &Packet) {
         let Load::Flow(flow) = packet.load else { return };
         let Node { own_access_point, egress, .. } = &self.world.nodes[node];
@@ -175,24 +175,24 @@ impl Outside<'_> {
         }
     }
 
-    /// Takes the outcome of the first finished frame of a driver that was not taken yet.
+    /// Takes the outcome of the first finished driver's frame whose outcome was not taken yet.
     pub fn take_status(&mut self) -> Option<Status> {
         self.world.statuses.pop_front()
     }
 
-    /// Takes the airtime of the frames that a driver's node has sent to another node, or `received` from it, since the
-    /// last call: every attempt counts.
+    /// Takes the airtime, since the last call, of the frames that a driver's node has sent to another node or, if
+    /// `received`, got from it. Every attempt counts.
     pub fn take_airtime(&mut self, node: u32, other: u32, received: bool) -> Duration {
         let driver = self.world.nodes[node.into()].egress.driver.as_mut();
         driver.map_or(Duration::ZERO, |driver| driver.take_airtime(other, received))
     }
 
-    /// Takes the first real packet that has arrived and was not taken yet; [`World::run_to`] pauses for such packets.
+    /// Takes the first real packet that has arrived and was not taken yet. [`World::run_to`] pauses for such packets.
     pub fn take_arrival(&mut self) -> Option<Arrival> {
         self.world.arrivals.pop_front()
     }
 
-    /// Reports that a driver's MAC is done with a packet, and pauses the run.
+    /// Reports that a driver's MAC has finished a packet, and pauses the run.
     pub(super) fn report(&mut self, handle: Handle, acknowledged: bool) {
         let Packet { load: Load::Flow(flow), serial, transmissions, .. } = self.world.packets.get(handle) else {
             return;
@@ -204,7 +204,7 @@ impl Outside<'_> {
         self.world.until = at;
     }
 
-    /// Sets the mode of the frame that is due, as its driver requests for this attempt.
+    /// Sets the mode of the frame that is due as its driver requests for this attempt.
     #[cold]
     pub(super) fn follow_driver(&mut self, node: NodeId, category: u8) {
         let station = &mut self.world.nodes[node].station;

@@ -1,4 +1,4 @@
-//! The queues of a network by name.
+//! The queues of a network, found through their names.
 
 use super::error::BuildError;
 use super::flows::Flow;
@@ -18,25 +18,25 @@ pub struct Place {
     pub queue: u32,
 }
 
-/// A decision that an outside program has to make at the end of a queue's interval; see [`steer`](crate::World::steer).
+/// A decision that an outside program has to make at the end of a queue's interval. See [`steer`](crate::World::steer).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
-    /// The queue.
+    /// The queue to decide about.
     pub place: Place,
-    /// Measurements of the queue.
+    /// Measurements of the queue in the interval.
     pub seen: Interval,
 }
 
-/// A queue with a controller that decides at intervals.
+/// A queue whose controller decides at intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Governed {
     /// The queue.
     pub place: Place,
     /// The name of the queue's node.
     pub node: String,
-    /// The queue's name in the results of its node: `be`.
+    /// The queue's name in the results of its node, such as `be`.
     pub queue: String,
-    /// Limit before the first decision.
+    /// Limit of the queue before the first decision.
     pub limit: Limit,
     /// Target delay of the queue's controller, if it has one.
     pub target: Option<Duration>,
@@ -48,7 +48,7 @@ impl From<Place> for (NodeId, PortId) {
     }
 }
 
-/// Places of queues, and the queues that flows pass.
+/// What is needed to find queues, and the queues that flows pass.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub(super) nodes: &'a List<NodeId, Node>,
@@ -84,7 +84,7 @@ impl Places<'_> {
             ports.map(|port| Place { node: node.into(), queue: port.into() }).any(|place| full(&place) == name)
         };
         if let Some(node) = self.nodes.numbers().find(|&node| empty(node)) {
-            // A queue of the same node is preferred, if there is one.
+            // If a queue of the same node is among them, it is preferred.
             let beside: Vec<&Place> = passed.iter().filter(|place| place.node == u32::from(node)).collect();
             let near = if beside.is_empty() { passed.iter().collect() } else { beside };
             refuse(format!("no flow passes the queue `{name}`"), near.into_iter().map(full).collect())
@@ -94,7 +94,7 @@ impl Places<'_> {
         }
     }
 
-    /// The queues that packets of a flow may pass, by node, then by queue: on fixed routes, or with AODV at all nodes.
+    /// Returns the queues that packets of a flow may pass, ordered by node and queue. With AODV these are at all nodes.
     fn passed(self) -> Vec<Place> {
         let mut passed = Vec::new();
         for (flow, index) in self.flows.iter().zip((0..).map(FlowId::at)) {
@@ -108,7 +108,7 @@ impl Places<'_> {
                 Routing::Static(routes) => {
                     routes.hops(index).iter().for_each(|&(node, next)| pass(node.into(), next));
                 }
-                // Then a node has one port per category for all next hops.
+                // A node then has one port per category for all next hops.
                 Routing::Found(_) => self.nodes.numbers().for_each(|node| pass(node, BROADCAST)),
             }
         }
@@ -118,7 +118,7 @@ impl Places<'_> {
     }
 }
 
-/// A queue's name, unique among all queues: `ap be`.
+/// Returns a queue's name, unique among all queues, such as `ap be`.
 pub(super) fn full_name(nodes: &List<NodeId, Node>, rules: &Conventions, place: Place) -> String {
     let (node, port): (NodeId, PortId) = place.into();
     let node = &nodes[node];

@@ -1,4 +1,4 @@
-//! Positions of a network's nodes without a run, for pictures.
+//! Positions of a network's nodes, for pictures. No run is needed.
 
 use super::error::BuildError;
 use super::nodes::infrastructure::Infrastructure;
@@ -18,10 +18,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a network with a seed.
+    /// Computes the plan of a network with a seed.
     ///
     /// # Errors
-    /// If the description of the nodes contradicts itself; the error names the key.
+    /// If the description of the nodes contradicts itself. The error names the key.
     pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
         let network = &*network.of_generations();
         let mut sites = sites::sites(network, seed)?;
@@ -36,13 +36,13 @@ impl Plan {
         Ok(Self { nodes: u32::try_from(described).unwrap_or(u32::MAX), motion, reach })
     }
 
-    /// Returns the range within which nodes are heard.
+    /// Returns how far nodes are heard.
     pub fn reach(&self) -> &Reach {
         &self.reach
     }
 
-    /// Returns the positions of the nodes with a radio at an instant, in the scenario's order: x, y and height, in
-    /// metres. Instants must not go backwards from one call to the next.
+    /// Returns the positions of the nodes with a radio at `now`, in the scenario's order: x, y and height, in metres.
+    /// `now` must not be earlier than in the call before.
     pub fn at(&mut self, now: Instant) -> Vec<[f64; 3]> {
         let place = |node| {
             let Position { x, y, z } = self.motion.position(node, now);

@@ -1,11 +1,11 @@
 //! Power save of stations (IEEE 802.11-2016, 11.2.3), as in Linux and phones.
 //!
-//! A station that has had nothing to send or to receive for some time reports this to its access point by a null frame,
-//! and sleeps (`net/mac80211/mlme.c`, dynamic power save). It wakes for beacons. If a beacon announces packets for the
-//! station, the station sends another null frame, gets the packets, and sleeps again after the same time. A packet to
-//! send wakes the station at once, which tells the access point that it is awake. Null frames contend in the highest
-//! category, like data frames; beacons take no airtime and are always heard. A sleeping station's radio senses the
-//! medium as before: only nothing is sent to the station.
+//! A station that has sent and received nothing for some time sends its access point a null frame and sleeps
+//! (`net/mac80211/mlme.c`, dynamic power save). It wakes for beacons. If a beacon announces packets for it, it sends
+//! another null frame, gets the packets, and sleeps again after the same time. A packet to send wakes the station at
+//! once; its frame tells the access point. Null frames contend in the highest category, like data frames. Beacons take
+//! no airtime and are always heard. A sleeping station's radio senses the medium as before, but nothing is sent to the
+//! station.
 
 use crate::config;
 use crate::engine::NodeId;
@@ -19,49 +19,49 @@ pub(crate) struct PowerSave {
     rules: config::PowerSave,
     pub(crate) access_point: NodeId,
     state: State,
-    /// Time at which the station last had a packet to send or received one.
+    /// Time at which the station last had a packet to send or received a packet.
     active: Instant,
-    /// Time of the station's next event; other pending events are stale.
+    /// Time of the station's next event. Other pending events are ignored.
     due: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Awake,
-    /// The station announces that it sleeps from now on; `sent`: it has had packets to send since the announcement.
+    /// The station announces that it sleeps from now on. `sent`: it has had packets to send since.
     Leaving {
         sent: bool,
     },
     Asleep,
 }
 
-/// Events for a station with power save.
+/// Events that concern a station with power save.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
-    /// The station's event is due; `busy`: the station has packets; `awaited`: a beacon announces packets for it.
+    /// The station's event is due. `busy`: it has packets to send. `awaited`: a beacon announces packets for it.
     Due { busy: bool, awaited: bool },
-    /// The station's MAC is done with the null frame that announces sleep; `busy`: the station has packets.
+    /// The MAC has finished the null frame that announces sleep. `busy`: the station has packets to send.
     Told { delivered: bool, busy: bool },
-    /// The station's MAC takes a packet.
+    /// The station's MAC gets a packet to send.
     Sends,
 }
 
-/// Next act of a station with power save.
+/// What a station with power save does next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Next {
     /// Time of its next event.
     pub(crate) at: Option<Instant>,
-    /// Report to the access point, if any: true for sleeping, false for awake.
+    /// What it tells the access point, if anything: true if it sleeps, false if it is awake.
     pub(crate) tells: Option<bool>,
 }
 
 impl PowerSave {
-    /// The state of a station that is awake.
+    /// Makes the state of a station that is awake.
     pub(crate) fn new(rules: config::PowerSave, access_point: NodeId) -> Self {
         Self { rules, access_point, state: State::Awake, active: Instant::ZERO, due: Instant::NEVER }
     }
 
-    /// Begins power save; returns the time of the first event.
+    /// Begins power save. Returns the time of the first event.
     pub(crate) fn begin(&mut self) -> Instant {
         self.due = self.idle_at();
         self.due
@@ -78,12 +78,12 @@ impl PowerSave {
         self.active = now;
     }
 
-    /// Returns the time of its idle timeout.
+    /// Returns the time at which the station has been idle for long enough to sleep.
     fn idle_at(&self) -> Instant {
         self.active + self.rules.idle_timeout.get()
     }
 
-    /// Returns the next beacon for which the station wakes.
+    /// Returns the time of the next beacon for which the station wakes.
     fn beacon_after(&self, now: Instant) -> Instant {
         let every = self.rules.listen_interval.get();
         Instant::ZERO + every * (now.since(Instant::ZERO).div_floor(every) + 1)
@@ -140,7 +140,7 @@ impl PowerSave {
                 self.state = State::Asleep;
                 Next { at: Some(self.beacon_after(now)), tells: None }
             }
-            // The station's next frame shows that it is awake.
+            // The station's next frame shows that the station is awake.
             (true, true) => self.wake(now, !busy),
             (false, _) => {
                 self.state = State::Awake;
@@ -149,7 +149,7 @@ impl PowerSave {
         }
     }
 
-    /// Wakes the station until its idle timeout.
+    /// Wakes the station until its idle timeout. `tells`: it tells its access point.
     fn wake(&mut self, now: Instant, tells: bool) -> Next {
         (self.state, self.active) = (State::Awake, now);
         Next { at: Some(self.idle_at()), tells: tells.then_some(false) }

@@ -1,4 +1,4 @@
-//! Moves packets from queues to the MAC: hands them over, and refills queues of saturated flows.
+//! Moves packets from queues to the MAC, and refills the queues of saturated flows.
 
 use super::nodes::Node;
 use super::power_save::{Cue, Next};
@@ -11,9 +11,9 @@ use queue::Ecn;
 use units::Bytes;
 
 impl World {
-    /// Refills a port of `node` after a packet of `left` has left it or its limit has moved. If `left` is a saturated
-    /// flow that begins at this node, its next packet follows. Flows whose queued packets the port discarded come
-    /// first, in turn.
+    /// Refills a port of `node` after a packet of the flow `left` has left it, or after its limit has moved. If `left`
+    /// is a saturated flow that begins at this node, its next packet follows. First come, in turn, flows of which the
+    /// port has discarded queued packets.
     #[inline(always)] // once a packet, and mostly no saturated flow begins there
     pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];
@@ -30,7 +30,7 @@ impl World {
         }
     }
 
-    /// Handles a packet's departure from a port of `node`.
+    /// Handles the departure of a packet from a port of `node`.
     pub(super) fn left(&mut self, node: NodeId, port: PortId, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
             self.accounts(node).mark(waiting.packet);
@@ -47,7 +47,7 @@ impl World {
         self.refill(node, port, flow);
     }
 
-    /// Hands over a packet if the station is free and one is queued; then sets the station's deadline.
+    /// Hands the station a packet if the station is free and a packet waits. Then sets the station's deadline.
     #[inline(always)] // every listener of a frame is served, and mostly there is nothing to do
     pub(crate) fn serve(&mut self, node: NodeId) {
         let served = &mut self.nodes[node];
@@ -59,8 +59,8 @@ impl World {
         }
     }
 
-    /// Moves packets of the categories that `moved` towards the MAC, continues categories that hold frames after an
-    /// exchange with the next receiver, and hands the station the next packet of every free category.
+    /// Moves packets of the changed categories towards the MAC. Continues categories that hold frames after an exchange
+    /// with the next receiver. Hands the station the next packet of every free category.
     #[inline(never)]
     fn hand_over_all(&mut self, node: NodeId) {
         let Node { station, egress, absent, .. } = &self.nodes[node];
@@ -83,9 +83,9 @@ impl World {
         self.nodes[node].arm(node, &mut self.events);
     }
 
-    /// Moves packets on towards the MAC, as far as they may move: each packet at once when it arrives, so that packets
-    /// that arrive together do not fill the queue while there is room below it. Packets that follow a departure are
-    /// left to the running loop.
+    /// Moves packets towards the MAC as far as they may move. Each packet moves when it arrives; otherwise packets that
+    /// arrive together would fill the queue while there is room below it. Packets that follow a departure are left to
+    /// the loop that is already running.
     #[inline(never)]
     pub(super) fn pull_all(&mut self, node: NodeId) {
         let now = self.now;
@@ -109,12 +109,12 @@ impl World {
         self.nodes[node].egress.end_pulling();
     }
 
-    /// Hands the next packet of a category to the station, if there is one.
+    /// Hands the station the next packet of a category if there is one.
     fn hand_over(&mut self, node: NodeId, category: u8) {
         loop {
             let Self { nodes, rules, packets, now, .. } = self;
             let (served, now) = (&mut nodes[node], *now);
-            // The next packet may have been kept for a sleeping station instead.
+            // The access point may have kept the next packet for a sleeping station instead.
             if served.station.held.has_aside(category) && served.resume_in_turn(category, now, packets, rules) {
                 return;
             }
@@ -161,7 +161,7 @@ impl World {
         }
     }
 
-    /// Records that the MAC of a node takes a packet.
+    /// Records that a node's MAC gets a packet.
     #[inline]
     pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
         let now = self.now;
@@ -185,8 +185,8 @@ impl World {
         }
     }
 
-    /// Passes a cue to a station with power save, and executes its next act. The cue may depend on whether the station
-    /// has packets, and whether its access point buffers some for it.
+    /// Passes an event to a station with power save and does what it decides. The event may depend on whether the
+    /// station has packets, and on whether its access point buffers some for it.
     pub(super) fn power_save(&mut self, node: NodeId, cue: impl FnOnce(&Node, bool) -> Cue) {
         let Some(mut power) = self.nodes[node].power_save.take() else { return };
         let (now, to) = (self.now, u32::from(power.access_point));
@@ -210,7 +210,7 @@ impl World {
     }
 }
 
-/// The categories of a bitmask, from the highest on.
+/// Returns the categories of a bitmask, the highest first.
 fn categories(mut bits: u8) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let category = u8::try_from(bits.trailing_zeros()).expect("a byte has eight bits");

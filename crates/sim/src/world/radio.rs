@@ -6,7 +6,7 @@ use crate::config;
 use crate::radio::{Channel, Ends, Mode, Refusal, Timing, USUAL_POWER};
 use units::{Decibels, Power, refuse_if};
 
-/// Bounds of powers in dBm, with a margin on both sides: licence-free stations may radiate at most 36 dBm, and noise at
+/// Bounds of powers in dBm, with a margin on both sides. Licence-free stations may radiate at most 36 dBm; noise at
 /// room temperature has -101 dBm in 20 MHz.
 const POWERS: (f64, f64) = (-200.0, 60.0);
 const NO_POWERS: &str = "`propagation = \"range\"` has no powers; choose another";
@@ -14,7 +14,7 @@ const BEYOND: &str = "a radio's power lies between -200 dBm, far below noise, an
 /// Largest ratio of the strongest signal to the weakest, in dB.
 const MOST_DECIBELS: f64 = 200.0;
 
-/// Refuses contradictory or impossible settings: thresholds are given as powers or as ranges, not both.
+/// Refuses contradictory or impossible settings. Thresholds may be given as powers or as ranges, but not as both.
 pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     let both = [
         (radio.range.is_some() && radio.receive_threshold.is_some(), "range", "receive_threshold"),
@@ -70,7 +70,7 @@ fn is_beyond(power: Power) -> bool {
     !(POWERS.0..=POWERS.1).contains(&power.as_dbm())
 }
 
-/// Settings in which single nodes with a radio differ, if any: transmit power, antenna, noise.
+/// Returns the settings in which single nodes with a radio differ, if any: transmit power, antenna, noise.
 pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<Ends>, BuildError> {
     let radio = &network.radio;
     let given = |site: &Site| site.tx_power.is_some() || site.antenna_gain.is_some() || site.noise_figure.is_some();
@@ -116,7 +116,7 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
     Ok(Some(Ends::new(sites.iter().map(own), (power, figure))))
 }
 
-/// Refuses rooms without powers, or between nodes that move.
+/// Refuses rooms if the model has no powers, or if nodes move.
 pub(super) fn check_rooms(radio: &config::Radio, is_moving: bool) -> Result<(), BuildError> {
     let Some(rooms) = &radio.rooms else { return Ok(()) };
     let mut losses = [rooms.wall, rooms.floor].into_iter().flatten();
@@ -134,12 +134,12 @@ fn refused(table: &str, refusal: Refusal) -> BuildError {
     BuildError::new(format!("{table}.{}", refusal.key), refusal.why)
 }
 
-/// The radio of a node with its own generation, if it has one.
+/// Returns the radio of a node that has a generation of its own.
 pub(super) fn own(site: &Site, radio: &config::Radio) -> Result<Option<config::Radio>, BuildError> {
     radio.of_node(site).map_err(|refusal| refused(&format!("node.{}", site.name), refusal))
 }
 
-/// The mode of a node's data frames: its own, or the radio's.
+/// Returns the mode of a node's data frames: its own, or else the radio's.
 pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildError> {
     let general = radio.data_mode().map_err(|refusal| refused("radio", refusal))?;
     let mode = match radio.of_node(site) {
@@ -150,7 +150,7 @@ pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildErro
     Ok(mode.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
 }
 
-/// Builds the channel effects besides path loss.
+/// Returns the channel's effects besides path loss.
 pub(super) fn channel(radio: &config::Radio, names: &[String], seed: u64) -> Result<Channel, BuildError> {
     Channel::new(radio, names, seed).map_err(|refusal| refused("radio", refusal))
 }

@@ -17,23 +17,23 @@ pub struct Way {
 /// A packet of a real program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Payload, which the simulator does not read.
+    /// Payload. The simulator does not read it.
     pub bytes: Box<[u8]>,
     /// Length on the network layer, at most [`World::MTU`](crate::World::MTU).
     pub length: Bytes,
-    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA it determines the category (RFC 8325).
+    /// DSCP and ECN field, as the second octet of an IPv4 header. Under EDCA it determines the category (RFC 8325).
     pub tos: u8,
-    /// Hash of addresses, protocol and ports, by which queues distinguish flows of the same two nodes.
+    /// Hash of addresses, protocol and ports. With it queues distinguish flows between the same two nodes.
     pub key: u32,
 }
 
-/// Modes that a driver requests for a frame, in order, each for a number of attempts; the last mode is used for all
-/// further attempts. Without requested modes, the node's own modes are used.
+/// Modes that a driver requests for a frame, in order, each with a number of attempts. All further attempts use the
+/// last mode. If no mode is requested, the node's own modes are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Series(pub [Option<(Mode, u8)>; 4]);
 
 impl Series {
-    /// The mode after this many transmissions.
+    /// Returns the mode of the attempt that follows this number of transmissions.
     pub(super) fn after(&self, mut transmissions: u16) -> Option<Mode> {
         let mut last = None;
         for &(mode, times) in self.0.iter().flatten() {
@@ -54,7 +54,7 @@ pub struct Status {
     pub way: Way,
     /// Its number.
     pub number: u32,
-    /// Time at which the MAC was done with the frame.
+    /// Time at which the MAC finished the frame.
     pub at: Instant,
     /// True if the frame's receiver has acknowledged it.
     pub acknowledged: bool,
@@ -73,8 +73,8 @@ pub struct Arrival {
     pub at: Instant,
     /// The injected packet.
     pub bytes: Box<[u8]>,
-    /// DSCP and ECN field; congestion experienced if a queue marked it.
+    /// DSCP and ECN field. The ECN field is CE (congestion experienced) if a queue marked the packet.
     pub tos: u8,
-    /// Number of routers that the packet passed, each of which takes one off its TTL; access points are bridges.
+    /// Number of routers that the packet passed; each decrements its TTL. Access points are bridges and do not count.
     pub routers: u8,
 }

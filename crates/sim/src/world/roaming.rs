@@ -1,4 +1,4 @@
-//! The present nodes of stations that roam, and the paths of their packets.
+//! Which nodes of roaming stations are present, and the paths of their packets.
 
 use super::error::BuildError;
 use super::flows::{Flow, Role, Supply};
@@ -9,13 +9,13 @@ use crate::net::Routes;
 use std::collections::BTreeMap;
 use units::refuse_if;
 
-/// The stations that roam; none in most networks.
+/// The roaming stations; empty in most networks.
 #[derive(Debug, Default)]
 pub(crate) struct Roaming {
-    /// By node: its index among the roaming stations, if it roams; empty without such stations.
+    /// For each node, its index among the roaming stations if it roams. Empty if no station roams.
     of: Vec<Option<usize>>,
     stations: Vec<Whereabouts>,
-    /// Hops between two nodes, for all nodes of the stations at the ends of flows.
+    /// Hops between two nodes, for all nodes of the roaming stations at the ends of flows.
     paths: BTreeMap<(u32, u32), Vec<(u32, u32)>>,
 }
 
@@ -24,9 +24,9 @@ struct Whereabouts {
     home: u32,
     nodes: Vec<u32>,
     turns: Vec<Turn>,
-    /// Index of the last move that the station has begun: its packets wait at that node.
+    /// Index of the last move that the station has begun. Its packets wait at that move's node.
     begun: usize,
-    /// Index of the last move that the station has ended: its packets are sent at that node.
+    /// Index of the last move that the station has ended. Its packets are sent from that move's node.
     ended: usize,
 }
 
@@ -53,13 +53,13 @@ impl Roaming {
         self.of.get(node as usize).copied().flatten().map(|index| &self.stations[index])
     }
 
-    /// Returns the node that represents this one in flows.
+    /// Returns the node that stands for this one in flows.
     #[inline]
     pub(crate) fn home(&self, node: u32) -> u32 {
         if self.of.is_empty() { node } else { self.station(node).map_or(node, |station| station.home) }
     }
 
-    /// Returns the node at which the packets of this one are sent.
+    /// Returns the node from which packets of this one are sent.
     #[inline]
     pub(crate) fn place(&self, node: NodeId) -> NodeId {
         if self.of.is_empty() {
@@ -73,7 +73,7 @@ impl Roaming {
         self.station(node.into()).is_some()
     }
 
-    /// Handles a roaming station's node that goes off the air or comes. Returns the access point of one that goes.
+    /// Handles a roaming station's node that comes, or that leaves. If it leaves, returns its access point.
     pub(crate) fn turns(&mut self, node: NodeId, absent: bool) -> Option<u32> {
         let index = self.of.get(usize::try_from(u32::from(node)).ok()?).copied().flatten()?;
         let station = &mut self.stations[index];
@@ -88,14 +88,14 @@ impl Roaming {
         Some(left.access_point)
     }
 
-    /// Returns the moves that a station has ended: their times and access points.
+    /// Returns the moves that a station has ended, with their times and access points.
     pub(crate) fn moved(&self, node: u32) -> &[Turn] {
         self.station(node)
             .filter(|station| station.home == node)
             .map_or(&[], |station| &station.turns[1..=station.ended])
     }
 
-    /// Adds the paths of the flows of stations that roam. Errors: a flow that roaming stations cannot have.
+    /// Adds the paths of roaming stations' flows. Errors: a flow that roaming stations cannot have.
     pub(crate) fn add_ways(
         &mut self,
         flows: &[Flow],
@@ -138,8 +138,8 @@ impl Roaming {
         Ok(())
     }
 
-    /// Returns the next hop of a flow's packet at `node`, on the path between the present nodes of its ends; for a node
-    /// off this path, on the path between former nodes.
+    /// Returns the next hop of a flow's packet at `node`: on the path between the present nodes of the flow's ends, or,
+    /// if `node` is not on it, on the path between former nodes.
     #[inline]
     pub(crate) fn hop(&self, routes: &Routes, (index, flow): (FlowId, &Flow), node: u32) -> u32 {
         let found = if self.of.is_empty() { None } else { self.next(flow.from.into(), flow.to, node) };

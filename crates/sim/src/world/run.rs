@@ -12,31 +12,31 @@ use crate::results::Outcome;
 use crate::trace::TraceEventKind;
 use units::{Duration, Instant};
 
-/// Number of events handled per check: a few milliseconds of work.
+/// Number of events that are handled between two checks: a few milliseconds of work.
 const A_LITTLE: u64 = 4096;
 
 impl World {
     /// Builds a network and prepares its run.
     ///
     /// # Errors
-    /// If the description contradicts itself or the standard; the error names the key.
+    /// If the description contradicts itself or the standard. The error names the key.
     pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
         build::build(network, seed)
     }
 
-    /// Advances the run by `span` of simulated time, but not beyond the end. The results do not depend on the spans.
+    /// Advances the run by `span` of simulated time, but not beyond its end. The results do not depend on the spans.
     pub fn advance(&mut self, span: Duration) {
         self.handle_until((self.now + span).min(self.end), u64::MAX);
     }
 
-    /// Advances the run for some milliseconds of real time: to the end, but for a few thousand events at most. Events
-    /// are counted because any number of them may have the same simulated time.
+    /// Advances the run for some milliseconds of real time, but not beyond its end: by at most a few thousand events.
+    /// Events are counted, because any number of them can have the same simulated time.
     pub fn advance_a_little(&mut self) {
         self.handle_until(self.end, self.handled + A_LITTLE);
     }
 
-    /// Advances the run to `at`, including its events, but pauses at the first instant at which a real packet arrives,
-    /// or a driver's frame is done: see [`outside`](Self::outside). Not beyond the end.
+    /// Advances the run to `at`, events at `at` included, but not beyond its end. It pauses when a real packet arrives
+    /// or a driver's frame is finished; see [`outside`](Self::outside).
     pub fn run_to(&mut self, at: Instant) {
         let at = at.max(self.now).min(self.end);
         if self.waits_for_program() {
@@ -48,22 +48,22 @@ impl World {
         }
     }
 
-    /// True if an arrival or outcome was not taken yet.
+    /// True if there is an arrival or an outcome that was not taken yet.
     fn waits_for_program(&self) -> bool {
         !self.arrivals.is_empty() || !self.statuses.is_empty()
     }
 
-    /// Time of the next event, or the end if that is earlier: until then nothing changes, and nothing arrives.
+    /// Returns the time of the next event, or the end if that is earlier. Until then nothing changes or arrives.
     pub fn next_event(&self) -> Instant {
         if self.waits_for_program() { self.now } else { self.events.next_time().min(self.end) }
     }
 
-    /// Events handled since the start of the run.
+    /// Returns the number of events handled since the start of the run.
     pub fn handled(&self) -> u64 {
         self.handled
     }
 
-    /// Handles the events before `until`, until this number has been handled since the start.
+    /// Handles the events before `until`, but stops when `most` events have been handled since the start.
     fn handle_until(&mut self, until: Instant, most: u64) {
         self.until = until;
         while self.events.next_time() < self.until
@@ -122,11 +122,11 @@ impl World {
                 Event::PowerSave { node } => {
                     self.power_save(node, |of, awaited| Cue::Due { busy: of.has_packets(), awaited });
                 }
-                // Frames that it has handed to its MAC before it leaves are not heard. On arrival it sends the packets
-                // that wait there.
+                // Frames that the node has handed to its MAC before it leaves are not heard. When it comes, it sends
+                // the packets that wait there.
                 Event::Presence { node } => {
                     self.nodes[node].absent ^= true;
-                    // Packets that wait at a station when it leaves its access point are lost, as under Linux.
+                    // As under Linux, packets for a station that leaves its access point are lost there.
                     if let Some(access_point) = self.roaming.turns(node, self.nodes[node].absent) {
                         self.purge(node, access_point);
                     }
@@ -153,13 +153,13 @@ impl World {
         self.now = self.until;
     }
 
-    /// Ends the run now, or right after the warm-up, and returns the results.
+    /// Ends the run now, or at the end of the warm-up if that is later, and returns the results.
     pub fn stop(mut self) -> Outcome {
         self.end = self.end.min(self.now.max(self.warmup + Duration::from_nanos(1)));
         self.finish()
     }
 
-    /// Ends a run that has not begun, and returns results with all names and no values.
+    /// Ends a run that has not begun. Returns results with all names and without values.
     pub fn names(mut self) -> Outcome {
         self.warmup = Instant::ZERO;
         self.end = Instant::ZERO + Duration::from_nanos(1);

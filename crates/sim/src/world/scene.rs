@@ -1,4 +1,4 @@
-//! Pictures of frames, for traces.
+//! Describes frames for traces.
 
 use super::flows::Flow;
 use super::flows::connections::Connections;
@@ -11,7 +11,7 @@ use crate::radio::Mode;
 use crate::trace::{self, Mpdu};
 use units::{Bytes, Duration};
 
-/// References to the state that holds the contents of frames.
+/// References to the state that holds what frames contain.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) nodes: &'a List<NodeId, Node>,
@@ -23,7 +23,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// `intact`: a bit for each MPDU.
+    /// Describes a frame. `intact` has a bit for each MPDU.
     pub(super) fn frame(self, frame: &Frame, intact: &Bitmap) -> trace::Frame {
         let (kind, mpdus) = match frame.kind {
             Kind::Rts => (trace::Kind::Rts, Vec::new()),
@@ -55,7 +55,7 @@ impl Scene<'_> {
         trace::Frame { kind, from: frame.from, to, reserves: frame.reserves, length, mode, psdu, mpdus }
     }
 
-    /// Mode, length and duration of a frame, or of a station's part of it.
+    /// Returns mode, length and duration of a frame, or of a station's part of it.
     fn on_the_air(self, frame: &Frame) -> (Mode, Bytes, Duration) {
         let station = &self.nodes[NodeId::from(frame.from)].station;
         let (mode, psdu) = (frame.mode, frame.psdu(self.rules.key));
@@ -74,8 +74,8 @@ impl Scene<'_> {
         }
     }
 
-    /// The data frames in a frame. The sender holds them as long as the frame is in the air; only a broadcast's packet
-    /// has left its sender at the last bit.
+    /// Returns the data frames in a frame. The sender holds them as long as the frame is in the air, except a
+    /// broadcast's packet, which leaves its sender with the last bit.
     fn mpdus(self, frame: &Frame, intact: &Bitmap) -> Vec<Mpdu> {
         let category = self.rules.category(frame.category);
         let packets = |first| {

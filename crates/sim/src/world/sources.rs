@@ -1,4 +1,4 @@
-//! Origins of packets: sources, saturated flows, TCP connections, and the gates of admission.
+//! Where packets come from: sources, saturated flows, TCP connections, and the gates of admission control.
 
 use super::flows::connections::{Connections, Context, End};
 use super::flows::{Cue, Flow, Role, Standing, Supply};
@@ -7,7 +7,7 @@ use crate::engine::{FlowId, Slot};
 use crate::net::{Packet, serial};
 use crate::trace::TraceEventKind;
 
-/// Packets of a saturated flow in its port: one to hand over and one behind it.
+/// Number of packets that a saturated flow keeps in its port: one to hand over and one behind it.
 const SATURATION: u32 = 2;
 
 impl World {
@@ -26,7 +26,7 @@ impl World {
                 if self.nodes[from].absent && !waits {
                     return;
                 }
-                // The first packet starts the admission.
+                // The first packet starts the request for admission.
                 if self.flows[flow].admission.as_ref().is_some_and(|admission| admission.standing == Standing::NotYet) {
                     self.admit(flow, Cue::Asks);
                 }
@@ -51,7 +51,7 @@ impl World {
         self.serve(from);
     }
 
-    /// Fills the port with the first packets of a saturated flow; from now on the port refills.
+    /// Fills the port with the first packets of a saturated flow. From now on the port refills itself.
     pub(crate) fn fill(&mut self, flow: FlowId) {
         let Flow { from, category, dscp, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow] else {
             return;
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    /// Stops a saturated or greedy flow; packets already queued or sent are carried to their end.
+    /// Stops a saturated or greedy flow. Packets that are already queued or sent still go to their end.
     pub(crate) fn cease(&mut self, flow: FlowId) {
         let Flow { from, role, category, dscp, .. } = self.flows[flow];
         if let Role::Stream { .. } = role {
@@ -91,14 +91,14 @@ impl World {
         self.route(from, None, &packet);
     }
 
-    /// Connections, and the other state that they change.
+    /// Returns the connections and the other state that they change.
     pub(crate) fn transport(&mut self) -> (&mut Connections, Context<'_>) {
         let Self { connections, flows, recorder, events, now, warmup, .. } = self;
         (connections, Context { now: *now, warmup: *warmup, flows, recorder, events })
     }
 
-    /// Sends the segments of both ends of a connection, or only the receiver's: the sender has then received nothing,
-    /// and has nothing more to send.
+    /// Sends the segments of both ends of a connection. If `first` is the receiver, only its own: the sender has then
+    /// received nothing and has nothing more to send.
     pub(crate) fn converse(&mut self, slot: Slot, first: End) {
         let ends = if first == End::Sender { &[End::Sender, End::Receiver][..] } else { &[End::Receiver] };
         for &end in ends {
@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    /// Passes a cue to the gate of a flow, and executes its act: a message may be sent.
+    /// Passes an event to the gate of a flow, and does what it decides: it may send a message.
     pub(crate) fn admit(&mut self, flow: FlowId, cue: Cue) {
         let (now, from) = (self.now, self.flows[flow].from);
         let available = self.nodes[from].available();

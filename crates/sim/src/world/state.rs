@@ -38,9 +38,9 @@ pub struct World {
     pub(crate) roaming: Roaming,
     pub(crate) packets: Arena<Packet>,
     pub(crate) connections: Connections,
-    /// Notes in flight.
+    /// Notes that are in flight.
     pub(crate) posted: Posted,
-    /// Two per link, one for each direction.
+    /// Wires: two for each link, one for each direction.
     pub(crate) wires: List<WireId, Wire>,
     /// Decisions that an outside program has to make.
     pub(crate) asked: Vec<Asked>,
@@ -52,35 +52,35 @@ pub struct World {
     pub(crate) recorder: Option<Recorder>,
     /// Records for the results.
     pub(crate) record: Record,
-    /// Distances of nodes, if receptions are recorded by distance.
+    /// Distances between nodes, if receptions are recorded by distance.
     pub(crate) distances: Option<Box<Distances>>,
-    /// Overflows of queues, if recorded.
+    /// Overflows of queues, if they are recorded.
     pub(crate) overflows: Option<Box<Overflows>>,
     pub(crate) last_step: Instant,
-    /// Observers; mostly none.
+    /// Observers of nodes; most runs have none.
     pub(crate) watch: Option<Box<Watch>>,
-    /// True if a frame concerns bystanders, too: they read its key (T-MAC) or its source route (DSR), or are observed.
+    /// True if frames also concern bystanders: they read a key (T-MAC) or a source route (DSR), or are observed.
     pub(crate) overheard: bool,
     pub(crate) frequency: Frequency,
-    /// Scratch space for packets whose link broke.
+    /// Scratch space for packets whose link has broken.
     pub(crate) purged: Vec<Handle>,
-    /// Scratch space for the data frames of an aggregate that have arrived: sequence numbers and packets.
+    /// Scratch space for the data frames of an aggregate that have arrived: their sequence numbers and packets.
     pub(crate) numbered: Vec<(u16, Handle)>,
     /// Positions of the data frames in an aggregate.
     pub(crate) laid_out: Vec<radio::Mpdu>,
     /// Stations that could share the PPDU that is due.
     pub(crate) sharers: Vec<u32>,
-    /// Data frames with which a station is done.
+    /// Data frames that a station has finished.
     pub(crate) done_with: Vec<Finished>,
 }
 
 impl World {
-    /// Simulated time that has passed.
+    /// Returns the simulated time that has passed.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// True at the end of the run.
+    /// True if the run has ended.
     pub fn finished(&self) -> bool {
         self.now >= self.end
     }
@@ -91,7 +91,7 @@ impl World {
         Accounts { packets, connections, flows, routing, overflows, witness: Witness { watch, now: *now, node } }
     }
 
-    /// A node, the rules of its MAC, and the accounts for packets that its egress drops.
+    /// Returns a node, the rules of its MAC, and the accounts for packets that its egress drops.
     pub(crate) fn node_and_accounts(&mut self, node: NodeId) -> (&mut Node, &Conventions, Accounts<'_>) {
         let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
         let witness = Witness { watch, now: *now, node };

@@ -1,11 +1,11 @@
-//! Steps of the time series, and the end of the warm-up.
+//! Ends the steps of the time series, and the warm-up.
 
 use super::flows::Supply;
 use super::state::World;
 use crate::record::{NodeRecord, Standing};
 
 impl World {
-    /// Appends the measurements since the last step to the time series, if recorded.
+    /// Appends the measurements since the last step to the time series, if it is recorded.
     pub(crate) fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         debug_assert!(self.now >= self.last_step, "time does not run back");

@@ -1,8 +1,8 @@
-//! Runs the controllers' decisions and carries out their orders; and outside decisions: orders of a learning agent or
-//! of a host program, in place of a controller.
+//! Runs the controllers' decisions and carries out their orders. A learning agent or a host program may give the orders
+//! in place of a controller.
 //!
-//! The run pauses whenever a decision is due. The results do not depend on who decides: the same orders at the same
-//! moments give the same results as a controller that gives them.
+//! The run pauses whenever an outside decision is due. The results do not depend on who decides: the same orders at the
+//! same times give the same results as a controller that gives them.
 
 use super::error::BuildError;
 use super::nodes::{Node, port_name};
@@ -14,8 +14,8 @@ use crate::trace::{Decision, TraceEventKind};
 use control::{Controller as _, Orders, Period, Reads};
 
 impl World {
-    /// Finds the queue called `name`: a node's name and the queue's in its results, `ap be`; or the node's name alone, for
-    /// the only queue of its radio, else of its links, that packets of a flow may pass.
+    /// Finds the queue called `name`, which is a node's name and the queue's name in its results: `ap be`. The node's
+    /// name alone suffices for the only queue of its radio that packets of a flow may pass, or else of its links.
     ///
     /// # Errors
     /// If there is no such queue, no flow passes it, or the node has several.
@@ -24,14 +24,14 @@ impl World {
         Places { nodes, flows, routing, rules }.find(name)
     }
 
-    /// Lets an outside program decide about a queue from now on, every `interval`: the run then pauses,
+    /// Lets an outside program decide about a queue from now on, every `interval`. The run then pauses,
     /// [`asked`](Self::asked) returns the measurements, and [`order`](Self::order) takes the decision.
     ///
     /// # Errors
     /// If the queue has a controller.
     ///
     /// # Panics
-    /// If this network does not have the place.
+    /// If this network does not have the queue.
     pub fn steer(&mut self, place: Place, interval: Period) -> Result<(), BuildError> {
         let (node, port): (NodeId, PortId) = place.into();
         if self.nodes[node].egress.ports[port].interval().is_some() {
@@ -46,7 +46,7 @@ impl World {
         Ok(())
     }
 
-    /// The queues whose controllers decide at intervals, by node and then by queue.
+    /// Returns the queues whose controllers decide at intervals, ordered by node and then by queue.
     pub fn governed(&self) -> Vec<Governed> {
         let of_node = |number: NodeId| {
             let node: &Node = &self.nodes[number];
@@ -64,12 +64,12 @@ impl World {
         self.nodes.numbers().flat_map(of_node).collect()
     }
 
-    /// The first decision that is due; when one becomes due, [`advance`](Self::advance) returns.
+    /// Returns the first decision that is due. [`advance`](Self::advance) returns when one becomes due.
     pub fn asked(&mut self) -> Option<Asked> {
         (!self.asked.is_empty()).then(|| self.asked.remove(0))
     }
 
-    /// Carries out the decision of an outside program that was [`asked`](Self::asked).
+    /// Carries out what an outside program has decided after it was [`asked`](Self::asked).
     pub fn order(&mut self, asked: &Asked, orders: &Orders) {
         let &Asked { place, seen } = asked;
         let (node, port): (NodeId, PortId) = place.into();
@@ -121,12 +121,12 @@ impl World {
     }
 }
 
-/// Checks that no discipline that the program [registered](queue::register) has failed.
+/// Checks that no discipline that the host program [registered](queue::register) has failed.
 ///
 /// # Errors
-/// The first failure, with an empty path. The queue of a discipline that failed drops all packets.
+/// The first failure, with an empty path. A queue whose discipline failed drops all packets.
 pub fn sound(world: &World) -> Result<(), BuildError> {
-    // Hosts ask often, and most programs have registered none.
+    // Hosts call this often, and most programs have registered no discipline.
     if !queue::own::is_used() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! T-MAC in a network: its parameters.
+//! Reads T-MAC's parameters from the description.
 
 use super::error::BuildError;
 use crate::config::{Network, TurnsVariant};
@@ -6,7 +6,7 @@ use crate::mac::{Conventions, KEY, TmacRules};
 use crate::net::{msdu_bytes, network_bytes};
 use units::{Bytes, Duration, refuse_if};
 
-/// Sets T-MAC's rules if the network uses it; frames then have a key field.
+/// Sets T-MAC's rules if the network uses T-MAC. Frames then have a key field.
 pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<(), BuildError> {
     let Some(given) = &network.mac.turns else { return Ok(()) };
     let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.turns.{key}"), message));
@@ -35,14 +35,14 @@ pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<()
     Ok(())
 }
 
-/// Duration of the longest frame exchange: of an aggregate, or of a packet of 1500 B at the network's rate.
+/// Returns the duration of the longest frame exchange: with an aggregate, or with 1500 B at the network's rate.
 fn exchange(network: &Network, rules: &Conventions) -> Duration {
     let timing = &rules.timing;
     if rules.block_ack() {
         let block_ack = rules.block_ack_duration(timing.basic, &rules.agreements[rules.newest as usize]);
         return rules.aggregation.duration + timing.sifs + block_ack + timing.difs;
     }
-    // A rate that is refused is refused where nodes are built.
+    // Where nodes are built, an invalid rate is refused.
     let mode = network.radio.data_mode().unwrap_or(timing.basic);
     let psdu = rules.mpdu(msdu_bytes(network_bytes(Bytes::new(1_472))));
     timing.duration(mode, psdu) + timing.sifs + timing.responses(mode).ack + timing.difs

@@ -13,7 +13,7 @@ use crate::trace::{Protocol, Roster, RosterFlow, RosterNode, TraceEvent, TraceEv
 use units::{Duration, Instant, Power};
 
 impl World {
-    /// Traces all events at `nodes` (by index in the scenario) from now on; see [`take_events`](Self::take_events).
+    /// Traces all events at `nodes` (indices in the scenario) from now on; see [`take_events`](Self::take_events).
     /// Events that are not taken accumulate.
     pub fn watch(&mut self, nodes: &[u32]) {
         let mut watch = Watch { nodes: vec![false; self.nodes.len()].into(), ..Watch::default() };
@@ -24,7 +24,7 @@ impl World {
         self.overheard = true;
     }
 
-    /// Traces all nodes from now on, but only those frames that are addressed to the node, as a picture needs.
+    /// Traces all nodes from now on, but only frames that are addressed to the node: a picture needs no others.
     pub fn watch_exchanges(&mut self) {
         let all: Vec<u32> = self.nodes.numbers().map(u32::from).collect();
         self.watch(&all);
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// Traces intervals of queues without a controller, too, at watched nodes ([`TraceEventKind::Limit`], one per
+    /// At watched nodes, also traces intervals of queues without a controller ([`TraceEventKind::Limit`], one per
     /// second).
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
@@ -45,12 +45,12 @@ impl World {
         }
     }
 
-    /// Returns the events since the last call at the watched nodes.
+    /// Returns the events at the watched nodes since the last call.
     pub fn take_events(&mut self) -> Vec<TraceEvent> {
         self.watch.as_mut().map(|watch| std::mem::take(&mut watch.events)).unwrap_or_default()
     }
 
-    /// Returns the nodes and flows.
+    /// Returns the list of nodes and flows to which events refer.
     pub fn roster(&self) -> Roster {
         let node = |node: &Node| RosterNode {
             name: node.name.clone(),
@@ -74,19 +74,19 @@ impl World {
         }
     }
 
-    /// Packets that wait in the queues of each node, now.
+    /// Returns the number of packets that wait in each node's queues now.
     pub fn backlogs(&self) -> Vec<u64> {
         let waiting = |node: &Node| node.egress.ports.iter().map(|port| port.queue.backlog().packets).sum();
         self.nodes.iter().map(waiting).collect()
     }
 
-    /// Nodes that hear a frame if a node (by index in the scenario) begins to send it now, decoded or not, nearest
-    /// first, with the propagation delay.
+    /// Returns the nodes that would hear a frame, decoded or not, if a node (index in the scenario) began to send it
+    /// now. The nearest node is first; each has its propagation delay.
     pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
         self.medium.who_hears(node)
     }
 
-    /// Traces a frame that a node begins to send, or has heard.
+    /// Traces a frame that a node begins to send or has heard.
     #[inline(never)]
     pub(super) fn trace(&mut self, node: NodeId, frame: &Frame, heard: Option<&Heard>) {
         if !self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {

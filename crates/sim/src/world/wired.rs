@@ -1,4 +1,4 @@
-//! Wired links: store and forward, with a separate queue in each direction.
+//! Wired links: they store and forward, with a separate queue for each direction.
 
 use super::error::BuildError;
 use crate::config::{self, Network, Node as Site, Wired};
@@ -7,9 +7,9 @@ use crate::net::Waiting;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Rate, refuse_if};
 
-/// The fastest link of IEEE 802.3.
+/// Rate of the fastest link in IEEE 802.3.
 const FASTEST_WIRE: Rate = Rate::mbps(800_000);
-/// Largest amount of data under way on a wired link: two seconds at 1 Gb/s.
+/// Largest amount of data in flight on a wired link: two seconds at 1 Gb/s.
 const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 
 #[derive(Debug)]
@@ -25,26 +25,26 @@ const NANOS: u128 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Wire {
     pub(crate) from: NodeId,
-    /// Port of the wire at `from`.
+    /// Port of this direction at the node `from`.
     pub(crate) port: PortId,
     pub(crate) to: NodeId,
     pub(crate) rate: Rate,
-    /// Later rates, in order of time.
+    /// Rates that apply later, in order of time.
     pub(crate) steps: Vec<(Instant, Rate)>,
     pub(crate) delay: Duration,
-    /// Share of packets that the link damages, with its random stream; none without a `loss`.
+    /// Share of packets that the link damages, with its random numbers; `None` without a `loss`.
     pub(crate) loss: Option<(f64, Stream)>,
-    /// Length and duration of the last packet, at a constant rate, because most packets are as long as the last.
+    /// Length and duration of the last packet at a constant rate. Most packets are as long as the one before.
     last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
-    /// Packets in flight in order of arrival, with the keys of their arrivals: only the first is an event.
+    /// Packets in flight in order of arrival, with the keys of their arrivals. Only the first arrival is an event.
     pub(crate) under_way: VecDeque<(EventKey, Handle)>,
-    /// Sending time since `counted_from`, without the packet being sent.
+    /// Sending time since `counted_from`, without the packet that is being sent.
     pub(crate) busy: Duration,
     pub(crate) counted_from: Instant,
 }
 
-/// A packet being sent.
+/// A packet that is being sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) packet: Handle,
@@ -53,7 +53,7 @@ pub(crate) struct Sending {
 }
 
 impl Wire {
-    /// An idle link from a node's port to another node, as described, with the random stream of its losses.
+    /// Makes an idle link from a node's port to another node, as described, with random numbers for its losses.
     pub(crate) fn new(from: NodeId, port: PortId, to: NodeId, described: &config::Wired, luck: Stream) -> Self {
         let config::Wired { rate, delay, loss, .. } = *described;
         let loss = loss.map(|share| (share.get(), luck));
@@ -63,7 +63,7 @@ impl Wire {
         Self { from, port, to, rate, steps, delay, loss, last, sending: None, under_way, busy, counted_from }
     }
 
-    /// End of a packet whose first bit is sent at `start`, rounded up to a nanosecond.
+    /// Returns when the last bit of a packet is sent if its first bit is sent at `start`; rounded up to a nanosecond.
     #[inline]
     pub(crate) fn sent(&mut self, start: Instant, length: Bytes) -> Instant {
         if !self.steps.is_empty() || self.rate.is_zero() {
@@ -75,7 +75,7 @@ impl Wire {
         start + self.last.1
     }
 
-    /// End of sending, for rates that change during the packet.
+    /// Returns when a packet has been sent if the rate changes meanwhile.
     fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
         let later = self.steps.partition_point(|(at, _)| *at <= start);
         let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
@@ -92,7 +92,7 @@ impl Wire {
         now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Begins to send a packet that `waited` at its port. Returns the time at which its last bit will have been sent.
+    /// Begins to send a packet that has `waited` at its port. Returns when its last bit will have been sent.
     pub(crate) fn begin(&mut self, now: Instant, packet: &Waiting, waited: Duration) -> Instant {
         debug_assert!(self.sending.is_none(), "one packet at a time");
         self.sending = Some(Sending { packet: packet.packet, waited, since: now });
@@ -101,7 +101,7 @@ impl Wire {
         end
     }
 
-    /// Ends the transmission. Returns the packet, its wait and its transmission time.
+    /// Ends the sending of a packet. Returns the packet, its wait and its sending time.
     pub(crate) fn end(&mut self, now: Instant) -> Option<(Handle, Duration, Duration)> {
         let busy = self.busy_time(now);
         let Sending { packet, waited, since } = self.sending.take()?;
@@ -115,12 +115,12 @@ impl Wire {
         self.loss.as_mut().is_some_and(|(share, luck)| luck.happens(*share))
     }
 
-    /// Number of packets on the link.
+    /// Returns the number of packets on the link.
     pub(crate) fn packets(&self) -> u64 {
         self.under_way.len() as u64 + u64::from(self.sending.is_some())
     }
 
-    /// Sending time until `now`, since the start or the last restart.
+    /// Returns the sending time until `now`, since the start or the last restart of statistics.
     pub(crate) fn busy_time(&self, now: Instant) -> Duration {
         self.busy + self.sending.map_or(Duration::ZERO, |sending| now.since(sending.since.max(self.counted_from)))
     }
@@ -148,7 +148,7 @@ fn check_wire(wired: &Wired, table: usize) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// The wired links: one for each node that a `*` stands for.
+/// Returns the wired links: one for each node that a `*` stands for.
 pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<Vec<Link>, BuildError> {
     let mut wires: Vec<Link> = Vec::new();
     for (wired, table) in network.wired.iter().zip(0..) {
@@ -178,7 +178,7 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
     Ok(wires)
 }
 
-/// The pairs of nodes that a table joins.
+/// Returns the pairs of nodes that a table joins.
 fn pairs(network: &Network, wired: &Wired, table: usize, sites: &[Site]) -> Result<Vec<[u32; 2]>, BuildError> {
     let path = || format!("wired.{table}.between");
     if wired.between.iter().all(|end| end.ends_with('*')) {

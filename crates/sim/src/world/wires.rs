@@ -12,7 +12,7 @@ use queue::{Batch as _, Completion};
 use units::{Duration, Instant};
 
 impl Wire {
-    /// Handles the last bit of a packet at the sender. Returns its port's counts. `wire`: its own number.
+    /// Handles the last bit of a packet at the sender. Returns its port's counts. `wire`: the wire's own number.
     pub(crate) fn passes_on(
         &mut self,
         wire: WireId,
@@ -30,7 +30,7 @@ impl Wire {
 }
 
 impl World {
-    /// Begins to send the packet that is `passing` its port, or the next one that waits there, if the link is idle.
+    /// If the link is idle, begins to send the packet that is `passing` its port, or the next one that waits there.
     pub(super) fn transmit(&mut self, wire: WireId, passing: Option<&Waiting>) {
         let now = self.now;
         let link = &self.wires[wire];
@@ -55,7 +55,7 @@ impl World {
         self.connections.left(&self.packets.get(packet.packet), from, &self.flows);
     }
 
-    /// Handles the last bit of a packet at the receiver. Over a fixed route the packet is forwarded unchanged, as no
+    /// Handles the last bit of a packet at the receiver. On a fixed route the packet is forwarded unchanged, as no
     /// other node has it, unless this node is its destination or reads it.
     pub(crate) fn wire_arrives(&mut self, wire: WireId) {
         let link = &mut self.wires[wire];

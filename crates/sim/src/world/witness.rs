@@ -1,4 +1,4 @@
-//! Watched nodes, and the events and packets that they report.
+//! Watched nodes, and what is reported of their events and packets.
 
 use crate::egress::Port;
 use crate::engine::{List, NodeId};
@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Instant};
 /// Length of the intervals reported for a port without a controller.
 const UNCONTROLLED: Duration = Duration::from_secs(1);
 
-/// Time between two traced intervals of a port.
+/// Returns the time between two traced intervals of a port.
 pub(crate) fn told_every(port: &Port) -> Duration {
     port.interval().unwrap_or(UNCONTROLLED)
 }
@@ -19,7 +19,7 @@ pub(crate) fn told_every(port: &Port) -> Duration {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) nodes: List<NodeId, bool>,
-    /// True if frames are left out at nodes other than their receiver.
+    /// True if a frame is traced only at its receiver, not at other nodes that hear it.
     pub(crate) addressed_only: bool,
     pub(crate) events: Vec<TraceEvent>,
 }
@@ -55,7 +55,7 @@ impl Witness<'_> {
 }
 
 impl Packet {
-    /// The packet for traces, with the segment that it carries.
+    /// Returns the packet as traces show it, with the segment that it carries.
     pub(super) fn picture(&self, segment: Option<Box<trace::Segment>>) -> trace::Packet {
         let of = match self.load {
             Load::Flow(flow) => Owner::Flow(flow.into()),
@@ -78,7 +78,7 @@ impl From<tcp::Report> for Report {
 }
 
 impl Segment {
-    /// A segment of its flow's `connection`-th connection, whose segments have at most `most` octets, for traces.
+    /// Describes, for traces, a segment of this connection of its flow. `most`: the largest segment in octets.
     pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
         let flags = [
             (segment.fin, Self::FIN),

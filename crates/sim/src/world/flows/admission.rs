@@ -18,21 +18,21 @@ pub(crate) struct Admission {
     pub(crate) answers: FlowId,
     pub(crate) regulations: FlowId,
     pub(crate) standing: Standing,
-    /// The last probe; the gate ignores answers to earlier probes.
+    /// The last probe. The gate ignores answers to earlier ones.
     pub(crate) probe: Option<Probe>,
-    /// Time at which the earliest pending event of the gate fires; later events are stale.
+    /// Time of the gate's earliest pending event; later events are ignored.
     pub(crate) armed: Instant,
     /// Time at which the destination last asked to regulate.
     pub(crate) asked: Option<Instant>,
     pub(crate) record: AdmissionRecord,
 }
 
-/// Answers to a flow that asks for admission.
+/// Events that concern a flow that asks for admission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
     /// The flow's first packet has been made.
     Asks,
-    /// The flow's gate has an event.
+    /// The flow's gate has reached its deadline.
     Due,
     /// The answer to the probe sent at this time has arrived.
     Answered { sent: Instant },
@@ -50,16 +50,16 @@ pub(crate) enum Standing {
     /// The flow waits for the first answer, and sends nothing.
     Waiting,
     RealTime,
-    /// The flow was refused, and sends as best effort.
+    /// The flow was refused and sends as best effort.
     BestEffort,
-    /// Refused; sends nothing.
+    /// The flow was refused and sends nothing.
     Nothing,
 }
 
-/// A probe under way. The bottleneck travels in the packet; it is stored here because only one probe matters per flow.
+/// A probe in flight. The bottleneck travels in the packet; it is kept here, as a flow has only one valid probe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// Send time of the probe, which identifies its packet and the answer.
+    /// Time at which the probe was sent. It identifies the probe's packet and answer.
     pub(crate) sent: Instant,
     pub(crate) number: u64,
     pub(crate) bottleneck: Rate,
@@ -73,12 +73,12 @@ pub(crate) struct AdmissionRecord {
     pub(crate) marked: u64,
     pub(crate) admitted: Option<Instant>,
     pub(crate) refused: Option<Instant>,
-    /// Random time before a probe, after the first request to regulate.
+    /// Random time that the gate waits before a probe, after the first request to regulate.
     pub(crate) waited: Option<Duration>,
 }
 
 impl Admission {
-    /// DSCP of the flow's packets now; none if the flow sends nothing.
+    /// Returns the DSCP of the flow's packets now; `None` if the flow sends nothing.
     pub(crate) fn dscp(&self, now: Instant) -> Option<Dscp> {
         match self.standing {
             Standing::NotYet | Standing::Waiting | Standing::Nothing => None,
@@ -88,8 +88,8 @@ impl Admission {
         }
     }
 
-    /// Handles a cue. Returns the step to trace, and the flow of a message to send now, with its creation time.
-    /// `available`: rate that the flow's node can still admit.
+    /// Handles an event. Returns the step to trace, and the flow of a message to send now, with the time of its
+    /// creation. `available`: the rate that the flow's node can still admit.
     pub(crate) fn learn(
         &mut self,
         now: Instant,
@@ -152,7 +152,7 @@ impl Admission {
         act
     }
 
-    /// Returns the time of the gate's event if no pending event of the gate is as early, so that it must be scheduled.
+    /// Returns the time of the gate's next event if no pending event is as early. The caller then schedules it.
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.gate.deadline();
         (deadline < self.armed).then(|| {
@@ -161,7 +161,7 @@ impl Admission {
         })
     }
 
-    /// Handles the passage of the probe sent at this time through a node that can still admit this rate.
+    /// Handles the probe sent at this time as it passes a node that can still admit this rate.
     pub(crate) fn passes(&mut self, sent: Instant, available: Rate) {
         if let Some(probe) = self.probe.as_mut().filter(|probe| probe.sent == sent) {
             probe.bottleneck = probe.bottleneck.min(available);
@@ -200,9 +200,9 @@ impl Admission {
     }
 }
 
-/// UDP payload of a probe, an answer or a request to regulate: kind, flow, number and bottleneck, of 4, 4, 8 and 8 B.
+/// UDP payload of a probe, an answer or a request to regulate: kind 4 B, flow 4 B, number 8 B and bottleneck 8 B.
 pub(crate) const MESSAGE: Bytes = Bytes::new(24);
 
-/// Shortest time between two requests to regulate. A flow with fifty packets per second would otherwise get as many
-/// requests, all with the same content.
+/// Shortest time between two requests to regulate. Otherwise a flow with fifty packets per second would get fifty
+/// requests per second, all with the same content.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);

@@ -11,14 +11,14 @@ use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::{Bytes, Duration, Instant, refuse_if};
 
-/// The largest window that RFC 7323, 2.3, can advertise.
+/// The largest window that TCP can advertise (RFC 7323, 2.3).
 const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
-/// Largest initial window in segments, which are all sent at once.
+/// Largest initial window in segments. All of it is sent at once.
 const MOST_INITIAL_WINDOW: u32 = 10_000;
-/// The longest TCP header, with its options: four bits count its words (RFC 9293, 3.1).
+/// The longest TCP header with options: its length is given in four bits, counting words (RFC 9293, 3.1).
 const LONGEST_HEADER: Bytes = Bytes::new(60);
 
-/// Transport of a flow: kind of answers to its packets, if any.
+/// Transport of a flow, and with it the kind of answers to its packets.
 #[derive(Clone, Copy)]
 pub(crate) struct Answered {
     pub(crate) service: Service,
@@ -27,8 +27,8 @@ pub(crate) struct Answered {
     pub(crate) category: Option<Category>,
 }
 
-/// Returns the transport of a flow and its answers. Errors: a kind of traffic that its transport lacks, an answer to a
-/// broadcast, or settings of TCP that cannot be used.
+/// Returns the transport of a flow and its answers. Errors: the transport does not have this kind of traffic, a
+/// broadcast would be answered, or settings of TCP cannot be used.
 pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answered>, BuildError> {
     let Basis { network, rules, .. } = *basis;
     check_kind(flow)?;
@@ -63,7 +63,7 @@ pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answ
     Ok(Some(Answered { service, settings: Some(settings), category: merged.ack_category }))
 }
 
-/// Turns `there`, the `index`-th flow, into a flow that is answered by the flow `back`, which is returned.
+/// Makes the flow `back` of answers to `there`, the flow with this `index`, and returns it.
 pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &Answered, rules: &Conventions) -> Flow {
     let (asked, role, longest) = match answered.service {
         // A reply is as long as its request.
@@ -83,7 +83,7 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     Flow::new(identity, ends, (category, there.dscp), role, Supply::Answers { longest })
 }
 
-/// Refuses kinds of traffic that need TCP, and kinds that TCP lacks.
+/// Refuses kinds of traffic without the TCP that they need, and kinds that TCP does not have.
 fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
     let config::Traffic { kind, packet, rate, .. } = &flow.traffic;
@@ -117,7 +117,7 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     }
 }
 
-/// Settings of a described TCP with defaults; or the key that cannot be used, with the reason.
+/// Returns the settings of TCP, with defaults for absent keys. Error: the key that cannot be used, and the reason.
 fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, String)> {
     let settings = Settings::from(described);
     let Settings { congestion, recovery, timestamps, .. } = settings;

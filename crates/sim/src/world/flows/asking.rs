@@ -1,4 +1,4 @@
-//! Builds the admission control of flows, with the flows of its messages.
+//! Builds the admission control of flows, and the flows of its messages.
 
 use super::admission::{Admission, AdmissionRecord, MESSAGE, Standing};
 use super::supply::Traffic;
@@ -11,7 +11,7 @@ use crate::world::error::BuildError;
 use control::FlowGate;
 use units::{Instant, Rate, refuse_if};
 
-/// Checks the admission of a described flow; returns the requested rate. Errors: a flow that cannot ask for admission.
+/// Checks the admission of a described flow and returns the requested rate. Errors: the flow cannot ask for admission.
 pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Option<Rate>, BuildError> {
     let Some(admission) = &described.admission else { return Ok(None) };
     let refuse = |key: &str, message: &str| {
@@ -37,7 +37,7 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     }
 }
 
-/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the messages' flows, numbered from `next` on.
+/// Makes the flow `index` ask for admission at this rate. Returns its messages' flows, numbered from `next` on.
 pub(super) fn admit(
     flow: &mut Flow,
     index: FlowId,
@@ -51,7 +51,7 @@ pub(super) fn admit(
     let [probes, answers, regulations] = [0, 1, 2].map(|step| FlowId::at(next.place() + step));
     let mut standing = Standing::NotYet;
     if described.presumed {
-        // Long enough ago not to count as new, whenever its first packet comes.
+        // The admission lies so far back that the flow is not new, whenever its first packet comes.
         gate.presume(rate);
         standing = Standing::RealTime;
     }

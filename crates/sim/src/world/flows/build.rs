@@ -68,14 +68,14 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
             flows.extend(messages);
         }
     }
-    // Last, so that the others keep their numbers, by which queues tell them apart.
+    // These flows come last, so that the others keep their numbers: queues tell flows apart by them.
     let to_all = (0..).zip(basis.sites).filter(|(_, site)| site.real && site.queues != Some(Queues::Driver));
     let receivers = (to_all.clone().count() as u64).saturating_sub(1);
     flows.extend(to_all.map(|(node, _)| outside(node, (BROADCAST, receivers), Role::ToAll, basis)));
     Ok(flows)
 }
 
-/// Refuses a player for any flow but a stream over UDP to one node.
+/// Refuses a player for any flow other than a stream over UDP to one node.
 fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
     let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
     match described.player_buffer {
@@ -85,7 +85,7 @@ fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildErr
     }
 }
 
-/// Returns the description of the flow `name` in the results; no destination means all nodes.
+/// Returns how the results describe the flow `name`. Without a destination it goes to all nodes.
 fn identity(described: &config::Flow, name: String, from: &str, to: Option<&String>, traffic: &Traffic) -> Identity {
     Identity {
         from: from.to_owned(),
@@ -99,7 +99,7 @@ fn identity(described: &config::Flow, name: String, from: &str, to: Option<&Stri
     }
 }
 
-/// A flow between two nodes.
+/// Makes a flow between two nodes.
 fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply: Supply, rules: &Conventions) -> Flow {
     let category = rules.index(described.category.unwrap_or_else(|| described.class.into()));
     let until = described.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
@@ -113,7 +113,7 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
 /// Adds the flows between `real` nodes.
 ///
 /// # Errors
-/// A single real node, or too many flows.
+/// There is only one real node, or there are too many flows.
 fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     let Basis { network, sites, names, .. } = *basis;
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
@@ -146,7 +146,7 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// A flow of real packets to a node, or to this number of nodes.
+/// Makes a flow of real packets to `to`, which stands for `receivers` nodes.
 fn outside(from: u32, (to, receivers): (u32, u64), role: Role, basis: &Basis) -> Flow {
     let name = |node: u32| basis.names.get(node as usize).map_or("broadcast", String::as_str).to_owned();
     let [sender, receiver] = [from, to].map(name);

@@ -11,16 +11,16 @@ use crate::world::event::Event;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
-/// 2^32 divided by the golden ratio, odd: its multiples are far apart.
+/// 2^32 divided by the golden ratio, made odd. Its multiples are far apart.
 const KEY_STEP: u32 = 0x9e37_79b9;
 
 /// All TCP connections of a network, and the segments that packets carry.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    /// Slots, reused when a connection has no segments left.
+    /// Connections. A slot is reused when none of its connection's segments is in flight.
     slots: List<Slot, Connection>,
     free: Vec<Slot>,
-    /// Connections whose senders may send, with their flows.
+    /// Connections whose senders may be able to send, with their flows.
     pub(crate) woken: Vec<(Slot, FlowId)>,
     carried: Arena<Carried>,
 }
@@ -31,7 +31,7 @@ pub(crate) enum End {
     Receiver,
 }
 
-/// State that a call changes in addition to connections, and its time.
+/// Other state that calls change, and the time of the call.
 pub(crate) struct Context<'a> {
     pub(crate) now: Instant,
     pub(crate) warmup: Instant,
@@ -42,7 +42,7 @@ pub(crate) struct Context<'a> {
 
 #[derive(Debug)]
 struct Connection {
-    /// The flow whose data it carries.
+    /// The flow whose data the connection carries.
     flow: FlowId,
     /// The connection's number among the flow's connections, from 0.
     number: u32,
@@ -51,34 +51,34 @@ struct Connection {
     sender: Sender,
     receiver: Receiver,
     opened: Instant,
-    /// Bytes yet to arrive in order; `None` without end.
+    /// Bytes that have not arrived in order yet; `None` for a connection without end.
     missing: Option<u64>,
-    /// True when the end of the data has arrived in order.
+    /// True if the end of the data has arrived in order.
     complete: bool,
-    /// True once the sender is done. Later arrivals are ignored.
+    /// True once the sender is done. Data that arrive later are ignored.
     closed: bool,
-    /// Counts of the sender that are already in the flow's record.
+    /// The sender's counts that the flow's record already includes.
     counted: Counts,
-    /// Time at which the earliest pending event of the connection's timers fires; later events are stale.
+    /// Time of the earliest pending `Timer` event of the connection; later events are ignored.
     armed: Instant,
-    /// Number of the connection's segments in flight.
+    /// Number of segments of the connection in flight.
     on_their_way: u32,
 }
 
-/// A segment in flight.
+/// A segment that is in flight.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     connection: Slot,
-    /// Number of packets that carry the segment: while a frame is not acknowledged, its sender has one and the receiver
+    /// Number of packets that carry the segment. Before a frame is acknowledged, its sender has one, and its receiver
     /// may have another.
     packets: u32,
-    /// The connection's part of the [key](Connections::flow_key) that distinguishes flows.
+    /// What the connection contributes to the [key](Connections::flow_key) that distinguishes flows.
     key: u32,
     segment: Segment,
 }
 
 impl Connection {
-    /// A new connection of a flow, with this many bytes to send; `None` without end.
+    /// Makes a new connection of a flow, with this many bytes to send; `None` for no end.
     fn new(flow: FlowId, number: u32, settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
@@ -107,7 +107,7 @@ impl Connection {
         if self.closed { Instant::NEVER } else { self.sender.deadline().min(self.receiver.deadline()) }
     }
 
-    /// Takes a segment at the receiver.
+    /// Handles a data segment at the receiver.
     fn take_data(&mut self, segment: &Segment, packet: &Packet, cx: &mut Context) {
         let (now, index) = (cx.now, self.flow);
         let flow = &mut cx.flows[index];
@@ -137,7 +137,7 @@ impl Connection {
         let Some(missing) = &mut self.missing else { return };
         debug_assert!(*missing >= fresh, "no more arrives than was sent");
         *missing -= fresh;
-        // Of a transfer without data, only its end arrives.
+        // Even a transfer without data has an end that must arrive.
         if *missing > 0 || self.complete || (fresh == 0 && !segment.fin) {
             return;
         }
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Records round-trip times after an acknowledgement.
+    /// Records the round-trip times that an acknowledgement has given.
     fn measure(&mut self, cx: &mut Context) {
         let Some(record) = &mut cx.flows[self.flow].record.transport else { return };
         if let Some(sample) = self.sender.sample.take() {
@@ -172,7 +172,7 @@ impl Connection {
 }
 
 impl Connections {
-    /// Opens a connection of a flow, with this many bytes to send; `None` without end.
+    /// Opens a connection of a flow, with this many bytes to send; `None` for no end.
     pub(crate) fn open(
         &mut self,
         flow: FlowId,
@@ -190,14 +190,14 @@ impl Connections {
         self.slots.push(connection)
     }
 
-    /// Total window of a flow's open connections, in bytes, and the largest smoothed round-trip time.
+    /// Returns the sum of the windows of a flow's open connections, in bytes, and the largest smoothed round-trip time.
     pub(crate) fn windows(&self, flow: FlowId) -> (u64, Option<Duration>) {
         let open = || self.slots.iter().filter(|connection| !connection.closed && connection.flow == flow);
         let srtt = open().filter_map(|connection| connection.sender.srtt()).max();
         (open().map(|connection| connection.sender.cwnd()).sum(), srtt)
     }
 
-    /// Lets the open connection of a flow with one connection at a time send just its present data. Returns its slot.
+    /// For a flow with one connection at a time: lets the connection send only what it has now. Returns its slot.
     pub(crate) fn cease(&mut self, flow: FlowId) -> Option<Slot> {
         let open = |connection: &Connection| connection.flow == flow && !connection.closed;
         let slot = self.slots.numbers().find(|&slot| open(&self.slots[slot]))?;
@@ -205,7 +205,7 @@ impl Connections {
         Some(slot)
     }
 
-    /// The next packet of an end of a connection, if there is one, and the packet's flow.
+    /// Returns the next packet that an end of a connection sends, and the packet's flow; `None` if there is none.
     pub(crate) fn next(&mut self, slot: Slot, end: End, cx: &mut Context) -> Option<(FlowId, Packet)> {
         let Connection { flow, number, sender, receiver, closed: false, .. } = &mut self.slots[slot] else {
             return None;
@@ -215,7 +215,7 @@ impl Connections {
                 let segment = sender.next(cx.now)?;
                 let record = &mut cx.flows[*flow].record;
                 record.sent += u64::from(segment.length > 0);
-                // The receiver's verdict on a loss that is being repaired.
+                // What the receiver says about a loss that is being repaired.
                 if segment.discard_priority.is_some()
                     && let Some(losses) = record.transport.as_mut().and_then(|transport| transport.losses.as_mut())
                 {
@@ -239,7 +239,7 @@ impl Connections {
         Some((flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), cx.now, length) }))
     }
 
-    /// Settles a connection after both ends have sent: counts, closes it if its sender is done, else sets timers.
+    /// Completes a call: counts what the sender did, then closes the connection if it is done, else sets timers.
     pub(crate) fn settle(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
         if connection.closed {
@@ -253,7 +253,7 @@ impl Connections {
             }
         }
         if connection.sender.done() {
-            // Its slot is reused once none of its segments is in flight.
+            // The slot is reused after none of the connection's segments is in flight any more.
             connection.closed = true;
             if connection.on_their_way == 0 {
                 self.free.push(slot);
@@ -263,7 +263,7 @@ impl Connections {
         }
     }
 
-    /// Ensures an event at the earliest timer of a connection. A pending event before that time suffices: an
+    /// Ensures that an event comes at the connection's earliest timer. A pending event before that time suffices, so an
     /// acknowledgement that restarts the timer costs no event.
     pub(crate) fn arm(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
@@ -274,7 +274,7 @@ impl Connections {
         }
     }
 
-    /// Handles a `Timer` event. The connection is woken if one of its timers has expired.
+    /// Handles a `Timer` event. If one of the connection's timers has expired, the sender may send.
     pub(crate) fn expire(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
         if connection.armed != cx.now {
@@ -293,7 +293,7 @@ impl Connections {
         self.woken.push((slot, connection.flow));
     }
 
-    /// Takes a packet of the flow `index` with a segment, at its end of the connection. Returns the slot and the end.
+    /// Takes a packet of the flow `index` at one end of its segment's connection. Returns the slot and that end.
     pub(crate) fn take(&mut self, index: FlowId, segment: Handle, packet: &Packet, cx: &mut Context) -> (Slot, End) {
         let &mut Carried { connection: slot, ref segment, .. } = self.carried.get_mut(segment);
         let connection = &mut self.slots[slot];
@@ -334,7 +334,7 @@ impl Connections {
         }
     }
 
-    /// Records that a node is done with a packet; the sender of its segment may have waited for that.
+    /// Records that a node is done with a packet. The sender of its segment may have waited for this.
     pub(crate) fn left(&mut self, packet: &Packet, node: NodeId, flows: &List<FlowId, Flow>) {
         let (Load::Flow(flow), Some(segment)) = (packet.load, packet.segment) else { return };
         let (slot, Segment { length, .. }) = self.carried(segment);
@@ -348,7 +348,7 @@ impl Connections {
         (connection, segment)
     }
 
-    /// For a segment in flight: the number of its connection within the flow, and the number of its first octet.
+    /// Returns, for a segment in flight, its connection's number in the flow and the number of its first octet.
     pub(crate) fn origin(&self, segment: Handle) -> (u32, u64) {
         let (slot, segment) = self.carried(segment);
         (self.slots[slot].number, segment.start)
@@ -358,13 +358,13 @@ impl Connections {
         self.carried.get(segment).segment.length > 0
     }
 
-    /// Congestion window, in segments, of a segment's connection.
+    /// Returns the congestion window of a segment's connection, in segments.
     pub(crate) fn window(&self, segment: Handle) -> f64 {
         let Connection { sender, most, .. } = &self.slots[self.carried.get(segment).connection];
         sender.cwnd() as f64 / most.count() as f64
     }
 
-    /// A packet, for traces.
+    /// Returns a packet as traces show it.
     pub(crate) fn picture(&self, packet: &Packet) -> trace::Packet {
         let segment = packet.segment.map(|segment| {
             let (slot, segment) = self.carried(segment);
@@ -374,13 +374,13 @@ impl Connections {
         packet.picture(segment)
     }
 
-    /// Hash of a packet's transport flow: addresses and ports, which differ between connections.
+    /// Returns a hash of the packet's addresses and ports. The ports differ between connections.
     pub(crate) fn flow_key(&self, flow: FlowId, packet: &Packet) -> u32 {
         let Some(segment) = packet.segment else { return flow.into() };
         u32::from(flow).wrapping_add(self.carried.get(segment).key)
     }
 
-    /// Number of segments in flight, by the connections' counts and by the stored segments.
+    /// Returns the number of segments in flight: according to the connections' counts, and to the stored segments.
     pub(crate) fn segments(&self) -> (u64, u64) {
         let said = self.slots.iter().map(|connection| u64::from(connection.on_their_way)).sum();
         (said, self.carried.live() as u64)

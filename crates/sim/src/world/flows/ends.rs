@@ -1,4 +1,4 @@
-//! Sources and destinations of flows: by name, at all stations, or drawn at random.
+//! Sources and destinations of flows: named, at all stations, or drawn at random.
 
 use crate::config::{self, HopRange};
 use crate::engine::{Purpose, Stream};
@@ -9,12 +9,12 @@ use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::refuse_if;
 
-/// Largest number of flows: a mistake should not take minutes to build.
+/// Largest number of flows. A mistaken number should not take minutes to build.
 pub(crate) const MOST: usize = 10_000;
 
 /// Value of `from` or `to` that stands for a random node.
 const ANY: &str = "any";
-/// Value of `to` for the next of the nodes for which `from` stands, and after the last node the first.
+/// Value of `to` that stands for the node after the flow's source; after the last node comes the first.
 const NEXT: &str = "next";
 
 /// Source and destination of a flow.
@@ -24,10 +24,10 @@ pub(crate) struct End {
     pub(crate) to: u32,
 }
 
-/// Description of the sources and destinations of flows.
+/// What determines the sources and destinations of flows.
 pub(crate) struct Ends<'a> {
     basis: Basis<'a>,
-    /// By node: hops to each other node at the start of the run; none if no path leads to that node. Only present if
+    /// For each node, the hops to each other node at the start of the run; `None` if no path leads there. Empty unless
     /// ends are drawn.
     distances: Vec<Vec<Option<u32>>>,
 }
@@ -43,7 +43,7 @@ impl<'a> Ends<'a> {
         Self { basis: *basis, distances }
     }
 
-    /// The flows that one table describes. Errors: ends that do not exist, or cannot be combined.
+    /// Returns the flows that one table describes. Errors: ends that do not exist, or that cannot be combined.
     pub(crate) fn of(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
         if are_drawn(described) {
@@ -93,7 +93,7 @@ impl<'a> Ends<'a> {
         self.named().find(|(_, known)| *known == name).map(|(node, _)| node).ok_or_else(unknown)
     }
 
-    /// The nodes that a scenario can name.
+    /// Returns the nodes that a scenario can name.
     fn named(&self) -> impl Iterator<Item = (u32, &'a String)> {
         let infrastructure = self.basis.infrastructure;
         (0..).zip(self.basis.names).filter(|(node, _)| infrastructure.is_described(*node))
@@ -104,10 +104,10 @@ impl<'a> Ends<'a> {
         (0..).zip(self.basis.names).filter(|(node, _)| infrastructure.is_station(*node))
     }
 
-    /// Nodes that match a pattern with a star at its end: stations, and with a prefix also nodes without a radio.
+    /// Returns the nodes that match a pattern with a star at its end: stations, and with a prefix also wired nodes.
     ///
     /// # Errors
-    /// The pattern matches no node, and no table of nodes with a count of 0.
+    /// The pattern matches no node, and no table of nodes with `count = 0`.
     fn called(&self, described: &config::Flow, pattern: &str, key: &str) -> Result<Vec<(u32, &'a String)>, BuildError> {
         let beginning = pattern.strip_suffix('*').unwrap_or(pattern);
         let infrastructure = self.basis.infrastructure;
@@ -122,7 +122,7 @@ impl<'a> Ends<'a> {
         Ok(found)
     }
 
-    /// Flows in a ring, from every node to the next.
+    /// Returns flows in a ring: from every node to the next.
     fn ring(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |message: String| Err(BuildError::new(format!("flow.{}.to", described.name), message));
         let (true, None) = (described.from.ends_with('*'), described.count) else {
@@ -142,7 +142,7 @@ impl<'a> Ends<'a> {
         Ok(nodes.iter().zip(next).map(flow).collect())
     }
 
-    /// Flows with drawn ends: each draws independently, from all possible pairs.
+    /// Returns flows with drawn ends. Each is drawn independently from all possible pairs.
     fn drawn(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse =
             |key: &str, message: String| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
@@ -189,7 +189,7 @@ fn are_drawn(flow: &config::Flow) -> bool {
     flow.from == ANY || flow.to == ANY
 }
 
-/// The names of the flows that one table describes, without `*`.
+/// Returns the names of the flows that one table describes. The table has no `*`.
 fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
     let name = &described.name;
     match described.count {
@@ -199,7 +199,7 @@ fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
     }
 }
 
-/// Rejects more flows than [`MOST`].
+/// Makes the error for more flows than [`MOST`].
 pub(crate) fn too_many(described: &config::Flow) -> BuildError {
     let message = format!("there are more than {MOST} flows; a `*` counts as one flow for each node that it names");
     BuildError::new(format!("flow.{}", described.name), message)

@@ -1,4 +1,4 @@
-//! A flow, the purpose of its packets, and their source.
+//! A flow: its source, and what its packets are for.
 
 use super::admission::{Admission, MESSAGE};
 use super::passage::Passage;
@@ -17,11 +17,11 @@ use units::{Bytes, Instant};
 pub(crate) struct Flow {
     pub(crate) identity: Identity,
     pub(crate) from: NodeId,
-    /// Destination; [`BROADCAST`] for all nodes in range.
+    /// Address of the destination; [`BROADCAST`] for all nodes in range.
     pub(crate) to: u32,
     /// Index of the flow's access category.
     pub(crate) category: u8,
-    /// DSCP of its packets.
+    /// DSCP of the flow's packets.
     pub(crate) dscp: Dscp,
     /// ECN field of the flow's packets over UDP.
     pub(crate) ecn: Ecn,
@@ -29,13 +29,13 @@ pub(crate) struct Flow {
     pub(crate) admission: Option<Box<Admission>>,
     pub(crate) role: Role,
     pub(crate) supply: Supply,
-    /// Packets at the flow's first node that wait for a route or in a port.
+    /// Number of packets at the flow's first node that wait for a route or in a port.
     pub(crate) waiting: u32,
     pub(crate) record: FlowRecord,
 }
 
 impl Flow {
-    /// A flow without packets, from one node to another or to all.
+    /// Makes a flow that has no packets yet, from one node to another or to all.
     pub(super) fn new(
         identity: Identity,
         (from, to): (NodeId, u32),
@@ -47,17 +47,17 @@ impl Flow {
         Self { identity, from, to, category, dscp, ecn, admission: None, role, supply, waiting: 0, record }
     }
 
-    /// True if the flow is in the results; one to all is if it was used.
+    /// True if the results contain the flow. A flow to all nodes is in the results if it was used.
     pub(crate) fn is_told(&self) -> bool {
         self.role.is_described() || self.role == Role::ToAll && self.record.sent > 0
     }
 
-    /// The ends of a packet of this flow, at a node that received it from `previous`.
+    /// Returns the ends of a packet of this flow at a node that has received it from `previous`.
     pub(crate) fn ends(&self, previous: Option<u32>, packet: &Packet) -> Ends {
         Ends { origin: self.from.into(), destination: self.to, previous, travelled: packet.travelled() }
     }
 
-    /// A new packet of the flow with this payload over UDP.
+    /// Makes a new packet of the flow over UDP, with this payload.
     pub(crate) fn packet(&mut self, index: FlowId, payload: Bytes, now: Instant) -> Packet {
         self.record.sent += 1;
         self.record.offered += payload;
@@ -85,7 +85,7 @@ impl Flow {
     ) {
         debug_assert_eq!(self.to, BROADCAST, "others are for one node");
         let Some(receptions) = &mut self.record.receptions else { return };
-        // Only fading lets a node decode frames that are too weak on average.
+        // Only with fading can a node decode frames that are too weak on average.
         if !medium.fades() || medium.neighbours(from).any(|near| near == u32::from(node)) {
             receptions.receive();
         }
@@ -94,14 +94,14 @@ impl Flow {
         }
     }
 
-    /// A new message of a flow's admission, if this flow carries such messages.
+    /// Makes a new message of a flow's admission, if this flow carries such messages.
     pub(crate) fn message(&mut self, index: FlowId, created: Instant) -> Packet {
         debug_assert!(!self.role.is_described(), "messages have flows of their own");
         self.record.sent += 1;
         Packet { dscp: self.dscp, ..Packet::new(Load::Flow(index), created, network_bytes(MESSAGE)) }
     }
 
-    /// Counts packets like this one that have reached their application.
+    /// Counts packets like this one, which have reached their application.
     #[inline(always)] // once a packet: such calls cost every network 1 % in all
     pub(crate) fn count(
         &mut self,
@@ -127,17 +127,17 @@ impl Flow {
     }
 }
 
-/// Factor of a datagram's part of the key that distinguishes flows: odd, so that its multiples are far apart.
+/// Factor for the part of the key that distinguishes datagrams. It is odd, so that its multiples are far apart.
 const KEY_STEP: u32 = 0x9e37_79b9;
 
 impl Flow {
-    /// Bytes that a real program sent as this packet, for traces.
+    /// Returns the bytes that a real program sent as this packet, for traces.
     pub(crate) fn bytes(&self, packet: &Packet) -> Option<Box<[u8]>> {
         let Supply::Outside(passage) = &self.supply else { return None };
         passage.bytes(packet)
     }
 
-    /// Category of a real packet of this flow, without a place at the head of a queue, and the packet's key for queues.
+    /// Returns a real packet's category, false for its place at the head of the queue, and its key for queues.
     #[inline(never)]
     pub(crate) fn kept(&self, index: FlowId, packet: &Packet) -> (u8, bool, u32) {
         let kept = match &self.supply {
@@ -149,21 +149,21 @@ impl Flow {
     }
 }
 
-/// Purpose of a flow's packets. Every answered flow has another flow for the answers, which goes in the reverse
-/// direction and is not in the results.
+/// What a flow's packets are for. The answers to a flow's packets form another flow, in the reverse direction, that is
+/// not in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Data over UDP for the application.
     Data,
     /// A packet of a real program.
     Outside,
-    /// A packet of a real program to all: one copy for each hop.
+    /// A packet of a real program to all nodes. Each hop has a copy of its own.
     ToAll,
-    /// A request, which is answered over the flow `back`.
+    /// A request. The answer goes over the flow `back`.
     Request { back: FlowId },
     /// Answer to a request of the flow `of`.
     Reply { of: FlowId },
-    /// A TCP segment for the receiver, which answers over the flow `back`.
+    /// A TCP segment for the receiver. The acknowledgements go over the flow `back`.
     Stream { back: FlowId },
     /// A TCP segment for the sender of the flow `of`.
     Acknowledgement { of: FlowId },
@@ -171,7 +171,7 @@ pub(crate) enum Role {
     Probe { of: FlowId },
     /// Answer to a probe of the flow `of`.
     Answer { of: FlowId },
-    /// Request of the flow `of`'s destination to regulate.
+    /// Request to regulate by the destination of the flow `of`.
     Regulation { of: FlowId },
 }
 
@@ -185,28 +185,28 @@ impl Role {
         }
     }
 
-    /// True if the flow is one of the scenario's, and thus in the results.
+    /// True if the scenario describes the flow, so that it is in the results.
     pub(crate) fn is_described(self) -> bool {
         matches!(self, Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. })
     }
 }
 
-/// Source of a flow's packets.
+/// Where a flow's packets come from.
 pub(crate) enum Supply {
-    /// A source with its own times.
+    /// A source that determines the times of its packets.
     Source(Source),
-    /// Saturated: the port asks for packets.
+    /// A saturated source: the port asks for packets.
     Saturated { payload: Bytes, start: Instant, stop: Instant },
-    /// TCP connections; with the start of the first if that is drawn, for the results.
+    /// TCP connections. If the start of the first is drawn, the results report it.
     Transfers { transfers: Transfers, settings: Settings, opened: u32, drawn_start: Option<Instant> },
-    /// Packets from outside.
+    /// Packets of real programs.
     Outside(Box<Passage>),
-    /// Answers to another flow, of at most this length with the IP header.
+    /// Answers to the packets of another flow, with at most this length including the IP header.
     Answers { longest: Bytes },
 }
 
 impl Supply {
-    /// Length of the first packet with its IP header; of the longest packet if the first is shorter or random.
+    /// Returns the first packet's length with the IP header; the longest length if others are longer or random.
     pub(crate) fn first(&self) -> Option<Bytes> {
         match self {
             Self::Source(source) => source.usual().map(network_bytes),

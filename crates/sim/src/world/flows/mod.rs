@@ -1,4 +1,4 @@
-//! Running flows: their sources, the purpose of their packets, and their connections.
+//! Running flows: their sources, what their packets are for, and their connections.
 
 mod admission;
 mod answers;

@@ -1,4 +1,4 @@
-//! Packets of a flow that reach their application one after the other, counted together.
+//! Packets of a flow that reach their application one after the other and are counted together.
 
 use super::Flow;
 use crate::engine::{FlowId, List};
@@ -6,7 +6,7 @@ use crate::net::Packet;
 use crate::record::Recorder;
 use units::Instant;
 
-/// Packets of one flow that reach their application in a row, alike, and are counted together unless an observer
+/// Equal packets of one flow that reach their application in a row. They are counted together unless an observer
 /// follows single packets.
 #[derive(Default)]
 pub(crate) struct Row {
@@ -19,14 +19,14 @@ impl Row {
         Self { like: Some((flow, *packet)), packets: 1 }
     }
 
-    /// Adds a packet to the row if it is like the others; true if it was added.
+    /// Adds a packet to the row if it is like the others. Returns true if it was added.
     pub(crate) fn takes(&mut self, packet: &Packet) -> bool {
         let alike = self.like.as_ref().is_some_and(|(_, like)| packet.arrives_like(like));
         self.packets += u32::from(alike);
         alike
     }
 
-    /// Ends the row: counts its packets.
+    /// Ends the row and counts its packets.
     pub(crate) fn end(
         &mut self,
         flows: &mut List<FlowId, Flow>,

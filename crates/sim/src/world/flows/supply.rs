@@ -14,28 +14,28 @@ use crate::world::error::BuildError;
 use std::ops::Range;
 use units::{Bytes, Duration, Instant, Rate, refuse_if};
 
-/// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
+/// Mean durations of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
 const TALK_SPURT: Duration = Duration::from_millis(1_004);
 const PAUSE: Duration = Duration::from_millis(1_587);
-/// G.711 codes a sample of 8 bits each 125 us.
+/// Rate of G.711, which codes a sample in 8 bits every 125 us.
 const SPEECH: Rate = Rate::kbps(64);
 const SAMPLE: Duration = Duration::from_micros(125);
 const PACKETISATION: Duration = Duration::from_millis(20);
-/// Heavy-tailed times: ns-2's default of Pareto times, and the shape that Crovella and Bestavros (IEEE/ACM Transactions
-/// on Networking 5(6), 1997) measured for times without transfers.
+/// Shapes of heavy-tailed times: ns-2's default for Pareto times, and the shape that Crovella and Bestavros (IEEE/ACM
+/// Transactions on Networking 5(6), 1997) measured for times without transfers.
 const TIMES_SHAPE: f64 = 1.5;
-/// Shape of transfer sizes (the same authors: 1.1 to 1.3).
+/// Shape of transfer sizes. The same authors found 1.1 to 1.3.
 const SIZE_SHAPE: f64 = 1.2;
 const WEB_PACKET: Bytes = Bytes::new(1_000);
 /// Payload that `ping` sends on most systems.
 const PING_PACKET: Bytes = Bytes::new(56);
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// Shortest time between rate changes: with less, the search for a slow flow's next packet could outlast the run.
+/// Shortest time between rate changes. With less, the search for a slow flow's next packet could outlast the run.
 const SHORTEST_DRAW: Duration = Duration::from_millis(1);
-/// Shortest mean time: with less, the search for the next packet could take longer than the run.
+/// Shortest mean time. With less, the search for the next packet could outlast the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
 
-/// Traffic of one `[[flow]]` with checked keys; builds the source of every flow that the table stands for.
+/// Traffic of one `[[flow]]` after its keys were checked. Builds the source of every flow that the table describes.
 pub(crate) struct Traffic<'n> {
     flow: &'n Flow,
     run: Duration,
@@ -66,7 +66,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    /// Rate with the headers of UDP and IP, if it is constant.
+    /// Returns the rate if it is constant, with the headers of UDP and IP.
     pub(crate) fn network_rate(&self) -> Option<Rate> {
         let config::Traffic { kind, packetisation, silence, overhead, .. } = self.flow.traffic;
         let (packet, rate) = match kind {
@@ -90,7 +90,7 @@ impl<'n> Traffic<'n> {
         !of_one_length || matches!(rate, Some(Load::Drawn(_)))
     }
 
-    /// Frames of the traffic's recording that are not replayed.
+    /// Returns which frames of the traffic's recording are not replayed.
     pub(super) fn left_out(&self) -> Option<LeftOut> {
         self.recording.as_ref().map(|recording| recording.left_out)
     }
@@ -103,7 +103,7 @@ impl<'n> Traffic<'n> {
         Err(BuildError::new(self.path(&format!("traffic.{key}")), message))
     }
 
-    /// A required key of this kind.
+    /// Returns the value of a key that this kind of traffic requires.
     fn need<T>(&self, key: &str, value: Option<T>) -> Result<T, BuildError> {
         value.ok_or_else(|| BuildError::new(self.path("traffic"), format!("this kind of traffic needs a `{key}`")))
     }
@@ -173,7 +173,7 @@ impl<'n> Traffic<'n> {
             config::Lengths::Any(_) | config::Lengths::Between(_) => {}
         }
         let (shortest, overhead) = (packet.shortest(), overhead.unwrap_or_default());
-        // An echo request may have only its header.
+        // An echo request may consist of its header alone.
         let least = if kind == TrafficKind::Ping { Bytes::new(0) } else { Bytes::new(1) };
         if shortest < overhead + least {
             let message = if overhead.count() == 0 {
@@ -221,7 +221,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    /// Supply of the flow called `name`. `tcp`: settings of TCP, if used.
+    /// Returns the packet source of the flow called `name`. `tcp`: settings of TCP if the flow uses it.
     pub(crate) fn supply(&self, name: &str, tcp: Option<Settings>, seed: u64) -> Result<Supply, BuildError> {
         let mut random = Stream::new(seed, name, Purpose::TRAFFIC);
         let jitter = match self.flow.phase_jitter.as_nanos() {
@@ -265,7 +265,7 @@ impl<'n> Traffic<'n> {
         }))
     }
 
-    /// Transfers of a flow of this traffic over TCP.
+    /// Returns the transfers of a TCP flow of this traffic.
     fn transfers(&self, active: Range<Instant>, random: Stream) -> Result<Transfers, BuildError> {
         let config::Traffic { kind, size, every, .. } = self.flow.traffic;
         let (volume, recurrence) = match kind {
@@ -282,7 +282,7 @@ impl<'n> Traffic<'n> {
         Ok(Transfers::new(volume, recurrence, active, random))
     }
 
-    /// The rate, if it is not drawn.
+    /// Returns the rate if it is not drawn.
     fn rate(&self) -> Option<Rate> {
         match self.flow.traffic.rate {
             Some(Load::One(rate)) => Some(rate),
@@ -290,7 +290,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    /// The packet length, if it is not drawn.
+    /// Returns the packet length if it is not drawn.
     fn packet(&self) -> Option<Bytes> {
         match self.flow.traffic.packet {
             Some(config::Lengths::One(packet)) => Some(packet),
@@ -298,7 +298,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    /// The rate over time of the flow called `name`.
+    /// Returns the rate over time of the flow called `name`.
     fn rate_schedule(
         &self,
         name: &str,
@@ -382,7 +382,7 @@ impl<'n> Traffic<'n> {
         Ok(Web::new(self.packet().unwrap_or(WEB_PACKET), rate, size, reading, active, random))
     }
 
-    /// Sizes of bursts in bytes, and the times between them.
+    /// Returns the distributions of burst sizes, in bytes, and of the times between bursts.
     fn bursts(&self) -> Result<(Pareto, Times), BuildError> {
         let config::Traffic { size, size_shape, reading, .. } = self.flow.traffic;
         let mean = self.need("size", size)?;
@@ -400,7 +400,7 @@ fn lengths(described: &config::Lengths) -> Lengths {
     }
 }
 
-/// Mean share of on time.
+/// Returns the mean share of time in which the source is on.
 fn share(on: Duration, off: Duration) -> f64 {
     on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! Aggregates: the packets that share a frame, and the order in which the receiver passes them on.
+//! Aggregates: which packets share a frame, and in which order the receiver passes them on.
 
 use crate::config::Class;
 use crate::egress::EXCHANGE;
@@ -16,8 +16,8 @@ use queue::Batch as _;
 use units::{Bytes, Instant};
 
 impl Node {
-    /// Handles a packet of `length` that does not fit into its frame. If only the end of a TXOP prevents it, the
-    /// packet's receiver keeps the rest of its turn.
+    /// Handles a packet of `length` that does not fit into the frame. If only the end of the TXOP prevents it, the
+    /// packet's receiver keeps the rest of its turn in the egress.
     fn cut_off(&mut self, assembly: &Assembly, length: Bytes, rules: &Conventions) {
         let rest = self.station.cut_off(assembly, length, EXCHANGE, rules);
         if rest > 0 {
@@ -25,8 +25,8 @@ impl Node {
         }
     }
 
-    /// The saturated flow that has a port to itself, whose packets can [fill a frame](Self::fill_frame) with the same
-    /// result as packets that join one by one, if no packet is followed. `first`: the packet that leaves next.
+    /// If a saturated flow has a port to itself, returns it. Its packets can [fill a frame](Self::fill_frame) with the
+    /// same result as if they joined one by one, if no observer follows packets. `first`: the packet that leaves next.
     fn alone(&self, port: PortId, first: &Packet, flows: &List<FlowId, Flow>, rules: &Conventions) -> Option<FlowId> {
         let Self { egress, saturated, energy, .. } = self;
         let &[(flow, payload)] = saturated[port].as_slice() else { return None };
@@ -37,10 +37,10 @@ impl Node {
         (alone && in_a_row && plain && egress.lets_pass(port, network_bytes(payload))).then_some(flow)
     }
 
-    /// Fast path for a flow that has a port [to itself](Self::alone): fills the rest of a frame, which has room for at
-    /// least one packet, with packets made now, each as the one before it leaves the port. The packets in the port were
-    /// made now too, so that none has waited and all are equal except for their numbers. Hence new packets join the
-    /// frame without passing the port, with the next numbers, and packets in the port get the last numbers.
+    /// Fast path for a flow that has a port [to itself](Self::alone). It fills the rest of a frame, which has room for
+    /// at least one packet, with packets made now. Each is made when the one before it leaves the port. The packets in
+    /// the port were made now, too: none has waited, and all are equal except for their numbers. So new packets join
+    /// the frame without passing the port and take the next numbers; packets in the port get the last numbers.
     fn fill_frame(
         &mut self,
         (now, port): (Instant, PortId),
@@ -73,8 +73,8 @@ impl Node {
         record.ledger.made += u64::from(made);
     }
 
-    /// Stores the positions of MPDUs in a frame that the node has sent, if it is an aggregate. The node holds the MPDUs
-    /// until the response is due, which is later than the last tail, because a hop's round trip is shorter than a slot.
+    /// Stores the positions of the MPDUs in a frame that the node has sent, if it is an aggregate. The node holds the
+    /// MPDUs until the response is due. The last tail comes earlier, because a hop's round trip is shorter than a slot.
     pub(super) fn lay_out(&self, frame: &Frame, laid_out: &mut Vec<radio::Mpdu>) {
         laid_out.clear();
         if matches!(frame.kind, Kind::Aggregate { .. } | Kind::Triggered { .. }) {
@@ -84,10 +84,10 @@ impl Node {
 }
 
 impl World {
-    /// Returns a frame that is due with the packets that may join it, in the order of the queue.
+    /// Returns the frame that is due, with the packets that may join it, taken in the order of the queue.
     pub(super) fn filled_up(&mut self, node: NodeId, mut assembly: Assembly) -> Assembly {
         let now = self.now;
-        // Only frames with a category are aggregated, and their queues are not by service class.
+        // Only frames with an access category are aggregated. Their queues are not divided by service class.
         let port = self.nodes[node].egress.layout.port(assembly.to, assembly.category, Class::BestEffort);
         let (mut index, mut sends) = (0, false);
         loop {
@@ -132,13 +132,13 @@ impl World {
         assembly
     }
 
-    /// True if no packet is followed individually: no node is watched, and routes are fixed.
+    /// True if no observer follows single packets: no node is watched, and routes are fixed.
     fn unfollowed(&self) -> bool {
         self.watch.is_none() && matches!(self.routing, Routing::Static(_))
     }
 
-    /// Takes data frames under a BlockAck agreement, those whose bits in `intact` are set. Usually they are the next in
-    /// order and nothing waits; then the window moves [once for all](crate::mac::Reorder::passes).
+    /// Takes those data frames under a BlockAck agreement whose bits in `intact` are set. Usually they are the next in
+    /// order and nothing waits. Then the window moves [once for all](crate::mac::Reorder::passes).
     pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: &Bitmap) {
         let mut mpdus = std::mem::take(&mut self.numbered);
         let in_flight = self.nodes[NodeId::from(frame.from)].station.held.in_flight_to(frame.to).zip(0..);
@@ -188,8 +188,8 @@ impl World {
         }
     }
 
-    /// Copies the data packets of a frame that has to wait, because the originals belong to the sender. Routing
-    /// messages need no order and are taken at once.
+    /// Copies the data packets of a frame that has to wait: the originals belong to the sender. Routing messages need
+    /// no order and are taken at once.
     fn keep(&mut self, node: NodeId, from: u32, first: Handle) -> Option<Handle> {
         let (mut next, mut kept, mut last) = (Some(first), None, None);
         while let Some(handle) = next {
@@ -216,7 +216,7 @@ impl World {
         kept
     }
 
-    /// Passes on all packets that no longer have to wait.
+    /// Passes on all packets that need not wait any longer.
     pub(super) fn release(&mut self, node: NodeId, from: u32, category: u8) {
         let (mut row, in_rows) = (Row::default(), self.unfollowed());
         while let Some(first) = self.nodes[node].station.reorder(from, category, &self.rules).release() {

@@ -1,8 +1,8 @@
 //! Delivers the fronts and tails of frames in the air to the stations that hear them.
 //!
 //! A front or tail passes its listeners in order of distance, each at its own time. If no other event lies between two
-//! listeners, or between the sender and the first, the next listener is served at once without the event queue: the
-//! same order of events at a fraction of the cost.
+//! listeners, or between the sender and the first, the next listener is served at once, without the event queue. The
+//! order of events is the same, and the cost a fraction.
 
 use super::sending::{Sort, count_transmission};
 use crate::config::ChannelWidth;
@@ -14,11 +14,11 @@ use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
 use units::Instant;
 
-/// Why a tail pauses.
+/// Why a tail stops passing listeners.
 enum Stop {
-    /// A listener, by its index, received a frame that concerns its node.
+    /// The listener with this index has received a frame that concerns its node.
     At(u32, Heard, NodeId),
-    /// Another event comes before the time at which the tail reaches this listener.
+    /// Another event comes before the tail reaches the listener with this index.
     Before(Instant, u32),
     /// The tail has passed all listeners.
     End,
@@ -28,7 +28,7 @@ impl World {
     /// Lets a station act at its deadline.
     #[inline(always)] // once an access
     pub(crate) fn act(&mut self, node: NodeId) {
-        // Only a station that waits for an answer needs this.
+        // Only a station that waits for an answer needs to know this.
         let station = &mut self.nodes[node].station;
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
@@ -77,12 +77,12 @@ impl World {
                 }
                 self.serve(node);
             }
-            // A station that may not answer keeps its own time to send.
+            // A station that may not answer keeps its own time for sending.
             Due::Wait => self.nodes[node].arm(node, &mut self.events),
         }
     }
 
-    /// Begins a frame to several stations or a trigger for their frames, or forgoes the access to the medium. False if
+    /// Begins a frame to several stations or a trigger for their frames, or gives up the access to the medium. False if
     /// a frame to one station is due.
     #[cold]
     fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
@@ -139,7 +139,7 @@ impl World {
             Sort::Held => {
                 let hop = record.hops.to(frame.to);
                 hop.attempts += 1;
-                // Repeated frames go first.
+                // Frames that are sent again come first.
                 hop.repeated += station.held.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
                 station.held.in_flight().for_each(|mpdu| count(mpdu.packet));
             }
@@ -169,7 +169,7 @@ impl World {
         self.pass_on(of, self.now + duration);
     }
 
-    /// Starts the passage of a frame that is being sent until `end`. If no other event comes before the frame has been
+    /// Starts the way of a frame that is being sent until `end`. If no other event comes before the frame has been
     /// sent, its front passes all listeners at once, without an event.
     #[inline]
     fn pass_on(&mut self, of: Handle, end: Instant) {
@@ -189,7 +189,7 @@ impl World {
         }
     }
 
-    /// Ends the transmission of a frame at its sender.
+    /// Ends the sending of a frame at its sender.
     pub(crate) fn sent(&mut self, of: Handle) {
         if self.broadcasts_in_air > 0 {
             self.expect_receptions(of);
@@ -211,7 +211,7 @@ impl World {
         }
     }
 
-    /// Counts the nodes in range of a sent broadcast, which should receive its packets.
+    /// Counts the nodes in range of a broadcast that was sent. They should receive its packets.
     #[inline(never)]
     fn expect_receptions(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
@@ -234,9 +234,9 @@ impl World {
         }
     }
 
-    /// Passes the front of a frame over its listeners, from `listener` on.
+    /// Lets the front of a frame pass its listeners, from `listener` on.
     pub(crate) fn front(&mut self, of: Handle, listener: u32) {
-        // A front causes no event, so that the next event stays the same.
+        // A front causes no event, so the time of the next event stays the same.
         let until = self.until.min(self.events.next_time());
         let Self { medium, nodes, rules, events, now, handled, .. } = self;
         let (frame, links, receivers) = medium.listeners(of);
@@ -256,7 +256,7 @@ impl World {
         }
     }
 
-    /// Passes the tail of a frame over its listeners, from `listener` on.
+    /// Lets the tail of a frame pass its listeners, from `listener` on.
     pub(crate) fn tail(&mut self, of: Handle, listener: u32) {
         if self.rules.block_ack() {
             let frame = self.medium.frame(of);
@@ -279,8 +279,8 @@ impl World {
         }
     }
 
-    /// Fast path of a tail over listeners, from `from` on, that are only concerned by the medium becoming idle: until
-    /// one is concerned otherwise, another event comes first, or all are done. The listener `due` is reached now.
+    /// Fast path of a tail over listeners, from index `from` on, for which only the medium becomes idle. It ends if the
+    /// frame concerns one otherwise, or another event comes first, or all are done. The tail is at `due` now.
     #[inline]
     fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
         let Self { medium, nodes, rules, events, now, handled, laid_out, overheard, .. } = self;
@@ -370,7 +370,7 @@ impl World {
         self.serve(node);
     }
 
-    /// Removes a frame whose last tail has passed, and a broadcast's packet; other packets belong to their senders.
+    /// Removes a frame after its last tail, and a broadcast's packet. Other packets belong to their senders.
     #[inline(always)] // once a frame
     pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
@@ -386,7 +386,7 @@ impl World {
         }
     }
 
-    /// Moves on to `time` if no other event comes before it.
+    /// Moves the time on to `time` if no other event comes before it.
     #[inline]
     fn goes_on(&mut self, time: Instant) -> bool {
         let first = time < self.until && time < self.events.next_time();
@@ -397,8 +397,8 @@ impl World {
         first
     }
 
-    /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived. A frame to several
-    /// stations is addressed to the station if one of the parts is.
+    /// Lets a station receive an intact frame, or those MPDUs of an aggregate that have arrived. A frame to several
+    /// stations is for this station if one of the parts is.
     #[inline(never)]
     fn receive(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         if let Some(mut gauge) = self.nodes[node].gauge.take() {
@@ -428,7 +428,7 @@ impl World {
                 self.nodes[node].station.reorder(frame.from, frame.category, &self.rules).forget_before(start);
                 self.release(node, frame.from, frame.category);
             }
-            // The station sends its data, and the rest of its TXOP, no wider than this CTS.
+            // The station sends its data and the rest of its TXOP no wider than this CTS.
             Kind::Cts if self.medium.has_bands() && frame.to == u32::from(node) => {
                 self.nodes[node].station.narrow_to(self.medium.heard_width(node.into()), &self.rules);
             }
@@ -449,7 +449,7 @@ impl World {
         }
     }
 
-    /// Counts the outcome of a station's own frames, if there is an outcome.
+    /// Counts the outcome of a station's own frames, if `answer` has one.
     pub(super) fn count_outcome(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
             self.nodes[node].count_own(self.now, &answer);

@@ -1,4 +1,4 @@
-//! Widths of the frames of nodes with their own channels.
+//! Widths of frames in networks whose nodes have their own channels.
 
 use crate::config::{Bandwidth, ChannelWidth};
 use crate::engine::{Handle, NodeId};
@@ -9,9 +9,9 @@ use crate::world::state::World;
 use units::Instant;
 
 impl Node {
-    /// Settles the width of a TXOP that this node has won. False if the node has to wait for secondary channels;
-    /// another category may then have given up a frame in an internal collision. `node`, in all functions: the node's
-    /// own number.
+    /// Decides the width of a TXOP that this node has won. False if the node has to wait for secondary channels. In
+    /// that case another category may have given up a frame after an internal collision. In all functions, `node` is
+    /// the node's own number.
     #[cold]
     pub(super) fn settles_width(
         &mut self,
@@ -28,7 +28,7 @@ impl Node {
         begins != Some(false)
     }
 
-    /// Sets the channels of a frame of this node: its mode's channels, or as the data or frame to which it belongs.
+    /// Sets the channels of a frame of this node: those of its mode, or of the data or frame to which it belongs.
     #[cold]
     pub(super) fn in_band(
         &self,
@@ -60,8 +60,8 @@ impl Node {
         Shape { width: width.min(medium.width(node.into())), limited, ..shape }
     }
 
-    /// True if the node may answer a trigger: the whole channel of the answer is idle. A CTS reports the idle channels
-    /// of an RTS; after a MU-RTS, and with static bandwidth, no CTS is sent unless all channels are idle.
+    /// True if the node may answer a trigger: the whole channel of its answer is idle. A CTS after an RTS reports the
+    /// idle channels. After a MU-RTS, and with static bandwidth, a CTS is sent only if all channels are idle.
     #[cold]
     pub(super) fn may_answer(
         &mut self,
@@ -94,7 +94,7 @@ impl Node {
 }
 
 impl World {
-    /// Handles the time at which listeners know a frame's colour and some ignore the rest of the frame.
+    /// Handles the time at which listeners know a frame's BSS colour, so that some ignore the rest of the frame.
     #[inline(never)]
     pub(crate) fn colour(&mut self, of: Handle) {
         let mut index = 0;

@@ -1,4 +1,4 @@
-//! Builds the MAC's conventions.
+//! Builds the MAC's conventions from the description.
 
 use crate::config::{self, BProtection, Lifetime, MostBytes, Network, Ofdma, Role, RtsThreshold, Standard};
 use crate::engine::{List, NodeId};
@@ -60,7 +60,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     .agreed())
 }
 
-/// Refuses announcements of frames of extended range, which have a shorter range.
+/// Refuses RTS or CTS before frames of extended range: these announcements do not reach as far.
 fn check_extended(network: &Network) -> Result<(), BuildError> {
     let (radio, mac) = (&network.radio, &network.mac);
     let extended = radio.extended_range.is_some() || network.node.iter().any(|node| node.extended_range.is_some());
@@ -80,7 +80,7 @@ fn check_extended(network: &Network) -> Result<(), BuildError> {
     }
 }
 
-/// Contention parameters of stations that are asked for data.
+/// Returns the contention parameters of stations that are asked for data.
 fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<Option<MuEdca>, BuildError> {
     let Some(given) = network.mac.mu_edca else { return Ok(None) };
     let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.mu_edca{key}"), message));
@@ -117,7 +117,7 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
     Ok(Some(MuEdca { timer: given.timer, access: Some(access) }))
 }
 
-/// OFDMA as described, refused if it has no effect.
+/// Returns OFDMA as described. Refuses it if it has no effect.
 fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
     let mac = &network.mac;
     if mac.ofdma == Ofdma::Off {
@@ -146,7 +146,7 @@ fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
     }
 }
 
-/// Refuses OFDMA if no access point has two stations that could share a frame, because it would have no effect.
+/// Refuses OFDMA if no access point has two stations that could share a frame: it would have no effect.
 pub(crate) fn check_sharing(nodes: &List<NodeId, Node>, basis: &Basis) -> Result<(), BuildError> {
     let Basis { infrastructure, rules, .. } = *basis;
     let mut most = 0;
@@ -172,8 +172,8 @@ pub(crate) fn check_sharing(nodes: &List<NodeId, Node>, basis: &Basis) -> Result
     Err(BuildError::new("mac.ofdma", why))
 }
 
-/// Limits of aggregation, within those of IEEE 802.11-2016, tables 9-19 and 9-262, of `aPPDUMaxTime` in table 19-25 and
-/// of the [`Agreement`]s.
+/// Returns the limits of aggregation. They lie within IEEE 802.11-2016, tables 9-19 and 9-262, `aPPDUMaxTime` in table
+/// 19-25, and the [`Agreement`]s.
 fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     let mac = &network.mac;
     let given = &mac.aggregation;

@@ -1,4 +1,4 @@
-//! Frames: transmission, reception, aggregation and outcome.
+//! Frames: how nodes send, receive and aggregate them, and what becomes of them.
 
 mod aggregate;
 mod air;

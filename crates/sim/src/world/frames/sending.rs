@@ -9,33 +9,33 @@ use crate::world::flows::Flow;
 use crate::world::nodes::Node;
 use units::{Duration, Instant};
 
-/// Kind of a frame in its sender's accounts.
+/// How a frame counts at its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// An answer to another station's frame, without data.
     Response,
-    /// Another frame without data.
+    /// Any other frame without data.
     Control,
-    /// The frame carries a broadcast packet.
+    /// A frame with a broadcast packet.
     Broadcast,
-    /// The frame carries this packet.
+    /// A frame with this packet.
     Packet(Handle),
-    /// Frames for one station that the sender holds until the answer is due.
+    /// Frames for one station. The sender holds them until the answer is due.
     Held,
-    /// Frames for several stations side by side that the sender holds.
+    /// Frames for several stations side by side. The sender holds them.
     Parts,
 }
 
 impl Node {
-    /// Counts a frame that the node begins to send. Returns the frame's kind in its accounts, and its duration if that
-    /// is already known or depends on more than mode and length.
+    /// Counts a frame that the node begins to send. Returns how it counts, and its duration if it is already known or
+    /// depends on more than mode and length.
     #[inline]
     pub(super) fn begins(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> (Sort, Option<Duration>) {
         let NodeRecord { mac, block_ack_requests, requests, grants, .. } = &mut self.record;
         let Mac { attempts, rts_attempts, .. } = mac;
         let (count, sort) = match frame.kind {
             Kind::Ack => {
-                // Every second frame is an ACK.
+                // ACKs are half of all frames.
                 let lasts = (frame.mode == rules.timing.basic).then(|| rules.timing.responses(frame.mode).ack);
                 return (Sort::Response, lasts);
             }
@@ -66,7 +66,7 @@ impl Node {
     pub(super) fn count_own(&mut self, now: Instant, answer: &Answer) {
         let Self { record, egress, station, .. } = self;
         if let Some(Announced { to, category, airtime }) = answer.announced {
-            // A driver reports attempts, and mac80211 charges each with its whole frame.
+            // A driver reports each attempt, and mac80211 charges each with the whole frame.
             egress.on_air(now, to, category, false, || airtime);
         }
         match answer.failed {
@@ -82,7 +82,7 @@ impl Node {
     }
 }
 
-/// Counts a transmission of a data frame's packets.
+/// Counts the sending of a data frame's packets.
 #[inline]
 pub(super) fn count_transmission(
     first: Handle,

@@ -1,5 +1,5 @@
-//! Frames to and of several stations at once: the stations that share a PPDU, the packets in their parts, the data that
-//! each station decodes, and their access point's knowledge of the stations.
+//! Frames to and from several stations at once: which stations share a PPDU, which packets are in their parts, what
+//! each station decodes, and what an access point learns of its stations.
 
 use crate::config::Class;
 use crate::engine::{Bitmap, Handle, NodeId};
@@ -10,8 +10,8 @@ use crate::world::state::{Event, World};
 use units::{Bytes, Duration, Instant};
 
 impl Node {
-    /// Counts the node's PPDU to several stations and gives its duration: each station has a part, and a share of the
-    /// airtime by its RU.
+    /// Counts a PPDU to several stations and returns its duration. Each station has a part, and a share of the airtime
+    /// that follows from its RU.
     #[cold]
     pub(super) fn count_parts(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> Duration {
         let Self { station, egress, record, gauge, .. } = self;
@@ -103,7 +103,7 @@ impl World {
         true
     }
 
-    /// Returns the frame as its listener sees it: addressed to the listener, if it is one of several stations.
+    /// Returns the frame as its listener sees it: addressed to it if it is one of several receivers.
     pub(in crate::world) fn addressed(&self, node: NodeId, frame: &Frame) -> Frame {
         let to = u32::from(node);
         let station = &self.nodes[NodeId::from(frame.from)].station;
@@ -116,8 +116,8 @@ impl World {
         if is_mine { Frame { to, ..*frame } } else { *frame }
     }
 
-    /// Passes the tail of a PPDU to several stations over its listeners, from `listener` on: each of its stations
-    /// decodes its own part of the data, and all other nodes none.
+    /// Lets the tail of a PPDU to several stations pass its listeners, from `listener` on. Each of the stations decodes
+    /// its own part of the data, all other nodes none.
     pub(super) fn tail_of_parts(&mut self, of: Handle, listener: u32) {
         let mut index = listener;
         loop {
@@ -152,7 +152,7 @@ impl World {
 }
 
 impl Node {
-    /// Returns the trigger for data, or for the sizes of queues, that is due instead of the node's own frames.
+    /// Returns the trigger that is due before the node's own frames, for data or for the sizes of queues.
     #[inline(never)]
     pub(super) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let Self { station, record, .. } = self;
@@ -165,14 +165,14 @@ impl Node {
         Ok(frame)
     }
 
-    /// Contents of a data frame for the node's access point: the widest mode for its part, and its queue size.
+    /// Returns what a data frame tells the node's access point: the widest mode for its part, and its queue size.
     pub(super) fn tells_backlog(&self, frame: &Frame, rules: &Conventions) -> Option<(Mimo, Bytes)> {
         let (Kind::Data { .. } | Kind::Aggregate { .. } | Kind::Triggered { .. }) = frame.kind else { return None };
         let mode = self.station.rates.widest_shared_mode(frame.to, rules)?;
         Some((mode, self.queued(frame.to, frame.category, rules)))
     }
 
-    /// Reads, at an access point, a station's [report](Self::tells_backlog) in a frame whose MPDUs are `intact` or not.
+    /// At an access point: reads a station's [report](Self::tells_backlog). `intact`: which MPDUs have arrived.
     #[inline(never)]
     pub(super) fn learn_backlog(
         &mut self,
@@ -201,7 +201,7 @@ impl Node {
 }
 
 impl World {
-    /// A station's answer to a trigger: data, if data was asked for and some fits, else the size of its queue.
+    /// Returns a station's answer to a trigger: data if they were asked for and some fit, else the size of its queue.
     #[inline(never)]
     pub(super) fn answer_trigger(&mut self, node: NodeId, answer: &Frame) -> Frame {
         let (of, category) = (NodeId::from(answer.to), answer.category);

@@ -1,4 +1,4 @@
-//! Handles a station's deadlines and its finished frames.
+//! Handles a station's deadlines, and the frames that it has finished.
 
 use crate::config::Dscp;
 use crate::engine::{EventQueue, Handle, NodeId};
@@ -29,15 +29,15 @@ impl World {
         }
     }
 
-    /// Handles the frames that a station is done with.
+    /// Handles the frames that a station has delivered or given up.
     pub(crate) fn finish_frames(&mut self, node: NodeId) {
         if self.nodes[node].station.held.has_finished() {
             self.finish_all(node);
         }
     }
 
-    /// Handles the data frames that a station is done with. Packets of an aggregate mostly took the same time:
-    /// successive packets with equal times are counted together.
+    /// Handles the data frames that a station has delivered or given up. Packets of an aggregate mostly took the same
+    /// time. Successive packets with equal times are counted together.
     #[inline(never)]
     fn finish_all(&mut self, node: NodeId) {
         let mut frames = std::mem::take(&mut self.done_with);
@@ -64,7 +64,7 @@ impl World {
                 }
                 packets += 1;
                 if !finished.delivered {
-                    // The port has to record it before the packet may come there again.
+                    // The port must record this before the packet may come there again.
                     self.nodes[node].count(self.now, &passage, packets, &mut self.recorder);
                     packets = 0;
                 }
@@ -75,7 +75,7 @@ impl World {
                     self.outside().report(handle, finished.delivered);
                 }
                 match (finished.to, finished.delivered) {
-                    // A broadcast packet lives until the last tail has passed.
+                    // A broadcast packet is freed after its last tail.
                     (BROADCAST, _) => {}
                     (_, true) => self.accounts(node).drop_sent(handle),
                     (to, false) => self.link_failed(node, handle, to),
@@ -88,7 +88,7 @@ impl World {
         self.done_with = frames;
     }
 
-    /// Counts and ends a note or a null frame that a station is done with. Neither kind comes from a port. Returns the
+    /// Counts and frees a note or a null frame that a station has finished. Neither kind comes from a port. Returns the
     /// next packet in the same frame.
     #[cold]
     fn finish_signal(&mut self, node: NodeId, finished: Finished, observed: bool) -> Option<Handle> {
@@ -101,15 +101,15 @@ impl World {
         if observed {
             self.observe_finished(node, packet, finished, completion.service);
         }
-        // A note lives until the last tail has passed.
+        // A note is freed after its last tail.
         if to != BROADCAST && self.posted.told(packet, &mut self.packets) {
             self.power_save(node, |of, _| Cue::Told { delivered, busy: of.has_packets() });
         }
         next
     }
 
-    /// Reports to observers of single packets a packet that a station finished `service` after it got it. Statistics
-    /// count its [passage](Passage).
+    /// Reports a finished packet to the observers of single packets. The station had it for `service`. Statistics count
+    /// its [passage](Passage).
     #[inline(never)]
     fn observe_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
         let Self { nodes, packets, connections, medium, watch, now, .. } = self;
@@ -123,15 +123,15 @@ impl World {
 }
 
 impl Node {
-    /// Ensures an event at the station's deadline. A pending event before that time suffices: when it comes it is set
-    /// again, so that a back-off that freezes often costs no event each time. `node`: its own number.
+    /// Ensures that an event comes at the station's deadline. A pending event before that time suffices: when it comes,
+    /// it is scheduled again. So a back-off that freezes often costs no event each time. `node`: the node's own number.
     pub(crate) fn arm(&mut self, node: NodeId, events: &mut EventQueue<Event>) {
         if let Some(deadline) = self.newly_due() {
             events.push(deadline, Event::Deadline { node });
         }
     }
 
-    /// Counts packets with which the station is done now, if there are any.
+    /// Counts the packets that the station finishes now, if there are any.
     fn count(&mut self, now: Instant, passage: &Passage, packets: u32, recorder: &mut Option<Recorder>) {
         if packets > 0 {
             self.count_all(now, passage, packets, recorder);
@@ -149,7 +149,7 @@ impl Node {
     }
 }
 
-/// A packet's times and queue at a node, counted when the MAC is done with it.
+/// A packet's times and queue at a node. They are counted when the MAC has finished the packet.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Passage {
     to: u32,

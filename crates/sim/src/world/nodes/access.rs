@@ -10,14 +10,14 @@ use units::{Duration, refuse_if};
 /// The smallest window of 802.11b.
 const OF_B: u16 = 31;
 
-/// Contention parameters of all nodes, or of a node with its own parameters, and the number of its categories.
+/// Returns the contention parameters of all nodes or of a node with its own, and the number of categories.
 pub(crate) fn access(
     network: &Network,
     site: Option<&Site>,
     timing: &Timing,
 ) -> Result<([Access; 4], usize), BuildError> {
     let mac = &network.mac;
-    // Table 18-5: aCWmin(0) where all access points, or the station, have only 802.11b rates.
+    // Table 18-5 of IEEE 802.11-2016: aCWmin(0) if the station, or all access points, have only 802.11b rates.
     let is_b = |site: &Site| network.radio.beside_b && site.standard == Some(Standard::B);
     let mut points = network.node.iter().filter(|site| site.role == Role::AccessPoint).peekable();
     let usual = if points.peek().is_some() && points.all(is_b) { OF_B } else { timing.cw_min };
@@ -40,7 +40,7 @@ pub(crate) fn access(
     Ok((access.map(|it| if defers { Access { after_timeout: it.space, ..it } } else { it }), categories))
 }
 
-/// The four categories, highest priority first, of a node or of all; the defaults are IEEE 802.11-2016's, table 9-137.
+/// Returns the four categories of one node or of all, highest priority first. Defaults: IEEE 802.11-2016, table 9-137.
 fn edca(
     given: Option<&Edca>,
     own: Option<(&Site, &Edca)>,
@@ -49,7 +49,7 @@ fn edca(
 ) -> Result<[Access; 4], BuildError> {
     let given = given.cloned().unwrap_or_default();
     let table = own.map_or("mac.edca".to_owned(), |(site, _)| format!("node.{}.edca", site.name));
-    // 9.4.2.29: a station that is not an access point has to leave it two slots.
+    // 9.4.2.29: a station that is not an access point waits at least two slots after SIFS.
     let least = if own.is_some_and(|(site, _)| site.role == Role::AccessPoint) { 1 } else { 2 };
     let own = own.map(|(_, own)| own.clone()).unwrap_or_default();
     let dsss = matches!(timing.basic, Mode::Dsss { .. });

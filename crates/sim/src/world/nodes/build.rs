@@ -21,7 +21,7 @@ use queue::Shaper;
 use queue::turns::Rule;
 use units::{Duration, Instant, refuse_if};
 
-/// All nodes with their ports and stations.
+/// Builds all nodes, with their ports and stations.
 pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
     let Basis { network, sites, infrastructure, rules, seed, .. } = *basis;
     let mut nodes = List::default();
@@ -32,10 +32,10 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         let mut chance = Stream::new(seed, &site.name, Purpose::QUEUES);
         let order = order(site, &layout, rules);
         let settings = order.settings();
-        // A category with several ports cannot follow the contention parameters of each.
+        // A category with several ports cannot follow the contention parameters of all of them.
         let alone = layout.groups == 1 && !layout.by_class;
         let consumption = energy::consumption(network, site, &layout);
-        // A wired node has no radio to measure with, or to send notes.
+        // A wired node has no radio with which it could measure or send notes.
         let (reads, at_any) = match layout.radio_ports() {
             0 => (MEASURED, CARRIED_OUT),
             _ => (MEASURED.and(Reads::RADIO).and(Reads::NOTES), CARRIED_OUT.and(Sets::NOTE)),
@@ -116,7 +116,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
     Ok(nodes)
 }
 
-/// The order in which a node's ports are served.
+/// Returns the order in which a node's ports are served.
 fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
     match site.queues {
         Some(Queues::Mac80211) => {
@@ -133,7 +133,7 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
             site.marks.read_where(&[(acts, &["turns.without"])]);
             Order::turns(layout, site.marks.read("turns", site.turns), site.role == Role::AccessPoint)
         }
-        // Packets pass at once, because the kernel above has the limits.
+        // Packets pass at once: the kernel above the driver has the limits.
         Some(Queues::Driver) => {
             let [aql_low, aql_high, aql_threshold] = [Duration::from_secs(1_000_000); 3];
             Order::mac80211(layout, Mac80211 { aql_low, aql_high, aql_threshold, ..Mac80211::default() }, None)
@@ -142,7 +142,7 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
     }
 }
 
-/// Returns a node's power save, if the node can sleep.
+/// Returns a node's power save if the node can sleep.
 fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerSave>>, BuildError> {
     let Some(described) = site.power_save else { return Ok(None) };
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
@@ -196,7 +196,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
     Ok(layout)
 }
 
-/// Settings of a node's radio port, and the name of their table: of a class, of a category (EDCA), or of the node.
+/// Returns the settings of a node's radio port and the name of their table: of a class, of a category, or of the node.
 fn described<'n>(
     site: &'n Site,
     network: &'n Network,
@@ -230,12 +230,12 @@ fn described<'n>(
     })
 }
 
-/// Quantities that any port measures, and orders that any port carries out.
+/// Quantities that every port measures, and orders that every port carries out.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE).and(Sets::MARK);
 
-/// A port with the settings of `table`, where `reads` is measured and orders in `sets` are carried out.
+/// Builds a port with the settings of `table`. It measures `reads` and carries out orders in `sets`.
 fn built(
     settings: &queue::Settings,
     table: &str,
@@ -253,7 +253,7 @@ fn built(
     Ok(Port::new(queue, controller, Shaper::new(settings.burst())))
 }
 
-/// Modes of a node: a fixed mode, two levels, or the modes of rate control.
+/// Returns the modes of a node: a fixed mode, two levels, or the modes among which rate control chooses.
 fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Result<Rates, BuildError> {
     let Basis { network, generations, rules, seed, .. } = *basis;
     let mode = radio::mode(site, &network.radio)?;

@@ -1,4 +1,4 @@
-//! The channel of each node: its access point's, limited to the node's width.
+//! The channel of each node: the access point's channel, limited to the node's width.
 
 use crate::config::{Capture, Network, Radio, Role, Standard};
 use crate::radio::{Band, Reuse, USUAL_POWER};
@@ -6,7 +6,7 @@ use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::{Frequency, Power};
 
-/// Power above which the primary channel is busy without a frame that can be decoded (IEEE 802.11-2020, 17.3.10.6).
+/// Power above which the primary channel is busy even if no frame can be decoded (IEEE 802.11-2020, 17.3.10.6).
 const ENERGY: Power = Power::dbm(-62.0);
 
 /// True if access points have their own channels.
@@ -14,12 +14,12 @@ pub(crate) fn are_given(network: &Network) -> bool {
     network.node.iter().any(|node| node.channel.is_some())
 }
 
-/// True if power is counted per 20 MHz channel.
+/// True if power is counted in each 20 MHz channel.
 pub(crate) fn matter(network: &Network) -> bool {
     are_given(network) || network.mac.obss_pd.is_some()
 }
 
-/// The radio with the energy detection threshold of such networks.
+/// Returns the radio with the energy detection threshold of networks with several channels.
 pub(crate) fn radio(network: &Network) -> Radio {
     let radio = network.radio.clone();
     let given = [radio.carrier_sense_threshold.is_some(), radio.carrier_sense_range.is_some(), radio.range.is_some()];
@@ -29,7 +29,7 @@ pub(crate) fn radio(network: &Network) -> Radio {
     Radio { carrier_sense_threshold: Some(ENERGY), ..radio }
 }
 
-/// The nodes' channels, by address; none if all share one.
+/// Returns the channels of all nodes in order of address; `None` if all share one.
 pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
     let Basis { network, sites, infrastructure, generations, .. } = *basis;
     if !are_given(network) {
@@ -72,11 +72,11 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
         let (_, band) = of_cells.iter().find(|&&(access_point, _)| access_point == cell)?;
         Some(band.at_most(generations.width(node, network)))
     };
-    // With access points every other node with a radio is a station of one of them.
+    // If there are access points, every other node with a radio is a station of one of them.
     Ok((0..infrastructure.radios()).map(of).collect())
 }
 
-/// The rules of spatial reuse, if there are any.
+/// Returns the rules of spatial reuse, if there are any.
 pub(crate) fn reuse(basis: &Basis) -> Result<Option<Reuse>, BuildError> {
     let Basis { network, infrastructure, generations, .. } = *basis;
     let Some(level) = network.mac.obss_pd else { return Ok(None) };

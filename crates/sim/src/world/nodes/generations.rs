@@ -6,7 +6,7 @@ use crate::radio::{Format, Mode};
 use crate::world::error::BuildError;
 use crate::world::radio;
 
-/// The radio of each node, by address; none if all nodes are alike.
+/// The radio of each node in order of address. Empty if all nodes are alike.
 #[derive(Debug)]
 pub(crate) struct Generations {
     radios: Vec<Radio>,
@@ -15,7 +15,7 @@ pub(crate) struct Generations {
 }
 
 impl Generations {
-    /// Generations of a network's nodes, without the wired ones.
+    /// Determines the generations of a network's nodes, except the wired ones.
     pub(crate) fn new(network: &Network, sites: &[Site]) -> Result<Self, BuildError> {
         let sites = || sites.iter().filter(|site| site.role != Role::Wired);
         let own: Vec<Option<Radio>> = sites().map(|site| radio::own(site, &network.radio)).collect::<Result<_, _>>()?;
@@ -46,7 +46,7 @@ impl Generations {
         Ok(found)
     }
 
-    /// Refuses extended range of a node if no other node supports it.
+    /// Refuses extended range at a node if no other node supports it.
     fn check_extended<'s>(&self, sites: impl Iterator<Item = &'s Site>) -> Result<(), BuildError> {
         for (site, place) in sites.zip(0..).filter(|(site, _)| site.extended_range.is_some()) {
             let mut others = self.radios.iter().zip(0..).filter(|&(_, other)| other != place);
@@ -58,17 +58,17 @@ impl Generations {
         Ok(())
     }
 
-    /// True if there are frames of extended range.
+    /// True if the network has frames of extended range.
     pub(crate) fn extend(&self, network: &Network) -> bool {
         network.radio.extended_range.is_some() || self.radios.iter().any(|radio| radio.extended_range.is_some())
     }
 
-    /// True if frames from and to a node have extended range.
+    /// True if frames from a node and to it have extended range.
     pub(crate) fn extends(&self, node: u32, network: &Network) -> bool {
         self.radios.get(node as usize).unwrap_or(&network.radio).extended_range.is_some()
     }
 
-    /// Radio settings of one node towards another, by address.
+    /// Returns the radio settings of one node towards another.
     fn towards(&self, from: usize, to: usize) -> Radio {
         let common = self.radios[from].common(&self.radios[to]);
         Radio { mcs: self.downlink[to].or(common.mcs), ..common }
@@ -78,30 +78,30 @@ impl Generations {
         self.radios.get(node as usize).unwrap_or(&network.radio).channel_width
     }
 
-    /// True by address for nodes with LDPC.
+    /// Returns, for each node in order of address, whether it uses LDPC.
     pub(crate) fn ldpc(&self, network: &Network, nodes: usize) -> Vec<bool> {
         (0..nodes).map(|node| self.radios.get(node).unwrap_or(&network.radio).has_ldpc()).collect()
     }
 
-    /// Largest number of a node's streams.
+    /// Returns the largest number of streams of a node.
     pub(crate) fn streams(&self, node: u32, network: &Network) -> u8 {
         self.radios.get(node as usize).unwrap_or(&network.radio).streams.unwrap_or(1)
     }
 
-    /// PPDU format of each node, by address, none before 802.11n; empty if all formats are equal.
+    /// Returns each node's PPDU format in order of address, `None` before 802.11n. Empty if all formats are equal.
     pub(crate) fn formats(&self) -> Vec<Option<Format>> {
         self.radios.iter().map(|radio| Format::of(radio.standard)).collect()
     }
 
-    /// The standard of each node, by address, if some node cannot decode the formats of all others.
+    /// Returns each node's standard in order of address, if some node cannot decode the formats of all others.
     pub(crate) fn standards(&self) -> Option<Vec<Standard>> {
         let all = || self.radios.iter().map(|radio| radio.standard);
         let newest = all().max()?;
         all().any(|own| own < newest && !own.high_throughput()).then(|| all().collect())
     }
 
-    /// The modes that a node has towards each other node: the different sets, and the set by address. `modes`: those of
-    /// a radio, `all` that of the node itself.
+    /// Returns the modes of a node towards all others: the different sets of modes, and which set each other node has.
+    /// `modes` gives the modes of a radio, `all` those of the node itself.
     pub(crate) fn of(
         &self,
         node: u32,

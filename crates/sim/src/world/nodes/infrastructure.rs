@@ -12,15 +12,15 @@ use crate::world::error::BuildError;
 use crate::world::wired::{self, Link, Wire};
 use units::refuse_if;
 
-/// Connections of nodes beyond their radio range. Nodes with a radio come first, wired nodes after them.
+/// How nodes are connected besides radio. Nodes with a radio come first, wired nodes after them.
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
     radios: usize,
-    /// Number of nodes with a radio that a scenario describes; nodes of roaming stations come after them.
+    /// Number of nodes with a radio that the scenario describes. The further nodes of roaming stations come after them.
     described: usize,
     /// True if there is an access point.
     access: bool,
-    /// By node: the access point of a station.
+    /// For each node, its access point if the node is a station.
     access_point: Vec<Option<u32>>,
     wires: Vec<Link>,
 }
@@ -47,7 +47,7 @@ impl Infrastructure {
         Ok(found)
     }
 
-    /// Both directions of all wired links; the `k`-th link has the `2k`-th and the next direction.
+    /// Returns both directions of all wired links. Link `k` has the directions `2k` and `2k + 1`.
     pub(crate) fn wires(&self, network: &Network, nodes: &List<NodeId, Node>, seed: u64) -> Vec<Wire> {
         let mut wires = Vec::with_capacity(2 * self.wires.len());
         for &Link { ends: [a, b], table } in &self.wires {
@@ -62,7 +62,7 @@ impl Infrastructure {
         wires
     }
 
-    /// The node at the other end of each of a node's wired links, and the direction towards that node.
+    /// Returns the nodes at the other ends of a node's wired links, each with the direction towards it.
     pub(crate) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, WireId)> {
         (0..).zip(&self.wires).filter_map(move |(link, &Link { ends: [a, b], .. })| match node {
             _ if node == a => Some((b, WireId::at(2 * link))),
@@ -71,14 +71,14 @@ impl Infrastructure {
         })
     }
 
-    /// Index of the table that describes a link.
+    /// Returns the index of the table that describes a link.
     pub(crate) fn table(&self, wire: WireId) -> usize {
         self.wires[wire.place() / 2].table
     }
 
-    /// Nodes to which every node may send: over a wired link; by radio a station to its access point and back, and
-    /// without access points any node to those in range. The nodes are in the scenario's order, so that ties between
-    /// routes do not depend on distances.
+    /// Returns the nodes to which each node may send. Over wired links: the node at the other end. By radio: from a
+    /// station to its access point and back; without access points, to all nodes in range. The nodes are in the
+    /// scenario's order. So the choice between equally long routes does not depend on distances.
     pub(crate) fn neighbours(&self, medium: &Medium<Frame>) -> Vec<Vec<u32>> {
         let count = u32::try_from(self.access_point.len()).expect("nodes were counted before");
         let of = |node: u32| {
@@ -95,13 +95,13 @@ impl Infrastructure {
         (0..count).map(of).collect()
     }
 
-    /// True if the star in `from = "*"` and `to = "*"` stands for this node: every station, or without access points
+    /// True if the star in `from = "*"` and `to = "*"` includes this node: every station or, without access points,
     /// every node with a radio.
     pub(crate) fn is_station(&self, node: u32) -> bool {
         (node as usize) < self.described && (!self.access || self.access_point[node as usize].is_some())
     }
 
-    /// True if a scenario can name this node. Stations that roam have further nodes.
+    /// True if a scenario can name this node. Roaming stations have further nodes, which it cannot name.
     pub(crate) fn is_described(&self, node: u32) -> bool {
         !(self.described..self.radios).contains(&(node as usize))
     }
@@ -118,7 +118,7 @@ impl Infrastructure {
         (node as usize) < self.radios
     }
 
-    /// The stations of an access point, in the scenario's order.
+    /// Returns the stations of an access point, in the scenario's order.
     pub(crate) fn stations(&self, access_point: u32) -> impl Iterator<Item = u32> {
         (0..).zip(&self.access_point).filter(move |(_, of)| **of == Some(access_point)).map(|(station, _)| station)
     }
@@ -127,7 +127,7 @@ impl Infrastructure {
         self.access_point[node as usize]
     }
 
-    /// The nodes to which a node may send by radio.
+    /// Returns the nodes to which a node may send by radio.
     pub(crate) fn receivers(&self, node: u32) -> Vec<u32> {
         match self.access_point.get(node as usize) {
             Some(Some(access_point)) => vec![*access_point],
@@ -136,7 +136,7 @@ impl Infrastructure {
         }
     }
 
-    /// Refuses a station that is out of range of its access point all the time.
+    /// Refuses a station that is never in range of its access point.
     pub(crate) fn check_range(
         &self,
         names: &[String],
@@ -183,7 +183,7 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
     }
 }
 
-/// Refuses keys that a role does not have.
+/// Refuses keys that a node of this role cannot have.
 fn check_keys(site: &Site) -> Result<(), BuildError> {
     let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
     match (site.role, site.queues) {

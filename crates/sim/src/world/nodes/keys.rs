@@ -1,6 +1,6 @@
-//! T-MAC: the packet ages that a node's frames announce, and those that it hears.
+//! T-MAC: which packet ages (keys) a node's frames report, and how a node handles those of others.
 //!
-//! Frames carry no keys in the model: a listener reads the key from the frame's sender, where it stays until the
+//! In the model frames carry no keys. A listener reads the key from the frame's sender, where it stays until the
 //! sender's next frame, at least SIFS later.
 
 use super::Node;
@@ -9,7 +9,7 @@ use crate::net::{Load, Packet};
 use crate::world::accounts::Accounts;
 
 impl Node {
-    /// Sets the key in the node's frame: the key of the oldest packet to send, now or after the frame (R5).
+    /// Sets the key that the node's frame reports: that of the oldest packet to send now or after the frame (R5).
     #[inline(never)]
     pub(crate) fn tell_key(&mut self, frame: &Frame, accounts: &mut Accounts) {
         let tells = match frame.kind {
@@ -23,12 +23,12 @@ impl Node {
         }
     }
 
-    /// Returns the keys that the node has sent, and another node's index among those that it asked.
+    /// Returns the key that the node's last frame reported, and the listener's index among the stations that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
         self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }
 
-    /// Handles a heard frame: the key that its sender has [told](Self::told), and a request for a grant.
+    /// Handles a frame that was heard: the key that its sender has [told](Self::told), and a request for a grant.
     #[inline(never)]
     pub(crate) fn hear_key(
         &mut self,
@@ -55,15 +55,15 @@ impl Node {
         }
     }
 
-    /// Updates whether the node has its turn.
+    /// Updates whether the node may send now.
     #[inline(never)]
     pub(crate) fn take_turn(&mut self, rules: &Conventions, accounts: &mut Accounts) {
         let own = self.oldest(0, accounts);
         self.station.take_turn(accounts.witness.now, own, rules);
     }
 
-    /// Key of the oldest packet that the node has to send by radio, with its MAC or next in its queues, except for the
-    /// first `without` frames of the present exchange.
+    /// Returns the key of the oldest packet that the node has to send by radio. Such packets are with its MAC or next
+    /// in its queues. The first `without` frames of the present exchange do not count.
     fn oldest(&mut self, without: usize, accounts: &mut Accounts) -> Option<Key> {
         let Self { station, egress, .. } = self;
         let mut oldest =
@@ -80,7 +80,7 @@ impl Node {
     }
 }
 
-/// Key of a packet; routing messages and notes have no key.
+/// Returns the key of a packet. Routing messages and notes have no key.
 fn key(packet: &Packet) -> Option<Key> {
     match packet.load {
         Load::Flow(flow) => Some(Key { stamp: packet.created, origin: flow.into(), serial: packet.serial }),

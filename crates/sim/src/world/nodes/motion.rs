@@ -8,14 +8,14 @@ use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWayp
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Length, refuse_if};
 
-/// Shortest time in which a node may cross its area: faster nodes are a mistake, and would change direction too often.
+/// Shortest time in which a node may cross its area. Faster nodes are a mistake and would change direction too often.
 const SHORTEST_CROSSING: Duration = Duration::from_millis(1);
-/// Lowest speed in metres per second: a node that takes a day for 100 m counts as standing still.
+/// Lowest speed, in metres per second. A node that needs a day for 100 m counts as standing still.
 const SLOWEST: f64 = 0.001;
 /// Longest side of an area in metres.
 const LONGEST_SIDE: f64 = 1e9;
 
-/// The movement of all nodes with a radio; the nodes of a family move like the family's first.
+/// Returns the movement of all nodes with a radio. The nodes of a family move like its first node.
 pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], seed: u64) -> Result<Motion, BuildError> {
     let mobility = &network.mobility;
     let followers = || families.iter().flat_map(|family| std::iter::repeat_n(family.home(), family.nodes.len() - 1));
@@ -70,7 +70,7 @@ impl From<Place> for Position {
     }
 }
 
-/// A node that stands still, or follows its waypoints.
+/// Returns the movement of a node that stands still or follows its waypoints.
 fn itinerary(site: &Site, start: Position) -> Result<Walk, BuildError> {
     if site.waypoints.windows(2).any(|pair| pair[0].time >= pair[1].time) {
         let message = "waypoints must be in order of `time`";
@@ -118,9 +118,9 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
     Ok(())
 }
 
-/// Movements of each node by the movement file. Node 3 of the file is node 3 of the scenario, counted from 0, if the
-/// scenario has nodes of all numbers in the file; otherwise, and if the file has names, its nodes are the scenario's
-/// nodes without a position, one by one.
+/// Returns each node's movements in the movement file. If the scenario has nodes of all numbers in the file, node 3 of
+/// the file is node 3 of the scenario, counted from 0. Otherwise, and if the file has names, its nodes are those of the
+/// scenario without a position, in order.
 fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Option<Movement>>, BuildError> {
     let Some(file) = mobility.marks.read("file", &mobility.file) else {
         return Err(BuildError::new("mobility.model", "this model needs a `file`"));

@@ -1,4 +1,4 @@
-//! A node: its station, its egress, and its own records.
+//! A node: its station (MAC), its egress (queues), and its own records.
 
 use crate::config::Class;
 use crate::egress::{Egress, Taken};
@@ -15,13 +15,13 @@ use control::{Note, Orders, Radio, Reads, Sets};
 use queue::Completion;
 use units::{Bytes, Duration, Instant, Rate};
 
-/// Longest delimiter and padding of an MPDU in an A-MPDU.
+/// Largest length of delimiter and padding around an MPDU in an A-MPDU.
 const AROUND: u64 = 4 + 3;
 
 /// A node: its station, its egress, and its records.
 #[repr(C)] // what each frame of others reads comes first
 pub(crate) struct Node {
-    /// Time at which the earliest pending `Deadline` event of the station fires; later events are stale.
+    /// Time of the station's earliest pending `Deadline` event; later events are ignored.
     pub(crate) armed: Instant,
     /// Radio statistics, for controllers that use them.
     pub(crate) gauge: Option<Box<Gauge>>,
@@ -29,27 +29,27 @@ pub(crate) struct Node {
     pub(crate) station: Station,
     pub(crate) name: String,
     pub(crate) access_point: bool,
-    /// True if the node is absent: it has not come yet, or has gone.
+    /// True if the node is absent: it has not come yet or has left.
     pub(crate) absent: bool,
-    /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once;
-    /// a discarded one is replaced when the next packet leaves.
+    /// For each port, the active saturated flows that begin there, with their payload. A packet that leaves is replaced
+    /// at once. A discarded packet is replaced when the next one leaves.
     pub(crate) saturated: List<PortId, Vec<(FlowId, Bytes)>>,
-    /// By port: time at which the earliest pending `Ready` event fires; later events are stale.
+    /// For each port, the time of the earliest pending `Ready` event; later events are ignored.
     pub(crate) ready: List<PortId, Instant>,
-    /// Number of ports of the nodes before this node.
+    /// Number of ports of all nodes before this one.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,
-    /// Energy account, if energy is counted.
+    /// Count of the node's energy, if energy is counted.
     pub(crate) energy: Option<Box<EnergyAccount>>,
-    /// Notes, if a controller orders or reads them.
+    /// Notes of this node and its neighbours, if a controller orders or reads notes.
     pub(crate) neighbours: Option<Box<Notes>>,
     pub(crate) power_save: Option<Box<PowerSave>>,
-    /// The access point of a station.
+    /// Access point of the node if it is a station.
     pub(crate) own_access_point: Option<u32>,
 }
 
 impl Node {
-    /// Returns the station's deadline, if no pending event of it is as early; the caller then schedules an event.
+    /// Returns the station's deadline if no pending event is as early. The caller then schedules an event.
     #[inline]
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.station.deadline;
@@ -59,7 +59,7 @@ impl Node {
         })
     }
 
-    /// Ensures an event at the time at which a port may release its next packet. `node`: its own number.
+    /// Ensures that an event comes when a port may release its next packet. `node`: the node's own number.
     pub(crate) fn arm_port(&mut self, node: NodeId, port: PortId, at: Instant, events: &mut EventQueue<Event>) {
         let armed = &mut self.ready[port];
         if at < *armed {
@@ -68,7 +68,7 @@ impl Node {
         }
     }
 
-    /// Handles an event of a port: true if it may release packets now.
+    /// Handles an event of a port. True if the port may release packets now.
     pub(crate) fn is_ready(&mut self, port: PortId, now: Instant) -> bool {
         let armed = &mut self.ready[port];
         debug_assert!(*armed >= now, "an event comes at its time");
@@ -79,8 +79,8 @@ impl Node {
         is_ready
     }
 
-    /// Reports packets of a port with which the MAC or a wired link is done. `expected`: the airtime of each packet;
-    /// for packets of a hardware queue also their receiver, their total load, and whether they arrived.
+    /// Reports packets of a port that the MAC or a wired link has finished. `expected`: the airtime of each packet. For
+    /// packets of a hardware queue also their receiver, their total load, and whether they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -96,7 +96,7 @@ impl Node {
         }
     }
 
-    /// Records the start of a frame and its duration in the node's measurements.
+    /// Records in the node's measurements that it begins a frame, and the frame's duration.
     pub(crate) fn measure_sent(&mut self, now: Instant, frame: &Frame, lasts: Duration) {
         if let Some(gauge) = &mut self.gauge {
             gauge.sends_frame(now, frame, lasts);
@@ -106,8 +106,8 @@ impl Node {
         }
     }
 
-    /// Records that the MAC is done with a packet, `service` after it got the packet. `busy`, in all functions: busy
-    /// time of the medium since the start of the run.
+    /// Records that the MAC has finished a packet that it had for `service`. In all functions, `busy` is the busy time
+    /// of the medium since the start of the run.
     pub(crate) fn measure_finished(
         &mut self,
         now: Instant,
@@ -124,17 +124,17 @@ impl Node {
         }
     }
 
-    /// Chooses the transmission level of the packet that the MAC got.
+    /// Chooses the transmission level (rate and power) of the packet that the MAC has just got.
     pub(crate) fn choose_level(&mut self, now: Instant, busy: impl FnOnce() -> Duration) {
         let Some(energy) = &mut self.energy else { return };
-        // A node with two levels has one queue for packets by radio.
+        // A node with two levels has one queue for all packets sent by radio.
         let packets = self.egress.ports[PortId::at(0)].queue.backlog().packets + 1;
         if let Some(is_low) = energy.chooses(now, busy(), packets) {
             self.station.rates.level = is_low.into();
         }
     }
 
-    /// Radio measurements since the controller of this port last read them; none if the controller reads none.
+    /// Returns the radio measurements since this port's controller last read them; `None` if it reads none.
     pub(crate) fn seen_by_radio(
         &mut self,
         port: PortId,
@@ -151,13 +151,13 @@ impl Node {
         Some(Radio { aggregate_max, aggregate_mpdus_max: rules.aggregation.most_mpdus(), levels, ..radio })
     }
 
-    /// Carries out the orders of a port's controller that concern the whole node. Returns the time at which a note is
-    /// due, if a note is ordered.
+    /// Carries out those orders of a port's controller that concern the whole node. If a note is ordered, returns the
+    /// time at which it is due.
     pub(crate) fn obey(&mut self, port: PortId, orders: &Orders, now: Instant, rules: &Conventions) -> Option<Instant> {
         if self.egress.ports[port].needs().sets.contains(Sets::ACCESS) {
             self.order_access(port, orders, rules);
         }
-        // Queues of wires give no orders to the radio: they would reset its threshold.
+        // Ports of wires give no orders to the radio: they would reset its threshold.
         if let Some(energy) = &mut self.energy
             && self.egress.ports[port].needs().sets.contains(Sets::LEVEL)
         {
@@ -167,7 +167,7 @@ impl Node {
         notes.order(now, orders.note.as_ref()?)
     }
 
-    /// Posts the node's note, which is due, and returns it: see [`Posted::tell`].
+    /// Posts and returns the node's note, which is due: see [`Posted::tell`].
     pub(crate) fn tell(&mut self, now: Instant, posted: &mut Posted, packets: &mut Arena<Packet>) -> Option<Note> {
         let notes = self.neighbours.as_mut()?;
         posted.tell(now, (notes, &mut self.egress, &mut self.station), packets)
@@ -188,8 +188,8 @@ impl Node {
         }
     }
 
-    /// Continues with the frames that a category holds after an exchange, for the next receiver. False if a waiting
-    /// packet is next, for which the category is then free.
+    /// Continues with the frames that a category holds after an exchange, for the receiver whose turn it is. False if a
+    /// waiting packet is next; the category is then free for it.
     pub(crate) fn resume_in_turn(
         &mut self,
         category: u8,
@@ -198,7 +198,7 @@ impl Node {
         rules: &Conventions,
     ) -> bool {
         let Self { egress, station, .. } = self;
-        // A BlockAckReq may be all that is left for a receiver. With service classes there is none.
+        // For a receiver only a BlockAckReq may be left. Networks with service classes have none.
         let class =
             |packet: Option<Handle>| packet.map_or(Class::BestEffort, |packet| packets.get(packet).dscp.class());
         let turn = egress.turn(now, category, station.held.receivers(category).map(|(to, packet)| (to, class(packet))));
@@ -209,7 +209,7 @@ impl Node {
         turn.is_some()
     }
 
-    /// Handles a category of which no packet may leave now: its discipline may have dropped all, or they are held back.
+    /// Handles a category that has no packet to send now: its discipline has dropped all of them or holds them back.
     pub(crate) fn hands_over_later(
         &mut self,
         node: NodeId,
@@ -226,7 +226,7 @@ impl Node {
         }
     }
 
-    /// Returns receiver and frame length of the next packet of a category; none if retransmitted frames may be next.
+    /// Returns receiver and frame length of a category's next packet; `None` if retransmitted frames may be next.
     pub(crate) fn ahead(&mut self, category: u8, rules: &Conventions, accounts: &mut Accounts) -> Option<(u32, Bytes)> {
         if self.station.held.has_aside(category) {
             return None;
@@ -236,17 +236,17 @@ impl Node {
         Some((to, rules.mpdu(msdu_bytes(length))))
     }
 
-    /// Returns the rate that the node can still admit: the least that its queues' controllers report; unlimited if none
-    /// reports a rate.
+    /// Returns the rate that the node can still admit: the least that the controllers of its queues report. It is
+    /// unlimited if none reports a rate.
     pub(crate) fn available(&self) -> Rate {
         self.egress.ports.iter().filter_map(|port| port.controller.available()).min().unwrap_or(Rate::bps(u64::MAX))
     }
 
-    /// Size of the node's queue for a receiver and category, with headers: the receiver needs it in an A-MPDU.
+    /// Returns the node's queue size for a receiver and category, headers included, as the receiver would need it.
     pub(crate) fn queued(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
         let Self { station, egress, saturated, .. } = self;
         if !saturated[egress.layout.port(to, category, Class::BestEffort)].is_empty() {
-            // The next packet is made when one leaves.
+            // The next packet of a saturated flow is made only when one leaves.
             return QUEUE_MOST;
         }
         let (packets, bytes) = egress.waiting_for(to, category);
@@ -259,14 +259,14 @@ impl Node {
         self.egress.waiting() > 0 || self.station.held.mpdus().next().is_some()
     }
 
-    /// True if packets wait at this node for a station that is believed to be asleep.
+    /// True if packets wait at this node for a station that the node takes to be asleep.
     pub(crate) fn keeps_for(&self, station: u32) -> bool {
         let held = || self.egress.holds_for(station) || self.station.held.held_for(station).next().is_some();
         self.egress.is_asleep(station) && held()
     }
 
-    /// Handles a received data frame for this node: a station that can sleep counts as active, and an access point
-    /// learns whether the sender sleeps from now on (the power management bit).
+    /// Handles a received data frame for this node. A station that can sleep counts as active. An access point learns
+    /// from the power management bit whether the sender sleeps from now on.
     #[inline(never)]
     pub(crate) fn hear_power_state(&mut self, frame: &Frame, accounts: &mut Accounts) {
         let now = accounts.witness.now;
@@ -287,7 +287,7 @@ impl Node {
         debug_assert!(sleeps || !self.egress.is_asleep(frame.from), "only one that said so is taken to be asleep");
     }
 
-    /// Suspends the frames that the MAC holds for a sleeping station of this access point: they are not in flight.
+    /// Stops the frames that the MAC holds for a sleeping station of this access point. None of them is in flight.
     fn suspend(&mut self, to: u32, now: Instant, packets: &mut Arena<Packet>) {
         let Self { egress, station, .. } = self;
         egress.sleepers.set_asleep(to, true);
@@ -303,7 +303,7 @@ impl Node {
         }
     }
 
-    /// Buffers a packet that has left its port for a sleeping station. The packet counts as waiting until it moves on.
+    /// Buffers a packet that has left its port, because its station sleeps. It counts as waiting until it moves on.
     #[cold]
     pub(crate) fn keep_asleep(&mut self, category: u8, taken: Taken, accounts: &mut Accounts) {
         debug_assert!(self.egress.is_asleep(taken.packet.to), "nothing is kept from a station that is awake");
@@ -317,12 +317,12 @@ impl Node {
     }
 }
 
-/// Returns the name of a port among its node's ports.
+/// Returns the name of a port, unique among the ports of its node.
 pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, rules: &Conventions) -> String {
     node.egress.layout.name(port, rules, |other| &nodes[other.into()].name)
 }
 
-/// Names of the ports of all nodes, in order: the node's name if it has one radio port.
+/// Returns the names of all nodes' ports, in order. If a node has one radio port, it has the node's name.
 pub(crate) fn port_names(nodes: &List<NodeId, Node>, rules: &Conventions) -> Vec<String> {
     let names = |node: &Node| {
         let only = node.egress.layout.radio_ports() == 1;

@@ -1,6 +1,6 @@
-//! Stations that roam: at each access point such a station is a separate node, with its own queues, rates and sessions,
-//! and one of these nodes at a time is present. The times of its moves depend on the signals alone, so that all moves
-//! are known at the start.
+//! Stations that roam. At each access point such a station is a separate node, with its own queues, rates and sessions.
+//! One of these nodes at a time is present. The times of the moves depend only on signals, so all moves are known at
+//! the start.
 
 use super::sites::Site;
 use crate::config::{Network, Queues, Roaming, Role};
@@ -11,18 +11,18 @@ use units::{Duration, Instant, Power, refuse_if};
 
 /// Interval of beacons. A station checks the signal at each beacon.
 const BEACON: Duration = Duration::from_micros(102_400);
-/// Number of consecutive missed beacons after which Linux gives up an access point (`beacon_loss_count`).
+/// Number of missed beacons in a row after which Linux gives up an access point (`beacon_loss_count`).
 const LOST: u32 = 7;
-/// Factor by which searches are rarer while the signal is good (`bgscan="simple:30:-65:300"`).
+/// While the signal is good, searches are rarer by this factor (`bgscan="simple:30:-65:300"`).
 const SELDOM: u64 = 10;
 
-/// The nodes of a station that roams.
+/// The nodes of a roaming station, one for each access point.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
-    /// The station's node at each access point. The first node represents the station in flows and results.
+    /// The station's node at each access point. The first node stands for the station in flows and results.
     pub(crate) nodes: Vec<u32>,
     access_points: Vec<u32>,
-    /// True if the station begins at the strongest access point, not at the first.
+    /// True if the station begins at the strongest access point; false if it begins at the first one.
     seeks_first: bool,
 }
 
@@ -40,12 +40,12 @@ impl Family {
         self.nodes[0]
     }
 
-    /// The indices of the access points that the station can decode now, with their signals: the strongest is the last.
+    /// Returns the indices and signals of the access points that the station can decode now, the strongest last.
     fn heard(&self, signals: &mut Signals, now: Instant) -> Vec<(usize, Power)> {
         let pairs = (0..).zip(self.access_points.iter().zip(&self.nodes));
         let mut heard: Vec<_> =
             pairs.filter_map(|(at, (&from, &to))| Some((at, signals.decoded(from, to, now)?))).collect();
-        // Among equal signals, the first access point is sorted last.
+        // Among equally strong access points the first one is sorted last.
         heard.sort_by(|(one, power), (other, than)| power.as_watts().total_cmp(&than.as_watts()).then(other.cmp(one)));
         heard
     }
@@ -54,7 +54,7 @@ impl Family {
         Turn { to: self.nodes[place], access_point: self.access_points[place], leaves, comes: leaves + outage }
     }
 
-    /// Returns the moves of the station's family, by signal strength.
+    /// Returns the station's moves that follow from signal strength.
     fn by_signal(&self, roaming: &Roaming, signals: &mut Signals, end: Instant) -> Vec<Turn> {
         let (mut now, mut turns) = (Instant::ZERO, Vec::new());
         let mut at = 0;
@@ -80,7 +80,7 @@ impl Family {
             searched = looked;
             let Some(&(best, than)) = heard.last().filter(|&&(best, _)| best != at) else { continue };
             let better = |signal: Power| than.as_watts() >= signal.as_watts() * roaming.hysteresis.as_ratio();
-            // While it misses beacons it knows no signal to compare with.
+            // While the station misses beacons it knows no signal to compare with.
             if signal.map_or(missed >= LOST, better) {
                 turns.push(self.turn(best, searched, roaming.outage.get()));
                 (at, missed, was_good) = (best, 0, true);
@@ -90,7 +90,7 @@ impl Family {
         turns
     }
 
-    /// Returns the moves of the station's family by the scenario.
+    /// Returns the station's moves that the scenario lists.
     fn by_hand(&self, roaming: &Roaming, site: &Site, sites: &[Site]) -> Result<Vec<Turn>, BuildError> {
         let mut turns = vec![self.turn(0, Instant::ZERO, Duration::ZERO)];
         for (step, index) in roaming.moves.iter().zip(0..) {
@@ -118,7 +118,7 @@ impl Family {
     }
 }
 
-/// Adds the nodes of stations that roam, after all other nodes with a radio.
+/// Adds the nodes of roaming stations after all other nodes with a radio.
 pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError> {
     let is_access_point = |(_, site): &(u32, &Site)| site.role == Role::AccessPoint;
     let name = |(node, site): (u32, &Site)| (node, site.name.clone());
@@ -165,7 +165,7 @@ fn number(place: usize) -> u32 {
     u32::try_from(place).expect("fewer than 2^32 nodes")
 }
 
-/// Refuses settings that a station that roams cannot have.
+/// Refuses settings that a roaming station cannot have.
 fn check(site: &Site, access_points: usize) -> Result<(), BuildError> {
     let refusals = [
         (site.role != Role::Station, "roaming", "only stations roam"),
@@ -186,7 +186,7 @@ fn check(site: &Site, access_points: usize) -> Result<(), BuildError> {
     refusal.map_or(Ok(()), |(_, key, why)| Err(BuildError::new(format!("node.{}.{key}", site.name), why)))
 }
 
-/// The names of all nodes; nodes of a family share a name.
+/// Returns the names of all nodes. The nodes of a family have the same name.
 pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     let mut alike = names.to_vec();
     for family in families {
@@ -195,7 +195,7 @@ pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     alike
 }
 
-/// The moves of each family, its start first, and the movement of all nodes, a family's nodes taking turns.
+/// Returns the moves of each family, its start first, and the movement of all nodes; a family's nodes take turns.
 pub(crate) fn turns(
     network: &Network,
     (sites, families): (&[Site], &[Family]),
@@ -229,7 +229,7 @@ pub(crate) fn turns(
     Ok((motion, turns))
 }
 
-/// Returns the times at which the nodes of roaming stations are on the air.
+/// Returns when the nodes of roaming stations are present.
 fn presence(families: &[Family], turns: &[Vec<Turn>]) -> impl Iterator<Item = (u32, Presence)> {
     let of = |(family, turns): (&Family, &Vec<Turn>)| {
         let of_node = |&node: &u32| {

@@ -1,4 +1,4 @@
-//! Expands nodes that a scenario describes by rule or one by one.
+//! Makes the list of all nodes from those that a scenario describes with a rule or one by one.
 
 use crate::config::{Network, Place, Placement, Role, Shape};
 use crate::engine::{Purpose, Stream};
@@ -6,10 +6,10 @@ use crate::world::error::BuildError;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Length, refuse_if};
 
-/// A node as described; it has no position if the mobility model places the node.
+/// A node as the scenario describes it. It has no position if the mobility model places it.
 pub(crate) use crate::config::Node as Site;
 
-/// All nodes: those placed by rule, then those placed one by one; nodes without a radio last.
+/// Returns all nodes: first those that a rule places, then those placed one by one. Nodes without a radio are last.
 pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildError> {
     let mut sites: Vec<Site> = Vec::new();
     if let Some(placement) = &network.nodes {
@@ -36,7 +36,7 @@ pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
         }
     }
     refuse_if!(sites.is_empty(), Err(BuildError::new("", "there is no node: write `[nodes]` or `[[node]]`")));
-    // The medium numbers the nodes that have a radio.
+    // The medium numbers only nodes with a radio, so these come first.
     sites.sort_by_key(|site| site.role == Role::Wired);
     Ok(sites)
 }
@@ -48,7 +48,7 @@ fn scattered(network: &Network, node: &Site, seed: u64) -> Option<Place> {
         .then(|| position(Shape::Random, 0, placement, Stream::new(seed, &node.name, Purpose::MOTION)))
 }
 
-/// The nodes that one table describes.
+/// Returns the nodes that one table describes.
 fn alike(node: &Site) -> Vec<Site> {
     match node.count {
         None => vec![node.clone()],
@@ -58,14 +58,14 @@ fn alike(node: &Site) -> Vec<Site> {
     }
 }
 
-/// Position of the `index`-th node, called `name`, by the placement rule, if there is one.
+/// Returns the position that the placement rule gives to the node `name` with this index, if there is a rule.
 fn placed(placement: &Placement, index: u32, name: &str, seed: u64) -> Result<Option<Place>, BuildError> {
     check_placement(placement)?;
     let random = Stream::new(seed, name, Purpose::MOTION);
     Ok(placement.placement.map(|shape| position(shape, index, placement, random)))
 }
 
-/// Refuses keys that belong to other rules.
+/// Refuses keys that belong to other placement rules.
 fn check_placement(placement: &Placement) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("nodes.{key}"), message));
     match (placement.placement, placement.spacing, placement.area) {

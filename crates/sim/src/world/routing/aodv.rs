@@ -12,7 +12,7 @@ pub(super) struct Mesh {
     pub(super) nodes: List<NodeId, Aodv>,
     messages: Arena<Message>,
     out: Output,
-    /// Data packets that the MAC gives up break a link.
+    /// True if a data packet that the MAC gives up breaks a link.
     pub(super) packet_failures: bool,
 }
 
@@ -22,18 +22,18 @@ impl Mesh {
         Self { settings, nodes: nodes.into(), messages, out, packet_failures: described.packet_failures }
     }
 
-    /// Next hop of a data packet, if a route is known.
+    /// Returns the next hop of a data packet if a route is known.
     pub(super) fn route(&mut self, node: NodeId, ends: &Ends, now: Instant) -> Option<u32> {
         self.nodes[node].route(ends, now, &self.settings)
     }
 
-    /// Calls a node's state machine for a call that orders no actions.
+    /// Makes a call of a node's state machine that orders no actions.
     pub(super) fn tell<R>(&mut self, node: NodeId, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
         let Self { settings, nodes, out, .. } = self;
         act(&mut nodes[node], &mut Context { now, settings, out })
     }
 
-    /// Calls a node's state machine, and turns its actions into steps.
+    /// Makes a call of a node's state machine, and turns the actions that it orders into steps.
     pub(super) fn call<R>(
         &mut self,
         desk: &mut Desk,
@@ -52,7 +52,7 @@ impl Mesh {
                 }
                 Action::Forward { packet, to } => plane.send(packet, to, Duration::ZERO),
                 Action::Discard { packet, why } => plane.discard(packet, why, true),
-                // A packet that refills its place would have to make way again.
+                // No port refills: a packet that took its place would have to make way again.
                 Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }
@@ -63,7 +63,7 @@ impl Mesh {
         self.messages.get(message)
     }
 
-    /// Frees a message whose packet has ended.
+    /// Frees a message whose packet has been freed.
     pub(super) fn release(&mut self, message: Handle) {
         debug_assert!(self.messages.live() > 0, "what is freed was stored");
         let message = self.messages.remove(message);

@@ -1,4 +1,4 @@
-//! Builds routing: static routes, shortest or configured, AODV, or DSR.
+//! Builds routing: shortest or configured static routes, AODV, or DSR.
 
 use super::aodv::Mesh;
 use super::sourced::Sourced;
@@ -98,7 +98,7 @@ fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
 
 fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec<u32>]) -> Result<Routes, BuildError> {
     let by_hand = paths_by_hand(network, names)?;
-    // With another seed such a flow may take any of the paths.
+    // With another seed, such a flow may use any of the paths.
     if network.flow.iter().any(|flow| [&flow.from, &flow.to].into_iter().any(|end| end == "any")) {
         (0..by_hand.len()).for_each(|route| network.routing.marks.read(format!("route.{route}"), ()));
     }
@@ -114,7 +114,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
         let given = given.map(|route| network.routing.marks.read(format!("route.{route}"), &by_hand[route]));
         let path = match (given, flow.role.answers()) {
             (Some(path), _) => Routes::check(neighbours, path).map(|()| path.clone()),
-            // Answers take the reverse path.
+            // Answers go along the reverse path.
             (None, Some(of)) => {
                 let path: Vec<u32> = paths[of.place()].iter().rev().copied().collect();
                 Routes::check(neighbours, &path).map(|()| path)
@@ -149,8 +149,8 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
     Ok(routes)
 }
 
-/// Refuses ranges over which a frame could still be in flight at the end of its time-out, so that it would be given up
-/// before it arrives. Links that come and go may be too long for an answer in a slot; then each packet is given up.
+/// Refuses ranges over which a frame is given up before it arrives, as its time-out ends while it is in flight. Links
+/// that come and go may be too long for an answer within a slot; each packet on them is given up.
 fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
     let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
     if longest < most {
@@ -163,8 +163,8 @@ fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError
     Err(BuildError::new("radio.range", message))
 }
 
-/// Refuses hops that are too long: a response must begin within the time-out, which has a slot for the way there and
-/// back (10.3.2.9). Over a longer hop every packet would be given up.
+/// Refuses hops that are too long. A response must begin within the time-out, which allows one slot for the way there
+/// and back (IEEE 802.11-2016, 10.3.2.9). Over a longer hop every packet would be given up.
 fn check_hops(
     nodes: &List<NodeId, Node>,
     flows: &[Flow],
@@ -199,7 +199,7 @@ pub(crate) fn radio_hops(
     hops.filter(|&(from, to)| !nodes[from.into()].egress.is_wired_to(to))
 }
 
-/// The given paths, ends included.
+/// Returns the paths that the scenario gives, ends included.
 fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, BuildError> {
     let find = |name: &String| match names.iter().position(|known| known == name) {
         Some(index) => Ok(u32::try_from(index).expect("nodes were counted before")),
@@ -226,8 +226,8 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         .collect()
 }
 
-/// Checks that a TXOP has room for one exchange of the first packet of each flow that uses it, at every node of its
-/// path; with AODV and DSR, at every node.
+/// Checks that a TXOP has room for one exchange with the first packet of each flow that uses it. It checks every node
+/// on the flow's path; with AODV and DSR, every node.
 pub(crate) fn check_txop(
     flows: &[Flow],
     nodes: &List<NodeId, Node>,
@@ -235,14 +235,14 @@ pub(crate) fn check_txop(
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
-        // A frame to all is never fragmented, and sent alone however long it is.
+        // A frame to all is never fragmented, and is sent alone however long it is.
         let Some(length) = flow.supply.first().filter(|_| flow.role != Role::ToAll) else { continue };
         // Real packets choose their category.
         let categories = match flow.role {
             Role::Outside => 0..rules.categories,
             _ => usize::from(flow.category)..usize::from(flow.category) + 1,
         };
-        // AODV and DSR may route a flow over any node; with fixed routes only the nodes on them send.
+        // AODV and DSR may route a flow over any node. With fixed routes only nodes on the routes send.
         let (senders, all): (Vec<u32>, _) = match routing {
             Routing::Static(routes) => (radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
             Routing::Found(_) => (Vec::new(), nodes.len()),

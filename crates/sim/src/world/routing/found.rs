@@ -1,4 +1,4 @@
-//! Routes that a protocol discovers: its actions on packets, its pending events, and the counts of its messages.
+//! Routes that a protocol discovers: what it does with packets, its pending events, and the counts of its messages.
 
 use super::aodv::Mesh;
 use super::plane::{Desk, Plane};
@@ -12,7 +12,7 @@ use crate::net::{Load, LossCause, Packet};
 use crate::results;
 use units::{Duration, Instant};
 
-/// A broken link, and the source route of the packet that was to use it.
+/// A broken link, and the source route of the packet that was to go over it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct News {
     broken: Broken,
@@ -24,7 +24,7 @@ enum Protocol {
     Dsr(Sourced),
 }
 
-/// A protocol that finds routes.
+/// A protocol that discovers routes.
 pub(crate) struct Found {
     protocol: Protocol,
     pub(crate) plane: Plane,
@@ -42,7 +42,7 @@ impl Found {
         Self { protocol: Protocol::Dsr(mesh), plane }
     }
 
-    /// Results of a node's protocol.
+    /// Returns the results of a node's protocol.
     pub(crate) fn counts(&self, node: NodeId) -> &results::Routing {
         match &self.protocol {
             Protocol::Aodv(mesh) => &mesh.nodes[node].counts,
@@ -57,7 +57,7 @@ impl Found {
         }
     }
 
-    /// Number of packets that wait for a route, or for the end of their delay.
+    /// Returns the number of packets that wait for a route or for the end of their delay.
     pub(crate) fn waiting(&self) -> u64 {
         let held: usize = match &self.protocol {
             Protocol::Aodv(mesh) => mesh.nodes.iter().map(Aodv::held).sum(),
@@ -98,7 +98,7 @@ impl Found {
         }
     }
 
-    /// Next hop of a data packet at a node, if the hop is known.
+    /// Returns the next hop of a data packet at a node, if it is known.
     pub(crate) fn route(&mut self, node: NodeId, ends: &Ends, now: Instant) -> Option<u32> {
         match &mut self.protocol {
             Protocol::Aodv(mesh) => mesh.route(node, ends, now),
@@ -106,7 +106,7 @@ impl Found {
         }
     }
 
-    /// A data packet that was [opened](Self::open) continues by its source route, once it is [handed over](Self::seek).
+    /// Sends a data packet that was [opened](Self::open) along its source route, once it is [handed over](Self::seek).
     pub(crate) fn forward(&mut self, desk: &mut Desk) {
         if let Protocol::Dsr(mesh) = &mut self.protocol {
             let header = mesh.arriving;
@@ -114,7 +114,7 @@ impl Found {
         }
     }
 
-    /// Takes a data packet without a next hop.
+    /// Handles a data packet that has no next hop yet.
     pub(crate) fn seek(&mut self, packet: Handle, ends: &Ends, desk: &mut Desk) {
         let Self { protocol, plane } = self;
         match protocol {
@@ -169,7 +169,7 @@ impl Found {
         }
     }
 
-    /// Handles a `Route` event of a node. True if the node's deadline was due.
+    /// Handles a `Route` event of a node. True if the node's deadline had come.
     pub(crate) fn due(&mut self, desk: &mut Desk) -> bool {
         if self.plane.armed[desk.node] != desk.now {
             return false;
@@ -192,7 +192,7 @@ impl Found {
         }
     }
 
-    /// Returns the node's deadline if no pending event of it is as early, so that one has to be scheduled.
+    /// Returns the node's deadline if no pending event is as early. The caller then schedules an event.
     pub(crate) fn newly_due(&mut self, node: NodeId) -> Option<Instant> {
         let deadline = self.deadline(node);
         let armed = &mut self.plane.armed[node];
@@ -202,7 +202,7 @@ impl Found {
         })
     }
 
-    /// Handles a packet for this neighbour that the MAC has given up. Returns the resulting report.
+    /// Handles a packet for this neighbour that the MAC has given up. Returns what was learnt about the link.
     pub(crate) fn link_fails(&mut self, node: NodeId, packet: Handle, to: u32) -> Option<News> {
         match &mut self.protocol {
             Protocol::Aodv(_) => None,
@@ -210,7 +210,7 @@ impl Found {
         }
     }
 
-    /// Handles the loss of a packet that carries a message. True if packets that wait for the neighbour are removed.
+    /// Handles the loss of a routing message. True if the packets that wait for the neighbour are to be removed.
     pub(crate) fn message_failed(&mut self, message: Handle, to: u32, news: Option<News>, desk: &mut Desk) -> bool {
         let Self { protocol, plane } = self;
         let is_broken = match (protocol, news) {
@@ -228,7 +228,7 @@ impl Found {
         plane.purges && is_broken
     }
 
-    /// True if the packets that wait for a neighbour are removed when a data packet fails.
+    /// True if the packets that wait for a neighbour are to be removed when a data packet fails.
     pub(crate) fn purges_for_data(&self) -> bool {
         let breaks = match &self.protocol {
             Protocol::Aodv(mesh) => mesh.packet_failures,
@@ -237,7 +237,7 @@ impl Found {
         self.plane.purges && breaks
     }
 
-    /// Offers a node a data packet that it could not send to this neighbour; if not `missing`, the neighbour has
+    /// Offers a node a data packet that it could not send to this neighbour. If it is not `missing`, the neighbour has
     /// received it nevertheless. True if the node keeps the packet.
     pub(crate) fn packet_failed(
         &mut self,
@@ -260,14 +260,14 @@ impl Found {
         }
     }
 
-    /// Informs the sender of a packet whose link has broken.
+    /// Tells the sender of a packet that a link of its route has broken.
     pub(crate) fn tell_of(&mut self, news: Option<News>, desk: &mut Desk) {
         if let (Protocol::Dsr(mesh), Some(News { broken, header })) = (&mut self.protocol, news) {
             mesh.call(desk, &mut self.plane, |dsr, cx| dsr.tell_of(broken, &header, cx));
         }
     }
 
-    /// Handles a message that waited for a neighbour with a broken link: it may take another route.
+    /// Handles a routing message that waited for a neighbour whose link broke: it may take another route.
     pub(crate) fn salvage(&mut self, message: Handle, to: u32, desk: &mut Desk) {
         if let Protocol::Dsr(mesh) = &mut self.protocol {
             let message = mesh.message(message);
@@ -275,7 +275,7 @@ impl Found {
         }
     }
 
-    /// Frees a message whose packet has ended.
+    /// Frees a message whose packet has been freed.
     pub(crate) fn release(&mut self, message: Handle) {
         match &mut self.protocol {
             Protocol::Aodv(mesh) => mesh.release(message),

@@ -1,4 +1,4 @@
-//! Next hops of packets: by fixed routes, AODV or DSR. The network executes a protocol's actions step by step.
+//! Next hops of packets, with fixed routes, AODV or DSR. The network executes a protocol's actions one by one.
 
 mod aodv;
 pub(crate) mod build;
@@ -17,14 +17,14 @@ use crate::trace::DsrOptions;
 use crate::world::flows::Flow;
 use sourced::Sourced;
 
-/// Routing of packets.
+/// How packets are routed.
 pub(crate) enum Routing {
     Static(Routes),
     Found(Box<Found>),
 }
 
 impl Routing {
-    /// The protocol that discovers routes, if the network has one.
+    /// Returns the protocol that discovers routes, if the network has one.
     pub(crate) fn found(&mut self) -> Option<&mut Found> {
         match self {
             Self::Static(_) => None,
@@ -39,7 +39,7 @@ impl Routing {
         }
     }
 
-    /// Returns the next hop of a flow at its first node; all nodes if a route must be found, one port per category.
+    /// Returns a flow's next hop at its first node: all nodes if routes are discovered, as ports are per category.
     pub(crate) fn first_hop(&self, flow: FlowId, of: &Flow) -> u32 {
         match self {
             Self::Static(routes) if of.to != BROADCAST => {
@@ -49,7 +49,7 @@ impl Routing {
         }
     }
 
-    /// Results of a node's protocol; none with fixed routes.
+    /// Returns the results of a node's protocol; `None` with fixed routes.
     pub(crate) fn counts(&self, node: NodeId) -> Option<&results::Routing> {
         match self {
             Self::Static(_) => None,
@@ -57,12 +57,12 @@ impl Routing {
         }
     }
 
-    /// The DSR Options header of a packet, for traces.
+    /// Returns a packet's DSR Options header as traces show it.
     pub(crate) fn picture(&self, handle: Handle, packet: &Packet) -> Option<Box<DsrOptions>> {
         self.sourced()?.picture(handle, packet)
     }
 
-    /// True if nodes hear frames for others.
+    /// True if nodes handle frames for other nodes, too.
     pub(crate) fn overhears(&self) -> bool {
         self.sourced().is_some()
     }

@@ -1,4 +1,4 @@
-//! Common state of the protocols that discover routes: pending events, counts of messages, and actions to execute.
+//! What the protocols that discover routes have in common: pending events, counts of messages, and actions to execute.
 
 use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{Arena, Handle, List, NodeId};
@@ -8,36 +8,36 @@ use crate::record::Ledger;
 use crate::results::Routing as Counts;
 use units::{Bytes, Duration, Instant};
 
-/// Acts that a protocol orders at a node.
+/// Actions that a protocol orders at a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// A packet goes to a neighbour, or to all, after a delay.
+    /// Send a packet to a neighbour or to all, after a delay.
     Send { packet: Handle, to: u32, after: Duration },
-    /// A packet is lost; `refills`: the ports of the node refill.
+    /// Discard a packet as lost. `refills`: the node's ports then refill.
     Discard { packet: Handle, why: LossCause, refills: bool },
 }
 
-/// The called node, the time, and the packets of its network.
+/// The node of a call, the time, and the packets of its network.
 pub(crate) struct Desk<'a> {
     pub(crate) node: NodeId,
     pub(crate) now: Instant,
     pub(crate) packets: &'a mut Arena<Packet>,
 }
 
-/// State of a protocol, without its nodes' states.
+/// State of a protocol, apart from the states of its nodes.
 pub(crate) struct Plane {
-    /// By node: time at which the earliest pending `Route` event fires; later events are stale.
+    /// For each node, the time of the earliest pending `Route` event; later events are ignored.
     pub(super) armed: List<NodeId, Instant>,
     pub(crate) ledger: Ledger,
     /// Number of packets that wait for their delay to end.
     pub(super) delayed: u64,
-    /// True if packets that wait for the other end of a broken link are removed.
+    /// True if packets that wait for the other end of a broken link are to be removed.
     pub(super) purges: bool,
     /// Index of the access category of messages.
     pub(crate) category: u8,
     /// True if messages go to the head of their queue.
     pub(crate) goes_first: bool,
-    /// Acts that are due now.
+    /// Actions to execute now.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -48,8 +48,8 @@ impl Plane {
         Self { armed, ledger: Ledger::default(), delayed: 0, purges, category, goes_first, steps: Vec::new() }
     }
 
-    /// A packet with a stored message of this length goes to one neighbour or all after a delay. `counts`: of its
-    /// sender.
+    /// Sends a packet with a stored message of this length to one neighbour or to all, after a delay. `counts`: the
+    /// counts of its sender.
     pub(super) fn send_message(
         &mut self,
         (message, length): (Handle, Bytes),
@@ -67,13 +67,13 @@ impl Plane {
         self.send(packet, to, after);
     }
 
-    /// A packet goes to a neighbour, or to all, after a delay.
+    /// Sends a packet to a neighbour or to all, after a delay.
     pub(super) fn send(&mut self, packet: Handle, to: u32, after: Duration) {
         self.delayed += u64::from(!after.is_zero());
         self.steps.push(Step::Send { packet, to, after });
     }
 
-    /// A packet is lost; `refills`: the ports of the node refill.
+    /// Discards a packet as lost. `refills`: the node's ports then refill.
     pub(super) fn discard(&mut self, packet: Handle, why: LossCause, refills: bool) {
         self.steps.push(Step::Discard { packet, why, refills });
     }

@@ -1,4 +1,4 @@
-//! Networks that route by DSR: their nodes, their messages in flight, and source routes of packets.
+//! Networks that route by DSR: their nodes, their messages in flight, and their packets' source routes.
 
 use super::plane::{Desk, Plane};
 use crate::engine::{Arena, Beside, Handle, List, NodeId};
@@ -14,9 +14,9 @@ pub(super) struct Sourced {
     messages: Arena<Message>,
     /// Source routes of data packets.
     headers: Beside<Header>,
-    /// Source route of the packet that a node takes now.
+    /// Source route of the packet that a node is receiving now.
     pub(super) arriving: Header,
-    /// Header for the next hop, if the packet continues.
+    /// Header for the next hop, if the packet goes on.
     pub(super) onward: Option<Header>,
     out: Output,
 }
@@ -27,12 +27,12 @@ impl Sourced {
         Self { given, nodes: nodes.into(), messages, headers, arriving: Header::NONE, onward: None, out }
     }
 
-    /// Source route of a data packet.
+    /// Returns the source route of a data packet.
     pub(super) fn header(&self, packet: Handle) -> Header {
         self.headers.get(packet).unwrap_or(Header::NONE)
     }
 
-    /// The DSR Options header of a packet, for traces; none for packets of a broadcast flow.
+    /// Returns a packet's DSR Options header as traces show it; `None` for packets of a broadcast flow.
     pub(super) fn picture(&self, handle: Handle, packet: &Packet) -> Option<Box<DsrOptions>> {
         let (header, message) = match packet.load {
             Load::Flow(_) => (self.header(handle), None),
@@ -67,7 +67,7 @@ impl Sourced {
         self.headers.set(to, self.header(from));
     }
 
-    /// Puts a data packet on a source route. Returns the next hop.
+    /// Gives a data packet a source route. Returns the next hop.
     pub(super) fn put_on(&mut self, handle: Handle, header: Header, packets: &mut Arena<Packet>) -> u32 {
         self.headers.set(handle, header);
         let packet = packets.get_mut(handle);
@@ -82,13 +82,13 @@ impl Sourced {
         packet.length = packet.length - self.header(handle).length();
     }
 
-    /// Returns the next hop of a packet: of a data packet, or of a packet with this message.
+    /// Returns the next hop of a data packet, or of a packet with this message.
     pub(super) fn next(&self, handle: Handle, message: Option<Handle>) -> u32 {
         let header = message.map_or_else(|| self.header(handle), |message| self.messages.get(message).header);
         header.next().unwrap_or(BROADCAST)
     }
 
-    /// Calls a node's state machine, and turns its actions into steps.
+    /// Makes a call of a node's state machine, and turns the actions that it orders into steps.
     pub(super) fn call<R>(
         &mut self,
         desk: &mut Desk,
@@ -113,7 +113,7 @@ impl Sourced {
                     plane.send(packet, to, after);
                 }
                 Action::Discard { packet, why } => plane.discard(packet, why, true),
-                // A packet that refills its place would have to make way again.
+                // No port refills: a packet that took its place would have to make way again.
                 Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }
@@ -125,7 +125,7 @@ impl Sourced {
         self.messages.get(message)
     }
 
-    /// Frees a message whose packet has ended.
+    /// Frees a message whose packet has been freed.
     pub(super) fn release(&mut self, message: Handle) {
         debug_assert!(self.messages.live() > 0, "what is freed was stored");
         self.messages.remove(message);
