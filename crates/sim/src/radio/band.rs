@@ -4,28 +4,28 @@
 
 use crate::config::ChannelWidth;
 
-/// The part of a band that a node uses, as 20 MHz channels numbered from the lowest channel of the band.
+/// The channel of a node, in 20 MHz channels that are numbered from the lowest channel of the band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Band {
-    /// The channel in which the node contends.
+    /// Index of the 20 MHz channel in which the node contends.
     primary: u8,
     width: ChannelWidth,
 }
 
 /// For each group of adjacent channels at 5 GHz: its lowest channel, that channel's index in the band, and the number
-/// of channels. By these indices all wider channels begin at multiples of their widths.
+/// of channels. With these indices, every wider channel begins at a multiple of its width.
 const GROUPS: [(u8, u8, u8); 4] = [(36, 0, 8), (100, 8, 8), (132, 16, 4), (149, 24, 8)];
-/// Channels at 6 GHz, from 1 on in steps of 4.
+/// Number of channels at 6 GHz, from channel 1 on in steps of 4.
 const AT_6_GHZ: u8 = 59;
 
 impl Band {
-    /// A channel of this width that all nodes share.
+    /// Makes a channel of this width that all nodes share.
     pub(crate) const fn only(width: ChannelWidth) -> Self {
         Self { primary: 0, width }
     }
 
-    /// The channel of this width around the primary 20 MHz channel with this number. `high`: the channel is at 6 GHz
-    /// instead of 5 GHz. Errors: a channel that does not exist, with the nearest existing channel.
+    /// Makes the channel of this width around the primary 20 MHz channel with this number. `high`: it is at 6 GHz
+    /// instead of 5 GHz. Errors: the channel does not exist; the error names the nearest one that does.
     pub(crate) fn new(number: u8, width: ChannelWidth, high: bool) -> Result<Self, String> {
         let exists = |&number: &u8| Self::place(number, width, high).is_some();
         if let Some(primary) = Self::place(number, width, high) {
@@ -36,7 +36,7 @@ impl Band {
         Err(format!("at {band} GHz no channel of {width} MHz holds channel {number}; the nearest is {nearest}"))
     }
 
-    /// Returns the index in the band of a 20 MHz channel; none if no channel of this width contains it.
+    /// Returns the index in the band of a 20 MHz channel; `None` if no channel of this width contains it.
     fn place(number: u8, width: ChannelWidth, high: bool) -> Option<u8> {
         let all = 1_u8 << width as u8;
         if high {
@@ -53,12 +53,12 @@ impl Band {
         self.width
     }
 
-    /// The same primary channel in a channel no wider than this width.
+    /// Returns the same primary channel in a channel that is not wider than this width.
     pub(crate) fn at_most(self, width: ChannelWidth) -> Self {
         Self { width: self.width.min(width), ..self }
     }
 
-    /// Bitmask of the channels of a frame of this width around the primary one.
+    /// Returns a bitmask of the channels of a frame of this width around the primary one.
     pub(crate) const fn channels(self, width: ChannelWidth) -> u64 {
         let all = 1_u8 << width as u8;
         ((1 << all) - 1) << (self.primary / all * all)
@@ -76,7 +76,7 @@ impl Band {
         self.all().trailing_zeros()
     }
 
-    /// Bitmasks of the secondary channels of 20, 40 and 80 MHz.
+    /// Returns bitmasks of the secondary channels of 20, 40 and 80 MHz.
     pub(crate) const fn secondary(self) -> [u64; 3] {
         use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
         let [narrow, double, four, eight] =

@@ -11,13 +11,13 @@ use units::Decibels;
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) errors: Errors,
-    /// With an error model by SINR: the SINR above which nothing is lost in any mode of the standard.
+    /// If the error model depends on the SINR: the SINR above which nothing is lost in any mode of the standard.
     certain: f64,
-    /// With such a model: power in watts above which a frame at the data rate is never lost without interference.
+    /// With such a model: power in W above which a frame at the data rate is never lost unless there is interference.
     pub(super) needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
-    /// Powers and noise of single nodes, if any differ.
+    /// Powers, antennas and noise of single nodes, if some differ.
     ends: Option<Ends>,
     /// True if frames of extended range are sent.
     pub(super) extended: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Channel of a scenario's radio between nodes with these names.
+    /// Makes the channel of a scenario's radio between nodes with these names.
     pub(crate) fn new(radio: &Radio, names: &[String], seed: u64) -> Result<Self, Refusal> {
         let errors = Errors::new(radio)?;
         let fading = Fading::new(radio)?;
@@ -42,27 +42,27 @@ impl Channel {
         Ok(Self { errors, certain, needed, fading, shadowing, ends: None, extended: false, tuned: Vec::new() })
     }
 
-    /// The same channel, with or without frames of extended range.
+    /// Returns the same channel, with or without frames of extended range.
     pub(crate) fn extended(self, extended: bool) -> Self {
         Self { extended, ..self }
     }
 
-    /// The same channel between nodes with their own powers, antennas and noise.
+    /// Returns the same channel between nodes with their own powers, antennas and noise.
     pub(crate) fn between(self, ends: Option<Ends>) -> Self {
         Self { ends, ..self }
     }
 
-    /// The same channel between nodes in their own bands.
+    /// Returns the same channel between nodes in their own bands.
     pub(crate) fn tuned(self, bands: &[Band]) -> Self {
         Self { tuned: bands.iter().map(|band| band.all()).collect(), ..self }
     }
 
-    /// True if the nodes' channels overlap.
+    /// True if the channels of two nodes overlap.
     pub(super) fn joins(&self, a: u32, b: u32) -> bool {
         self.tuned.is_empty() || self.tuned[a as usize] & self.tuned[b as usize] != 0
     }
 
-    /// A channel whose only effect is path loss by distance.
+    /// Makes a channel whose only effect is path loss over distance.
     #[cfg(test)]
     pub(super) fn clear() -> Self {
         Self {
@@ -77,19 +77,19 @@ impl Channel {
         }
     }
 
-    /// The same channel with the mean power on every link, between nodes with the settings of `[radio]`.
+    /// Returns the same channel, but with the mean power on every link and all nodes as in `[radio]`.
     pub(super) fn without_shadowing(&self) -> Self {
         Self { shadowing: None, ends: None, ..self.clone() }
     }
 
-    /// Default of the capture threshold.
+    /// Returns the default capture threshold.
     pub(super) fn capture_threshold(&self) -> Decibels {
         Decibels::new(if matches!(self.errors, Errors::Snr(_)) { 4.0 } else { 10.0 })
     }
 
-    /// Mean powers in watts below which signals are ignored, given that signals stronger than `threshold` count by
-    /// themselves and frames from `receive` on are decoded. A signal below this power cannot rise to `threshold` except
-    /// by very rare fading, and has less than a tenth of the noise, or of the power that affects the weakest frame.
+    /// Returns the mean power in W below which signals are ignored. A signal above `threshold` counts even alone, and
+    /// frames from power `receive` on are decoded. A weaker signal rises to `threshold` only by very rare fading. It
+    /// has less than a tenth of the noise, or of the power that affects the weakest frame.
     pub(super) fn least_power(&self, threshold: f64, receive: f64) -> f64 {
         let luck = self.fading.map_or(1.0, Fading::luck);
         let disturbs = match &self.errors {
@@ -102,13 +102,13 @@ impl Channel {
         threshold.min(disturbs) / luck
     }
 
-    /// Factor of the power from one node to another: shadowing, and the nodes' own powers and antennas.
+    /// Returns the factor of the power from one node to another: shadowing, and the nodes' own powers and antennas.
     pub(super) fn gain(&self, from: u32, to: u32) -> f64 {
         let shadowing = self.shadowing.as_ref().map_or(1.0, |shadowing| shadowing.gain(from, to));
         self.ends.as_ref().map_or(shadowing, |ends| shadowing * ends.gain(from, to))
     }
 
-    /// Factor that at most one pair in a million exceeds.
+    /// Returns the factor that at most one pair of nodes in a million exceeds.
     pub(super) fn largest_gain(&self) -> f64 {
         self.shadowing.as_ref().map_or(1.0, Shadowing::luck) * self.ends.as_ref().map_or(1.0, Ends::most)
     }

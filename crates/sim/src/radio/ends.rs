@@ -1,8 +1,8 @@
-//! Nodes' own transmit power, antenna and noise at the ends of a link, relative to those of `[radio]`.
+//! Transmit power, antenna and noise of single nodes at the ends of a link, relative to those of `[radio]`.
 
 use units::{Decibels, Power};
 
-/// Own factors of every node, by address.
+/// The factors of every node, in order of address.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends(Vec<End>);
 
@@ -15,7 +15,7 @@ struct End {
 }
 
 impl Ends {
-    /// Factors of nodes with these powers, antenna gains and noise figures, next to a common power and noise figure.
+    /// Makes the factors of nodes with these powers, antenna gains and noise figures, relative to common ones.
     pub(crate) fn new(
         nodes: impl Iterator<Item = (Power, Decibels, Decibels)>,
         (power, figure): (Power, Decibels),
@@ -30,18 +30,18 @@ impl Ends {
         ends
     }
 
-    /// Factor of the power that one node receives from another.
+    /// Returns the factor of the power that one node receives from another.
     pub(super) fn gain(&self, from: u32, to: u32) -> f64 {
         self.0[from as usize].sends * self.0[to as usize].hears
     }
 
-    /// The largest factor between any two nodes.
+    /// Returns the largest factor between any two nodes.
     pub(super) fn most(&self) -> f64 {
         let most = |of: fn(&End) -> f64| self.0.iter().map(of).fold(0.0, f64::max);
         most(|end| end.sends) * most(|end| end.hears)
     }
 
-    /// Factors of the noise, by node, if some differ from 1.
+    /// Returns the factor of each node's noise, if some differ from 1.
     #[expect(clippy::float_cmp, reason = "a ratio of equals is one")]
     pub(crate) fn noise(&self) -> Option<Vec<f64>> {
         let noise = || self.0.iter().map(|end| end.noise);

@@ -1,30 +1,30 @@
-//! Durations of frame exchanges on a channel without other traffic: the inputs of analytic models of the DCF.
+//! Durations of frame exchanges on a channel without other traffic. They are the inputs of analytic models of the DCF.
 
 use super::settings::Refusal;
 use super::timing::{MAC_OVERHEAD, Timing};
 use crate::config::{Mac, Radio, RtsThreshold};
 use units::{Bytes, Duration};
 
-/// Durations of a unicast packet under the DCF, alone in its frame.
+/// Durations for a unicast packet under the DCF that is alone in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// One back-off slot.
     pub slot: Duration,
-    /// Smallest contention window: back-off is drawn from 0 to this.
+    /// Smallest contention window: a back-off is drawn from 0 to this number of slots.
     pub cw_min: u16,
-    /// Largest contention window.
+    /// Largest contention window, in slots.
     pub cw_max: u16,
-    /// Time from the first bit sent until another node may count slots: RTS and CTS if used, the frame, ACK, and DIFS.
+    /// Time from the first bit until another node may count slots: RTS and CTS if used, data frame, ACK and DIFS.
     pub success: Duration,
-    /// The same time for a first frame without response: the RTS if used, or the data frame, and DIFS.
+    /// The same time if there is no response to the first frame: this frame (RTS if used, otherwise data) and DIFS.
     pub collision: Duration,
 }
 
 impl Exchange {
-    /// Durations of a packet of `bytes` below the MAC's header, including the headers of IP and LLC.
+    /// Computes the durations for a packet of `packet` bytes without the MAC's header, but with those of IP and LLC.
     ///
     /// # Errors
-    /// Rates that the standard lacks.
+    /// Rates that the standard does not have.
     pub fn new(radio: &Radio, mac: &Mac, packet: Bytes) -> Result<Self, String> {
         let refused = |refusal: Refusal| refusal.why;
         let timing = Timing::new(radio).map_err(refused)?;

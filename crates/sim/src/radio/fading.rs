@@ -1,12 +1,12 @@
-//! Variation of a signal's power around the mean at its distance: log-normal shadowing, the same for the whole run and
-//! in both directions of a pair of nodes, and fast fading, another for every frame and listener.
+//! How a signal's power varies around the mean at its distance. Log-normal shadowing is the same for the whole run and
+//! in both directions between two nodes. Fast fading differs for every frame and listener.
 
 use super::settings::Refusal;
 use crate::config::{FadingModel, Radio};
 use crate::engine::{Purpose, Stream};
 use units::refuse_if;
 
-/// Fast fading: the power of a frame over its mean has a gamma distribution with this shape and mean 1.
+/// Fast fading: a frame's power divided by its mean has a gamma distribution with this shape and mean 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fading {
     /// Shape 1: an exponential distribution.
@@ -14,20 +14,20 @@ pub(crate) enum Fading {
     Nakagami(f64),
 }
 
-/// Shadowing depends on the names of two nodes, so that a new node changes no other pair's.
+/// Log-normal shadowing. It depends on the names of two nodes, so a new node does not change that of other pairs.
 #[derive(Clone, Debug)]
 pub(crate) struct Shadowing {
-    /// Standard deviation in decibels.
+    /// Standard deviation in dB.
     sigma: f64,
     seed: u64,
     names: Vec<u64>,
 }
 
-/// Share of frames that fading raises by more than the model considers: it ignores signals that matter only to them.
+/// Share of frames that fading raises by more than the model considers: signals that matter only to them are ignored.
 pub(super) const NEGLECTED: f64 = 1e-6;
 
 impl Fading {
-    /// Fading of a scenario's radio, if it has any.
+    /// Returns the fading of a scenario's radio, if it has any.
     pub(crate) fn new(radio: &Radio) -> Result<Option<Self>, Refusal> {
         let settings = &radio.fading;
         if settings.nakagami_m.is_some() && settings.model != FadingModel::Nakagami {
@@ -44,14 +44,14 @@ impl Fading {
             FadingModel::Rayleigh => return Ok(Some(Self::Rayleigh)),
             FadingModel::Nakagami => settings.nakagami_m.unwrap_or(1.5),
         };
-        // Below 0.5 there is no such distribution; at 1000 the power varies by 3 %.
+        // A shape below 0.5 is not possible; with 1000 the power varies by 3 %.
         if !(0.5..=1000.0).contains(&shape) {
             return Err(Refusal::new("fading.nakagami_m", "m must be between 0.5 and 1000"));
         }
         Ok(Some(Self::Nakagami(shape)))
     }
 
-    /// Power of a frame over its mean.
+    /// Draws the power of a frame, divided by its mean.
     pub(super) fn draw(self, random: &mut Stream) -> f64 {
         match self {
             Self::Rayleigh => random.exponential(),
@@ -59,8 +59,8 @@ impl Fading {
         }
     }
 
-    /// Factor that at most a share [`NEGLECTED`] of the frames exceeds, by Chernoff's bound for a gamma distribution,
-    /// P(X > x) <= (x e^(1 - x))^m.
+    /// Returns the factor that at most a share [`NEGLECTED`] of the frames exceeds. It follows from Chernoff's bound
+    /// for a gamma distribution, P(X > x) <= (x e^(1 - x))^m.
     pub(super) fn luck(self) -> f64 {
         let (mut low, mut high) = (1.0, 2.0);
         let shape = match self {
@@ -81,14 +81,14 @@ impl Fading {
 }
 
 impl Shadowing {
-    /// Shadowing of a scenario's radio between nodes with these names, if it has any.
+    /// Returns the shadowing of a scenario's radio between nodes with these names, if it has any.
     pub(crate) fn new(radio: &Radio, names: &[String], seed: u64) -> Option<Self> {
         let sigma = radio.fading.shadowing?.as_db();
         let names = names.iter().map(|name| Stream::key(name)).collect();
         (sigma > 0.0).then_some(Self { sigma, seed, names })
     }
 
-    /// Factor by which the power between two nodes departs from the mean.
+    /// Returns the factor by which the power between two nodes differs from the mean.
     pub(super) fn gain(&self, a: u32, b: u32) -> f64 {
         let [a, b] = [a, b].map(|node| self.names[node as usize]);
         let pair = [a.min(b).to_le_bytes(), a.max(b).to_le_bytes()];
@@ -96,7 +96,7 @@ impl Shadowing {
         libm::pow(10.0, self.sigma * random.normal() / 10.0)
     }
 
-    /// Factor that at most one pair in a million exceeds: 4.75 standard deviations of a normal distribution.
+    /// Returns the factor that at most one pair in a million exceeds: 4.75 standard deviations of a normal one.
     pub(super) fn luck(&self) -> f64 {
         libm::pow(10.0, 4.75 * self.sigma / 10.0)
     }

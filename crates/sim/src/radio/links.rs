@@ -1,9 +1,8 @@
-//! Links between nodes: the listeners of every sender, nearest first.
+//! Links between nodes: for every sender its listeners, the nearest first.
 //!
-//! The links of nodes that stand still are computed once. The listeners of a node that may have moved, or from which
-//! others may have moved away, are computed again when the node starts to send. A frame then keeps the distances at its
-//! start. Between two frames nothing is computed. A node that is off the air has no links, and is not in any other
-//! node's.
+//! The links of nodes that stand still are computed once. A sender's listeners are computed again when it starts to
+//! send if it or others may have moved. A frame keeps the distances at its start; nothing is computed between two
+//! frames. A node that is off the air has no links, and no other node has a link to it.
 
 use super::channel::Channel;
 use super::propagation::{BOOST, Link, Model, Reception};
@@ -11,45 +10,45 @@ use crate::config::Radio;
 use crate::motion::{Motion, Position};
 use units::{Duration, Instant};
 
-/// Largest change of a distance, in metres, for which links are kept.
+/// Links are kept until a distance may have changed by more than this, in metres.
 const TOLERANCE: f64 = 0.01;
-/// Share by which a neighbourhood is larger than the reach, so that it stays valid for a while.
+/// Share by which a neighbourhood is larger than the range that counts, so that it stays valid for a while.
 const SKIN: f64 = 0.125;
-/// Number of neighbours above which sorting them anew is cheaper than inserting each in order.
+/// Number of neighbours above which a new sort is cheaper than inserting each in order.
 const MANY: usize = 64;
 
-/// All links, updated sender by sender.
+/// All links. They are updated one sender at a time.
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
     pub(crate) reception: Reception,
-    /// The weakest power in attowatts that is decoded in some format; other formats may need more.
+    /// The least power, in attowatts, at which frames of some format are decoded. Other formats may need more.
     least: u64,
-    /// `None` if no node ever moves.
+    /// State for links of moving nodes; `None` if no node ever moves.
     pub(super) moving: Option<Box<Moving>>,
 }
 
-/// State for computing links again.
+/// What is needed to compute links again.
 pub(super) struct Moving {
     model: Model,
     motion: Motion,
     grid: Grid,
     filled: Instant,
     senders: Vec<Sender>,
-    /// Lifetime of links.
+    /// Time for which links are valid.
     lasts: Duration,
-    /// Lifetime of neighbourhoods and of the grid.
+    /// Time for which neighbourhoods and the grid are valid.
     skin_lasts: Duration,
-    /// Number of [changes](Motion::changes) before the grid was filled.
+    /// Number of [changes](Motion::changes) when the grid was last filled.
     filled_before: usize,
 }
 
-/// Neighbourhood of a sender: the nodes within its reach and the skin around it.
+/// A sender's links, and its neighbourhood: the nodes in its range and in the margin around it.
 #[derive(Default)]
 struct Sender {
     links_made: Instant,
     near: Vec<Near>,
     near_made: Instant,
-    /// Number of [changes](Motion::changes) before both were made.
+    /// Number of [changes](Motion::changes) when both were last made.
     made_before: usize,
 }
 
@@ -84,7 +83,7 @@ impl Links {
                     }
                 });
                 links.sort_unstable_by_key(|link: &Link| (link.delay, link.to));
-                // A copy without spare capacity.
+                // The copy has no spare capacity.
                 of.push(links.clone());
                 links.clear();
             }
@@ -94,7 +93,7 @@ impl Links {
             filled: start,
             senders: nodes_of(nodes).map(|_| Sender::default()).collect(),
             lasts: Duration::from_secs_f64(TOLERANCE / 2.0 / top_speed),
-            // Rounded down, so that rounding never lets a neighbour slip in.
+            // The time is rounded down, so that rounding never lets a neighbour enter unnoticed.
             skin_lasts: Duration::from_secs_f64(0.999 * SKIN * reach / 2.0 / top_speed),
             filled_before: 0,
             model,
@@ -109,18 +108,18 @@ impl Links {
         Self { of, reception, least, moving: Some(Box::new(moving)) }
     }
 
-    /// Constant links, as given.
+    /// Makes constant links, as given.
     #[cfg(test)]
     pub(crate) fn fixed(of: Vec<Vec<Link>>, reception: Reception) -> Self {
         Self { of, reception, least: u64::MAX, moving: None }
     }
 
-    /// Listeners of `from`.
+    /// Returns the listeners of `from`.
     pub(crate) fn of(&self, from: u32) -> &[Link] {
         &self.of[from as usize]
     }
 
-    /// Listeners of `from` that can decode its frames in some format.
+    /// Returns those listeners of `from` that can decode its frames in some format.
     pub(crate) fn decoding(&self, from: u32) -> impl Iterator<Item = &Link> {
         self.of(from).iter().filter(|link| link.decodable || link.power >= self.least)
     }
@@ -129,7 +128,7 @@ impl Links {
         self.of.len()
     }
 
-    /// Upper bound of the propagation delay of signals that are decoded.
+    /// Returns an upper bound of the propagation delay of signals that are decoded.
     pub(crate) fn longest_delay(&self) -> Duration {
         if let Some(moving) = &self.moving {
             return Model::delay(moving.model.decodable_reach().min(moving.motion.extent()));
@@ -153,7 +152,7 @@ impl Links {
 }
 
 impl Moving {
-    /// Collects all nodes that can come within the reach of `from` before the skin is used up.
+    /// Collects all nodes that can come into the range of `from` while its neighbourhood is valid.
     fn find_neighbourhood(&mut self, from: u32, now: Instant) {
         let Self { model, motion, grid, senders, .. } = self;
         let made_before = motion.changes.partition_point(|&change| change <= now);
@@ -200,7 +199,7 @@ impl Moving {
     }
 }
 
-/// Sorts by distance; the order has changed little since the last time.
+/// Sorts nodes by distance. Their order has changed little since the last time.
 fn sort(near: &mut [Near]) {
     if near.len() >= MANY {
         near.sort_unstable_by_key(|other| (other.delay, other.node));
@@ -221,23 +220,23 @@ fn nodes_of(count: usize) -> std::ops::Range<u32> {
     0..u32::try_from(count).expect("fewer than 2^32 nodes")
 }
 
-/// Nodes by square cells. Only occupied cells take memory, however large the plane is.
+/// Nodes in square cells. Only occupied cells take memory, however large the plane is.
 #[derive(Debug)]
 pub(super) struct Grid {
-    /// The side of a cell, in metres.
+    /// Side of a cell, in metres.
     side: f64,
-    /// (row, column, node), sorted.
+    /// Row, column and node of each entry, sorted.
     cells: Vec<(i64, i64, u32)>,
 }
 
 impl Grid {
-    /// An empty grid. The best side is the distance of the queries; any side gives correct results.
+    /// Makes an empty grid. Queries are fastest if `side` is their distance; any side gives correct results.
     pub(super) fn new(side: f64) -> Self {
-        // Finite, so that no quotient below is undefined.
+        // The side is finite, so that no quotient below is undefined.
         Self { side: side.clamp(1.0, f64::MAX / 4.0), cells: Vec::new() }
     }
 
-    /// Puts nodes 0, 1, ... at `positions`, replacing their former ones.
+    /// Puts nodes 0, 1, ... at `positions`; their former positions are replaced.
     pub(super) fn fill(&mut self, positions: impl Iterator<Item = Position>) {
         let cells =
             positions.zip(0..).map(|(position, node)| (cell(position.y, self.side), cell(position.x, self.side), node));
@@ -246,9 +245,9 @@ impl Grid {
         self.cells.sort_unstable();
     }
 
-    /// Calls `found` with every node within `radius` of `position`, and with some farther nodes.
+    /// Calls `found` with every node within `radius` of `position`, and with some nodes farther away.
     pub(super) fn around(&self, position: Position, radius: f64, mut found: impl FnMut(u32)) {
-        // Rounding keeps order: a node within the radius is never in a cell before the first or after the last.
+        // Rounding keeps the order: a node within the radius is never in a cell before the first or after the last.
         let [bottom, top] = [position.y - radius, position.y + radius].map(|y| cell(y, self.side));
         let [left, right] = [position.x - radius, position.x + radius].map(|x| cell(x, self.side));
         let mut rest = &self.cells[self.cells.partition_point(|&(row, ..)| row < bottom)..];

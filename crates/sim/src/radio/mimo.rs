@@ -1,8 +1,8 @@
-//! Modes of MIMO-OFDM: HT, VHT and HE PPDUs for a single user, and a user's part of HE PPDUs for several.
+//! Modes of MIMO-OFDM: HT, VHT and HE PPDUs for one user, and one user's part of HE PPDUs for several.
 //!
 //! Sources: IEEE 802.11-2020, clause 19 (HT-mixed format; MCS parameters in 19.5), clause 21 (VHT; 21.5) and IEEE
-//! 802.11ax-2021, clause 27 (HE SU and HE ER SU; 27.5). Rates follow from the data subcarriers (tables 19-6, 21-5 and, for the RUs
-//! that fill a channel, 27-13 to 27-15), modulation and code of an MCS and the duration of a symbol.
+//! 802.11ax-2021, clause 27 (HE SU and HE ER SU; 27.5). Rates follow from the number of data subcarriers (tables 19-6,
+//! 21-5 and, for RUs that fill a channel, 27-13 to 27-15), modulation and code of an MCS, and the duration of a symbol.
 
 mod extension;
 
@@ -10,7 +10,7 @@ use super::ru::Ru;
 use crate::config::{ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Standard};
 use units::{Bytes, Duration, Rate};
 
-/// Bits before the PSDU (SERVICE) of every OFDM frame, and tail bits after it that reset the convolutional encoder.
+/// Number of bits (SERVICE) before the PSDU of every OFDM frame; then of tail bits after it, which reset the encoder.
 pub(super) const SERVICE: u64 = 16;
 pub(super) const TAIL: u64 = 6;
 
@@ -29,7 +29,7 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mimo {
     format: Format,
-    /// Modulation and code: the MCS of one stream.
+    /// Modulation and code, as the MCS of one stream.
     coding: u8,
     streams: u8,
     width: ChannelWidth,
@@ -37,27 +37,27 @@ pub struct Mimo {
     extent: Extent,
 }
 
-/// Guard interval, packet padding and kind of code in one byte. A [`Mode`](super::Mode) of eight bytes then has a byte
+/// Guard interval, packet padding and kind of code in one byte. A [`Mode`](super::Mode) of eight bytes thus has a byte
 /// for its discriminant, so that modes are compared in a few instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest(u8);
 
-/// The tones of a frame, which determine its preamble.
+/// Which tones a frame has. They determine its preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
-    /// All of the channel.
+    /// All tones of the channel.
     Channel,
-    /// An RU of an HE MU or TB PPDU, whose preamble has this many more symbols of 4 us than an HE SU PPDU's.
+    /// The tones of an RU of an HE MU or TB PPDU. Its preamble has this many more symbols of 4 us than an HE SU PPDU's.
     Part(Ru, u8),
     /// The tones of an HE ER SU PPDU.
     Extended(ExtendedRange),
 }
 
-/// Data bits of a subcarrier and stream in a symbol, in twelfths, by MCS of one stream: BPSK 1/2, QPSK 1/2 and 3/4, 16-QAM
-/// 1/2 and 3/4, 64-QAM 2/3, 3/4 and 5/6, 256-QAM 3/4 and 5/6, 1024-QAM 3/4 and 5/6.
+/// Data bits per subcarrier and stream in a symbol, in twelfths, for each MCS of one stream: BPSK 1/2, QPSK 1/2 and
+/// 3/4, 16-QAM 1/2 and 3/4, 64-QAM 2/3, 3/4 and 5/6, 256-QAM 3/4 and 5/6, 1024-QAM 3/4 and 5/6.
 pub const TWELFTHS: [u64; 12] = [6, 12, 18, 24, 36, 48, 54, 60, 72, 80, 90, 100];
 
-/// Combinations of width, streams and MCS that VHT lacks (21.5), since they do not fill whole bits of every encoder.
+/// Combinations of width, streams and MCS that VHT does not have (21.5): they do not fill whole bits of every encoder.
 const EXCLUDED: [(ChannelWidth, u8, u8); 10] = [
     (ChannelWidth::Mhz20, 1, 9),
     (ChannelWidth::Mhz20, 2, 9),
@@ -72,7 +72,7 @@ const EXCLUDED: [(ChannelWidth, u8, u8); 10] = [
 ];
 
 impl Format {
-    /// The format of a standard's data frames; none before 802.11n.
+    /// Returns the format of a standard's data frames; `None` before 802.11n.
     pub const fn of(standard: Standard) -> Option<Self> {
         match standard {
             Standard::B | Standard::A | Standard::G => None,
@@ -82,7 +82,7 @@ impl Format {
         }
     }
 
-    /// The highest MCS of one stream.
+    /// Returns the highest MCS of one stream.
     pub const fn highest(self) -> u8 {
         match self {
             Self::Ht => 7,
@@ -91,7 +91,7 @@ impl Format {
         }
     }
 
-    /// Largest number of streams.
+    /// Returns the largest number of streams.
     pub const fn most_streams(self) -> u8 {
         match self {
             Self::Ht => 4,
@@ -99,7 +99,7 @@ impl Format {
         }
     }
 
-    /// Widths, narrowest first.
+    /// Returns the channel widths, narrowest first.
     pub const fn widths(self) -> &'static [ChannelWidth] {
         use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
         match self {
@@ -108,7 +108,7 @@ impl Format {
         }
     }
 
-    /// Guard intervals, most robust first.
+    /// Returns the guard intervals, most robust first.
     pub const fn guards(self) -> &'static [GuardInterval] {
         use GuardInterval::{Double, Long, Quadruple, Short};
         match self {
@@ -171,8 +171,8 @@ impl Mimo {
         exists.then_some(Self { format, coding, streams, width, rest, extent })
     }
 
-    /// The mode in which a station with this mode sends to a station with `other`, if each supports all formats, widths
-    /// and streams up to its own: those that both support, and the sender's modulation and code as far as these allow.
+    /// Returns the mode in which a station with this mode sends to one with `other`; each supports all formats, widths
+    /// and streams up to its own. It has what both support, and the sender's modulation and code as far as possible.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
         let format = self.format.min(other.format);
@@ -187,7 +187,7 @@ impl Mimo {
         modes.next().unwrap_or(self)
     }
 
-    /// This mode or, in a narrower channel, the fastest mode that exceeds this mode in nothing.
+    /// Returns this mode or, in a narrower channel, the fastest mode that exceeds it in no parameter.
     #[must_use]
     pub(crate) fn at_most(self, width: ChannelWidth) -> Self {
         if self.width <= width {
@@ -198,14 +198,14 @@ impl Mimo {
         Self { extent: self.extent, rest: self.rest, ..narrow }
     }
 
-    /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU the symbols of
-    /// HE-SIG-B (27.3.4), in an HE TB PPDU one for a longer HE-STF.
+    /// Returns this HE mode within an RU, after a preamble with `longer` more symbols of 4 us. In an HE MU PPDU these
+    /// are the symbols of HE-SIG-B (27.3.4); in an HE TB PPDU there is one, for a longer HE-STF.
     #[must_use]
     pub(crate) const fn within(self, ru: Ru, longer: u8) -> Self {
         Self { extent: Extent::Part(ru, longer), ..self }
     }
 
-    /// This mode in an HE ER SU PPDU, if any: over 20 MHz with one stream, MCS 0 to 2, over the upper 106 tones MCS 0.
+    /// Returns this mode in an HE ER SU PPDU if possible: over 20 MHz one stream and MCS 0 to 2, over 106 tones MCS 0.
     #[must_use]
     pub(crate) fn extended(self, tones: ExtendedRange) -> Option<Self> {
         let exists = self.format == Format::He
@@ -214,43 +214,43 @@ impl Mimo {
         exists.then_some(Self { extent: Extent::Extended(tones), ..self })
     }
 
-    /// The tones of an HE ER SU PPDU; none for another PPDU.
+    /// Returns the tones of an HE ER SU PPDU; `None` for another PPDU.
     pub const fn extended_range(self) -> Option<ExtendedRange> {
         if let Extent::Extended(tones) = self.extent { Some(tones) } else { None }
     }
 
-    /// The same mode with another guard interval, which its format has.
+    /// Returns the same mode with another guard interval. Its format must have that interval.
     #[must_use]
     pub(crate) const fn guarded(self, guard: GuardInterval) -> Self {
         Self { rest: Rest::new(guard, self.rest.padding(), self.has_ldpc()), ..self }
     }
 
-    /// The same mode with LDPC, or with the convolutional code.
+    /// Returns the same mode with LDPC, or with the convolutional code.
     #[must_use]
     pub(crate) const fn coded(self, ldpc: bool) -> Self {
         Self { rest: Rest::new(self.guard(), self.rest.padding(), ldpc), ..self }
     }
 
-    /// True if the mode has LDPC, false if the convolutional code.
+    /// True if the mode has LDPC; false if it has the convolutional code.
     pub const fn has_ldpc(self) -> bool {
         self.rest.has_ldpc()
     }
 
-    /// The mode of a BlockAck in an HE TB PPDU for data of this mode: one stream, the code of the mandatory rate of other
-    /// responses (BPSK, QPSK and 16-QAM 1/2), a guard interval that such PPDUs have (27.3.4).
+    /// Returns the mode of a BlockAck in an HE TB PPDU for data in this mode: one stream, the code of the mandatory
+    /// rate of other responses (BPSK, QPSK and 16-QAM 1/2), and a guard interval of such PPDUs (27.3.4).
     #[must_use]
     pub(crate) fn response(self, ru: Ru) -> Self {
         let coding = [0, 1, 1, 3][usize::from(self.coding.min(3))];
         Self { coding, streams: 1, ..self }.guarded(GuardInterval::Double).within(ru, 1)
     }
 
-    /// The same mode over the whole channel.
+    /// Returns the same mode over the whole channel.
     #[must_use]
     pub(crate) const fn alone(self) -> Self {
         Self { extent: Extent::Channel, ..self }
     }
 
-    /// The RU of a user's part of a PPDU.
+    /// Returns the RU of a user's part of a PPDU.
     pub const fn ru(self) -> Option<Ru> {
         if let Extent::Part(ru, _) = self.extent { Some(ru) } else { None }
     }
@@ -270,12 +270,12 @@ impl Mimo {
         all
     }
 
-    /// PPDU format.
+    /// Returns the PPDU format.
     pub const fn format(self) -> Format {
         self.format
     }
 
-    /// MCS index in the numbering of the format: HT's counts the streams.
+    /// Returns the MCS index as the format numbers it. HT counts the streams in the index.
     pub const fn mcs(self) -> u8 {
         match self.format {
             Format::Ht => 8 * (self.streams - 1) + self.coding,
@@ -283,38 +283,38 @@ impl Mimo {
         }
     }
 
-    /// Modulation and code: the MCS of one stream.
+    /// Returns modulation and code, as the MCS of one stream.
     pub const fn coding(self) -> u8 {
         self.coding
     }
 
-    /// Number of spatial streams.
+    /// Returns the number of spatial streams.
     pub const fn streams(self) -> u8 {
         self.streams
     }
 
-    /// Bandwidth.
+    /// Returns the bandwidth.
     pub const fn width(self) -> ChannelWidth {
         self.width
     }
 
-    /// Guard interval before each symbol.
+    /// Returns the guard interval before each symbol.
     pub const fn guard(self) -> GuardInterval {
         self.rest.guard()
     }
 
-    /// Coded bits of a symbol (NCBPS).
+    /// Returns the number of coded bits in a symbol (NCBPS).
     fn coded_bits(self) -> u64 {
         let bits = [1, 2, 2, 4, 4, 6, 6, 6, 8, 8, 10, 10][usize::from(self.coding)];
         self.subcarriers() * u64::from(self.streams) * bits
     }
 
-    /// Data bits of a symbol, in twelfths.
+    /// Returns the number of data bits in a symbol, in twelfths.
     const fn twelfths(self) -> u64 {
         self.subcarriers() * self.streams as u64 * TWELFTHS[self.coding as usize]
     }
 
-    /// Data subcarriers (NSD).
+    /// Returns the number of data subcarriers (NSD).
     pub(crate) const fn subcarriers(self) -> u64 {
         match self.extent {
             Extent::Channel => {}
@@ -332,12 +332,12 @@ impl Mimo {
         }
     }
 
-    /// Data bits of a symbol (NDBPS), rounded down.
+    /// Returns the number of data bits in a symbol (NDBPS), rounded down.
     pub(super) const fn bits_per_symbol(self) -> u64 {
         self.twelfths() / 12
     }
 
-    /// Duration of a symbol with its guard interval, in nanoseconds.
+    /// Returns the duration of a symbol with its guard interval, in nanoseconds.
     pub(super) const fn symbol(self) -> u64 {
         let useful = match self.format {
             Format::Ht | Format::Vht => 3_200,
@@ -346,12 +346,12 @@ impl Mimo {
         useful + self.guard().nanos()
     }
 
-    /// Bits per second, rounded down.
+    /// Returns the rate in bits per second, rounded down.
     pub(super) const fn rate(self) -> Rate {
         Rate::bps(self.twelfths() * 1_000_000_000 / (12 * self.symbol()))
     }
 
-    /// Duration of preamble and PHY header.
+    /// Returns the duration of preamble and PHY header, which is the sum of these fields, in us.
     ///
     /// - HT-mixed (19.3.2): L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, HT-LTFs of 4 us.
     /// - VHT (21.3.2): L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4, VHT-SIG-B 4.
@@ -377,19 +377,19 @@ impl Mimo {
         })
     }
 
-    /// Bits of a PSDU's symbols that are not data: SERVICE, and a tail for each encoder. HE counts as one encoder
-    /// (LDPC, which wide channels need, has no tail and may have one more symbol).
+    /// Returns how many bits of a PSDU's symbols are not data: SERVICE, and a tail for each encoder. HE counts as one
+    /// encoder (LDPC, which wide channels need, has no tail and may have one more symbol).
     fn around(self) -> u64 {
         SERVICE + TAIL * self.encoders()
     }
 
-    /// Number of convolutional encoders.
+    /// Returns the number of convolutional encoders.
     fn encoders(self) -> u64 {
         match self.format {
             Format::He => 1,
-            // 19.5: a second one above 300 Mb/s.
+            // 19.5: there is a second encoder above 300 Mb/s.
             Format::Ht => 1 + u64::from(self.bits_per_symbol() > 1_200),
-            // 21.5: the fewest with at most 2160 bits of a symbol each, in whole bits.
+            // 21.5: the fewest encoders that have at most 2160 bits of a symbol each, in whole bits.
             Format::Vht => {
                 let (bits, coded) = (self.bits_per_symbol(), self.coded_bits());
                 let puncture = [2, 2, 4, 2, 4, 3, 4, 6, 4, 6][usize::from(self.coding)];
@@ -399,23 +399,23 @@ impl Mimo {
         }
     }
 
-    /// Duration of `psdu` bytes after the header, without a signal extension.
+    /// Returns the duration of `psdu` bytes after the header, without a signal extension.
     #[inline(never)]
     pub(super) fn payload(self, psdu: Bytes) -> Duration {
         let bits = psdu.bits() + self.around();
         let nanos = bits.div_ceil(self.bits_per_symbol()) * self.symbol();
-        // 19.4.3, 21.4.3: short symbols fill up to a whole number of long ones.
+        // 19.4.3, 21.4.3: short symbols are padded to a whole number of long ones.
         let data = if self.guard() == GuardInterval::Short { nanos.next_multiple_of(4_000) } else { nanos };
         let extended = if self.rest.padding() == PacketPadding::Us0 { data } else { data + self.extension_after(bits) };
         Duration::from_nanos(extended)
     }
 
-    /// See [`Mode::share`](super::Mode::share).
+    /// Does what [`Mode::share`](super::Mode::share) says.
     pub(super) fn share(self, bytes: Bytes) -> Duration {
         Duration::from_nanos((bytes.bits() * 12 * self.symbol()).div_ceil(self.twelfths()))
     }
 
-    /// Data bits that fit into `nanos` after the header; a value below zero counts as none.
+    /// Returns how many data bits fit into `nanos` after the header; zero if none do.
     pub(super) fn fits(self, nanos: u64) -> u64 {
         if self.rest.padding() != PacketPadding::Us0 {
             return self.bits_before_extension(nanos).saturating_sub(self.around());

@@ -1,6 +1,6 @@
 //! Modes: modulation, rate and preamble of a frame.
 //!
-//! Sources: IEEE 802.11-2016, clauses 15 to 18 (DSSS, HR/DSSS, OFDM, ERP-OFDM); those of MIMO-OFDM: `mimo.rs`.
+//! Sources: IEEE 802.11-2016, clauses 15 to 18 (DSSS, HR/DSSS, OFDM, ERP-OFDM). `mimo.rs` names those of MIMO-OFDM.
 
 use super::mimo::{Mimo, SERVICE, TAIL};
 use crate::config::{Preamble, Standard};
@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Rate};
 /// Mode of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// 802.11b: DSSS at 1 and 2 Mb/s, CCK at 5.5 and 11 Mb/s.
+    /// 802.11b: DSSS at 1 and 2 Mb/s, and CCK at 5.5 and 11 Mb/s.
     Dsss {
         /// Rate of the payload.
         rate: DsssRate,
@@ -20,7 +20,7 @@ pub enum Mode {
     Ofdm(OfdmRate),
     /// 802.11n, ac and ax.
     Mimo(Mimo),
-    /// Any rate: symbols of 4 us behind the HT-mixed preamble of one stream.
+    /// Any rate: symbols of 4 us after the HT-mixed preamble of one stream.
     Nominal {
         /// Rate of the payload in kb/s.
         kbps: u32,
@@ -57,7 +57,7 @@ impl DsssRate {
     /// All rates, slowest first.
     pub const ALL: [Self; 4] = [Self::K1000, Self::K2000, Self::K5500, Self::K11000];
 
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     pub const fn rate(self) -> Rate {
         Rate::kbps([1_000, 2_000, 5_500, 11_000][self as usize])
     }
@@ -67,14 +67,14 @@ impl OfdmRate {
     /// All rates, slowest first.
     pub const ALL: [Self; 8] = [Self::M6, Self::M9, Self::M12, Self::M18, Self::M24, Self::M36, Self::M48, Self::M54];
 
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     pub const fn rate(self) -> Rate {
         Rate::mbps([6, 9, 12, 18, 24, 36, 48, 54][self as usize])
     }
 }
 
 impl Mode {
-    /// Bits per second of the payload, rounded down.
+    /// Returns the rate of the payload in bits per second, rounded down.
     pub fn rate(self) -> Rate {
         match self {
             Self::Dsss { rate, .. } => rate.rate(),
@@ -84,9 +84,9 @@ impl Mode {
         }
     }
 
-    /// An index of the responses to this mode: the fastest mandatory OFDM rate (6, 12 and 24 Mb/s) that does not exceed
-    /// the mode's non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), the tones of an HE ER SU PPDU, or the
-    /// rate of 802.11b.
+    /// Returns the index of the responses to this mode. They depend on the fastest mandatory OFDM rate (6, 12 or 24
+    /// Mb/s) up to the mode's non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), on the tones of an HE ER
+    /// SU PPDU, or on the rate of 802.11b.
     #[inline]
     pub(super) fn responses(self) -> usize {
         match self {
@@ -110,8 +110,8 @@ impl Mode {
         }
     }
 
-    /// True if the station detects the preamble of such a frame, and reads the frame's length. All OFDM formats have
-    /// the same preamble.
+    /// True if a station of this standard detects the preamble of such a frame and reads the frame's length. The
+    /// preambles of all OFDM formats begin in the same way.
     pub(super) fn is_found_by(self, standard: Standard) -> bool {
         match standard {
             Standard::B => matches!(self, Self::Dsss { .. }),
@@ -120,7 +120,7 @@ impl Mode {
         }
     }
 
-    /// A number unique to this mode, which is faster to compare.
+    /// Returns a number that only this mode has; it is faster to compare.
     #[inline]
     pub(super) fn key(self) -> u64 {
         match self {
@@ -131,29 +131,29 @@ impl Mode {
         }
     }
 
-    /// Duration of preamble and PHY header.
+    /// Returns the duration of preamble and PHY header.
     #[inline]
     pub fn header(self) -> Duration {
         Duration::from_micros(match self {
             Self::Dsss { rate, preamble: Preamble::DataRate } => return exactly(PLCP, rate),
-            // 16.2.2.3: the short preamble is for 2 Mb/s and above.
+            // 16.2.2.3: the short preamble exists for 2 Mb/s and above.
             Self::Dsss { rate, preamble: Preamble::Short } if rate != DsssRate::K1000 => 96,
             Self::Dsss { .. } => 192,
-            // Short and long training, SIGNAL.
+            // The short training, the long training and SIGNAL.
             Self::Ofdm(_) => 20,
             Self::Mimo(mimo) => return mimo.header(),
             Self::Nominal { .. } => 36,
         })
     }
 
-    /// Duration of `psdu` bytes after the header, without a signal extension.
+    /// Returns the duration of `psdu` bytes after the header, without a signal extension.
     #[inline]
     pub(super) fn payload(self, psdu: Bytes) -> Duration {
         match self {
             Self::Dsss { rate, preamble: Preamble::DataRate } => exactly(psdu, rate),
             // 16.3.4: the PSDU lasts a whole number of microseconds.
             Self::Dsss { rate, .. } => Duration::from_micros((psdu.bits() * 1_000_000).div_ceil(rate.rate().as_bps())),
-            // 17.4.3: whole symbols of 4 us; 4 bits a Mb/s in each.
+            // 17.4.3: whole symbols of 4 us, each with 4 bits per Mb/s.
             Self::Ofdm(rate) => {
                 let bits = SERVICE + psdu.bits() + TAIL;
                 Duration::from_micros(4 * bits.div_ceil(rate.rate().as_bps() / 250_000))
@@ -166,7 +166,7 @@ impl Mode {
         }
     }
 
-    /// Time that `bytes` take of a common frame, exact to the bit, because only the whole frame is rounded to symbols.
+    /// Returns the time that `bytes` take of a common frame, exact to the bit: symbols only round the whole frame.
     pub(crate) fn share(self, bytes: Bytes) -> Duration {
         match self {
             Self::Mimo(mimo) => mimo.share(bytes),
@@ -174,13 +174,13 @@ impl Mode {
         }
     }
 
-    /// The part of the [`payload`](Self::payload) in which the PSDU is sent, without the packet extension.
+    /// Returns the part of the [`payload`](Self::payload) in which the PSDU is sent, without the packet extension.
     pub(super) fn data(self, psdu: Bytes) -> Duration {
         let extension = if let Self::Mimo(mimo) = self { mimo.extension(psdu) } else { Duration::ZERO };
         self.payload(psdu) - extension
     }
 
-    /// Longest PSDU whose [`payload`](Self::payload) lasts at most `time`; zero if there is none.
+    /// Returns the longest PSDU whose [`payload`](Self::payload) lasts at most `time`; zero if there is none.
     pub(super) fn longest(self, time: Duration) -> Bytes {
         let micros = time.as_nanos() / 1_000;
         let symbols = micros / 4;
@@ -197,10 +197,10 @@ impl Mode {
     }
 }
 
-/// Length of preamble and PLCP header, 144 and 48 bits, if they count as bytes of the frame.
+/// Length of preamble (144 bits) and PLCP header (48 bits) if they count as bytes of the frame.
 const PLCP: Bytes = Bytes::new(24);
 
-/// Duration of these bytes, to the nanosecond above.
+/// Returns the duration of these bytes, rounded up to a nanosecond.
 fn exactly(bytes: Bytes, rate: DsssRate) -> Duration {
     Duration::from_nanos((bytes.bits() * 1_000_000_000).div_ceil(rate.rate().as_bps()))
 }

@@ -1,4 +1,4 @@
-//! Path loss over distance, and the received power that follows.
+//! Path loss over distance, and the received power that follows from it.
 
 use super::channel::Channel;
 use crate::config::{Capture, Propagation, Radio, Rooms};
@@ -7,21 +7,21 @@ use units::{Decibels, Duration, Length, Power};
 
 /// Speed of light in metres per second.
 const LIGHT: f64 = 299_792_458.0;
-/// Relative precision of positions and ranges: a node 30 m away lies within a range of 30 m.
+/// Relative precision of positions and ranges: a node 30 m away is within a range of 30 m.
 const ROUNDING: f64 = 1e-9;
 
-/// Ratio of the power of an HE ER SU PPDU's preamble to other preambles' power: 3 dB (IEEE 802.11ax-2021, 27.3.11).
+/// Power of an HE ER SU PPDU's preamble divided by that of others: 3 dB (IEEE 802.11ax-2021, 27.3.11).
 pub(super) const BOOST: u64 = 2;
 
 /// Thresholds for decoding, carrier sense and capture. Powers are in attowatts, so that sums are exact integers and the
 /// same on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reception {
-    /// Carrier-sense threshold: the weakest total that keeps the medium busy.
+    /// Carrier-sense threshold: the least total power with which the medium is busy.
     pub(crate) carrier_sense: u64,
-    /// Receive threshold: the weakest power that can be decoded.
+    /// Receive threshold: the least power at which a frame can be decoded.
     pub(crate) receive: u64,
-    /// Capture threshold: ratio of a signal to the sum of all others.
+    /// Capture threshold: a signal's power divided by the sum of all others.
     pub(crate) capture: f64,
     /// Capture rule: which of several signals is decoded.
     pub(crate) order: Capture,
@@ -29,7 +29,7 @@ pub(crate) struct Reception {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Listener.
+    /// Address of the listener.
     pub(crate) to: u32,
     /// Propagation delay.
     pub(crate) delay: Duration,
@@ -39,7 +39,7 @@ pub(crate) struct Link {
     pub(crate) decodable: bool,
 }
 
-/// Default transmit power, and the largest that a stated range may require: a kilowatt.
+/// Default transmit power; then the largest that a stated range may require, a kilowatt.
 pub(crate) const USUAL_POWER: Power = Power::dbm(15.0);
 const MOST_POWER: Power = Power::dbm(60.0);
 
@@ -49,7 +49,7 @@ fn attowatts(watts: f64) -> u64 {
     (watts * 1e18) as u64
 }
 
-/// Share of a signal's power that passes the walls and floors between two places.
+/// Returns the share of a signal's power that passes the walls and floors between two positions.
 fn between(rooms: &Rooms, (one, other): (Position, Position)) -> f64 {
     let crossed = |one: f64, other: f64, size: Length| {
         let room = |place: f64| libm::floor(place / size.as_metres());
@@ -64,20 +64,20 @@ fn between(rooms: &Rooms, (one, other): (Position, Position)) -> f64 {
     libm::pow(10.0, -(wall * walls + floor * counted) / 10.0)
 }
 
-/// A propagation model with its thresholds, in watts and metres.
+/// A propagation model and its thresholds, in W and m.
 pub(super) struct Model {
     channel: Channel,
     propagation: Propagation,
     transmit: f64,
     wavelength: f64,
-    /// Height of antennas above the lowest place.
+    /// Height of antennas above the lowest position.
     height: f64,
-    /// The lowest place, on which the ground lies.
+    /// Height of the lowest position, which is that of the ground.
     ground: f64,
-    /// Height of the antenna at the highest place.
+    /// Height of the antenna at the highest position.
     highest: f64,
     exponent: f64,
-    /// Distance up to which free-space loss applies, before the exponent.
+    /// Distance up to which free-space loss applies; beyond it the exponent applies.
     near: f64,
     rooms: Option<Rooms>,
     receive: f64,
@@ -94,7 +94,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// `heights`: the lowest and the highest height that any node ever has.
+    /// Makes the model. `heights`: the least and the greatest height that any node ever has.
     pub(super) fn new(radio: &Radio, nodes: usize, heights: (f64, f64), channel: &Channel) -> Self {
         let wavelength = LIGHT / radio.carrier().as_hertz() as f64;
         let given = (radio.propagation == Propagation::TwoRay)
@@ -129,14 +129,14 @@ impl Model {
         let sense_range = radio.carrier_sense_range.map(Length::as_metres);
         model.sense_range = sense_range.unwrap_or(2.0 * model.range);
         if model.propagation == Propagation::Range {
-            // All signals are alike: one attowatt-scale unit of power, sensed wherever it is heard.
+            // All signals are alike: their power is one unit, and it is sensed wherever it arrives.
             model.carrier_sense = 1;
             model.reach = model.range.max(model.sense_range) * (1.0 + 2.0 * ROUNDING);
             return model;
         }
         model.transmit = radio.marks.read("tx_power", radio.tx_power).unwrap_or(USUAL_POWER).as_watts();
         if let (Some(range), None) = (radio.range, radio.tx_power) {
-            // A frame is decodable within a stated range: this determines the transmit power.
+            // Frames are decodable within a stated range. This determines the transmit power.
             let needed = channel.needed / model.received_low(range.as_metres());
             model.transmit = (model.transmit * needed.max(1.0)).min(MOST_POWER.as_watts());
         }
@@ -155,7 +155,7 @@ impl Model {
         model.receive = receive;
         let sensed = if model.order == Capture::StrongestPreamble { sensed.min(receive) } else { sensed };
         model.carrier_sense = attowatts(sensed).max(1);
-        // The weakest single signal that can spoil the weakest decodable frame; weaker ones are ignored.
+        // The weakest single signal that can spoil the weakest decodable frame. Weaker signals are ignored.
         let spoils = if model.order == Capture::AnySignal { sensed } else { receive / model.capture };
         let [receive, spoils] = [receive, spoils].map(|power| power / model.boost());
         model.floor = attowatts(channel.least_power(sensed.min(receive).min(spoils), receive)).max(1);
@@ -163,12 +163,12 @@ impl Model {
         model
     }
 
-    /// Distance beyond which no power `counts`, or slightly more: in all models power falls with distance.
+    /// Returns the distance beyond which no power `counts`, or slightly more. In all models power falls with distance.
     fn farthest(&self, counts: impl Fn(f64) -> bool) -> f64 {
         let luck = self.channel.largest_gain();
         let counts = |metres: f64| counts(self.received(metres, (self.highest, self.highest)) * luck);
         let (mut near, mut far) = (0.0, 1.0);
-        // A signal that counts everywhere, by an absurd exponent or power, must not keep the search going for ever.
+        // An absurd exponent or power may give a signal that counts everywhere; the search must end nevertheless.
         while far < f64::INFINITY && counts(far) {
             (near, far) = (far, far * 2.0);
         }
@@ -179,12 +179,12 @@ impl Model {
         far * (1.0 + ROUNDING)
     }
 
-    /// Factor by which frames of some formats may be weaker than other frames.
+    /// Returns the factor by which frames of some formats may be weaker than other frames.
     pub(super) fn boost(&self) -> f64 {
         if self.channel.extended { BOOST as f64 } else { 1.0 }
     }
 
-    /// Upper bound of the distance in metres from which signals are decoded.
+    /// Returns an upper bound, in metres, of the distance from which signals are decoded.
     pub(super) fn decodable_reach(&self) -> f64 {
         match self.propagation {
             Propagation::Range => self.range * (1.0 + 2.0 * ROUNDING),
@@ -192,7 +192,7 @@ impl Model {
         }
     }
 
-    /// Upper bound of the distance in metres from which a single signal keeps the medium busy.
+    /// Returns an upper bound, in metres, of the distance from which a single signal keeps the medium busy.
     pub(super) fn sensed_reach(&self) -> f64 {
         match self.propagation {
             Propagation::Range => self.sense_range.max(self.range) * (1.0 + 2.0 * ROUNDING),
@@ -200,7 +200,7 @@ impl Model {
         }
     }
 
-    /// Upper bound of the distance in metres from which signals count.
+    /// Returns an upper bound, in metres, of the distance from which signals count.
     pub(super) fn reach(&self) -> f64 {
         self.reach.min(f64::MAX / 4.0)
     }
@@ -215,13 +215,13 @@ impl Model {
         Duration::from_secs_f64(metres / LIGHT).max(Duration::from_nanos(1))
     }
 
-    /// Power received over `metres` between nodes at the lowest place, in watts.
+    /// Returns the power in W that is received over `metres` between nodes at the lowest position.
     pub(super) fn received_low(&self, metres: f64) -> f64 {
         self.received(metres, (self.height, self.height))
     }
 
-    /// Power received over `metres` between antennas at these heights above ground, in watts. The antennas have no
-    /// gain, and the system has no loss.
+    /// Returns the power in W that is received over `metres` between antennas at these heights above ground. The
+    /// antennas have no gain, and the system has no loss.
     fn received(&self, metres: f64, heights: (f64, f64)) -> f64 {
         let free_space = |metres: f64| {
             let spread = self.wavelength / (4.0 * core::f64::consts::PI * metres);
@@ -245,18 +245,18 @@ impl Model {
                 free_space(near) * libm::pow((metres / self.near).max(1.0), -self.exponent)
             }
         };
-        // Below about a wavelength the far-field formulas give more than was sent.
+        // Below about a wavelength, the far-field formulas give more power than was sent.
         power.min(self.transmit)
     }
 
-    /// The link from `from` at one of these places to `to` at the other; `None` if the signal does not count.
+    /// Returns the link between nodes at these positions, from `from` to `to`; `None` if the signal does not count.
     pub(super) fn link(&self, places: (Position, Position), from: u32, to: u32) -> Option<Link> {
         let metres = places.0.distance(places.1);
         let walls = self.rooms.as_ref().map_or(1.0, |rooms| between(rooms, places));
         self.link_with((Self::delay(metres), metres, walls), (places.0.z, places.1.z), from, to)
     }
 
-    /// The same link with known delay, distance, loss in walls, and heights of both places.
+    /// Returns the same link if delay, distance, loss in walls and the heights of both positions are known.
     #[inline(always)] // once a listener, and the answer would go through memory
     pub(super) fn link_with(
         &self,

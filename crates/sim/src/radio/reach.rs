@@ -1,4 +1,4 @@
-//! The range of nodes without a run, for pictures.
+//! How far nodes are heard, for pictures. No run is needed.
 
 use super::channel::Channel;
 use super::propagation::Model;
@@ -6,7 +6,7 @@ use crate::config::{Propagation, Radio};
 use crate::motion::Motion;
 use units::{Instant, Length, Power};
 
-/// Power with which a node is heard over a distance, without fading and shadowing.
+/// How strongly a node is heard over a distance, without fading and shadowing.
 pub struct Reach {
     model: Model,
     of_distance_alone: bool,
@@ -18,24 +18,24 @@ impl Reach {
         Self { model, of_distance_alone: radio.propagation == Propagation::Range }
     }
 
-    /// The farthest distance from which a frame can be decoded.
+    /// Returns the largest distance from which a frame can be decoded.
     pub fn decoded(&self) -> Length {
         Length::metres(self.model.decodable_reach())
     }
 
-    /// The farthest distance from which the medium is sensed busy.
+    /// Returns the largest distance from which the medium is sensed busy.
     pub fn sensed(&self) -> Length {
         Length::metres(self.model.sensed_reach())
     }
 
-    /// The power that arrives over a distance, between nodes at the lowest place. `None` if the network's signals are
-    /// all equal within the range.
+    /// Returns the power that arrives over a distance between nodes at the lowest height. `None` if all signals within
+    /// the range are equal.
     pub fn power(&self, over: Length) -> Option<Power> {
         (!self.of_distance_alone).then(|| Power::watts(self.model.received_low(over.as_metres())))
     }
 }
 
-/// Power with which nodes hear one another while they move, without fading.
+/// How strongly nodes hear one another while they move, without fading.
 pub(crate) struct Signals {
     model: Model,
     motion: Motion,
@@ -46,7 +46,7 @@ impl Signals {
         Self { model: Model::new(radio, motion.nodes(), motion.heights(), channel), motion }
     }
 
-    /// The signal of one node at another, if frames can be decoded. Time must not run backwards.
+    /// Returns the power of one node's signal at another if frames can be decoded. `now` must not go backwards.
     pub(crate) fn decoded(&mut self, from: u32, to: u32, now: Instant) -> Option<Power> {
         let places = (self.motion.position(from, now), self.motion.position(to, now));
         let link = self.model.link(places, from, to).filter(|link| link.decodable)?;

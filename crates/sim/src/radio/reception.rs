@@ -1,5 +1,5 @@
-//! Reception of the parts of a frame: by the capture threshold, by chance, or by the ratio of signal to noise and
-//! interference in each interval of constant interference.
+//! Decides which parts of a frame a node receives: with the capture threshold, by chance, or with the ratio of signal
+//! to noise and interference in each interval of constant interference.
 
 use super::channel::Channel;
 use super::errors::{Errors, Tables, all_survive, header_field};
@@ -15,17 +15,17 @@ use units::{Bytes, Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) mode: Mode,
-    /// Length of the frame after the PHY header.
+    /// Length of the frame's part after the PHY header.
     pub(crate) psdu: Bytes,
     pub(crate) duration: Duration,
     /// True if the frame has several MPDUs, each with its own check sum.
     pub(crate) aggregate: bool,
     /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,
-    /// The node whose trigger this frame answers together with others, each in its own part of the channel; else
-    /// [`NOBODY`](Self::NOBODY).
+    /// The node whose trigger this frame answers together with other frames, each in its own part of the channel;
+    /// [`NOBODY`](Self::NOBODY) for other frames.
     pub(crate) answers: u32,
-    /// Bandwidth, if nodes have several channels.
+    /// Bandwidth of the frame, if nodes have several channels.
     pub(crate) width: ChannelWidth,
     /// True if the frame is sent with less power, for spatial reuse.
     pub(crate) limited: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Shape {
 impl Shape {
     pub(crate) const NOBODY: u32 = u32::MAX;
 
-    /// The preamble's power, by which a receiver detects a frame of this power.
+    /// Returns the preamble's power in a frame of this power; a receiver detects the frame with it.
     pub(super) fn found_by(&self, power: u64) -> u64 {
         match self.mode {
             Mode::Mimo(mode) if mode.extended_range().is_some() => power.saturating_mul(BOOST),
@@ -50,12 +50,12 @@ impl Shape {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mpdu {
-    /// The MPDU's offset in the PSDU in bytes.
+    /// Offset of the MPDU in the PSDU, in bytes.
     pub(crate) start: Bytes,
     pub(crate) length: Bytes,
 }
 
-/// Noise in a receiver in attowatts, and the SINR above which nothing is lost.
+/// Noise in a receiver in attowatts, and the SINR above which no bit is lost.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     noise: f64,
@@ -63,13 +63,13 @@ struct Bound {
 }
 
 impl Bound {
-    /// True if no bit of a signal is lost with this total power of other signals.
+    /// True if no bit of a signal with this power is lost if other signals have the total power `others`.
     fn is_certain(&self, power: u64, others: u64) -> bool {
         power as f64 / (self.noise + others as f64) >= self.certain
     }
 }
 
-/// Bounds of a mode: of the PHY header's field, and of the rest. These bounds decide nearly all frames with certainty.
+/// Bounds of a mode for the field in the PHY header, and for the rest. They decide about nearly all frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     header: Bound,
@@ -77,19 +77,19 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds of error models that do not depend on the SINR.
+    /// Bounds for error models that do not depend on the SINR.
     const NONE: Self = {
         let none = Bound { noise: 0.0, certain: f64::INFINITY };
         Self { header: none, payload: none }
     };
 
-    /// The same bounds for a receiver with this multiple of the noise.
+    /// Returns the same bounds for a receiver whose noise is higher by this factor.
     pub(super) fn louder(self, factor: f64) -> Self {
         let of = |bound: Bound| Bound { noise: bound.noise * factor, ..bound };
         Self { header: of(self.header), payload: of(self.payload) }
     }
 
-    /// Noise at the beginning of a frame, in attowatts.
+    /// Returns the noise at the beginning of a frame, in attowatts.
     pub(super) fn noise(&self) -> f64 {
         self.header.noise
     }
@@ -108,31 +108,31 @@ pub(super) struct Decoded {
     pub(super) from: u32,
 }
 
-/// Interference while a frame is decoded: times, and the power of all other signals in attowatts from each time on.
+/// Interference while a frame is decoded: times, and the power of all other signals from each time on, in attowatts.
 pub(super) type History = Vec<(Instant, u64)>;
 
 /// Decides about the frames that nodes decode.
 pub(crate) struct Judge {
     errors: Errors,
-    /// Curves of the model, if it depends on the SINR, and curves of OFDM's rates between nodes with LDPC.
+    /// Curves of the model if it depends on the SINR; then curves of OFDM's rates between nodes with LDPC.
     tables: Option<Box<[Tables; 2]>>,
-    /// By node: true if it supports LDPC.
+    /// For each node, true if it supports LDPC.
     ldpc: Vec<bool>,
-    /// SINR bounds of the modes used so far, by mode.
+    /// SINR bounds of each mode used so far.
     bounds: Vec<(u64, Bounds)>,
     fading: Option<Fading>,
     /// Receive threshold in attowatts.
     receive: u64,
-    /// Upper bound of a faded signal, so that the sum of all signals fits into 64 bits.
+    /// Upper bound of a signal after fading, so that the sum of all signals fits into 64 bits.
     ceiling: u64,
-    /// By node: random errors, if the model draws them.
+    /// For each node, random numbers for errors if the model draws them.
     luck: Vec<Stream>,
-    /// By node: random fading, if powers fade.
+    /// For each node, random numbers for fading if powers fade.
     powers: Vec<Stream>,
 }
 
 impl Judge {
-    /// A judge by the capture threshold alone.
+    /// Makes a judge that uses only the capture threshold.
     #[cfg(test)]
     pub(super) fn by_capture() -> Self {
         Self {
@@ -148,7 +148,7 @@ impl Judge {
         }
     }
 
-    /// The judge of a channel between nodes with these names, some of which have LDPC.
+    /// Makes the judge of a channel between nodes with these names, some of which have LDPC.
     pub(crate) fn new(channel: &Channel, reception: &Reception, names: &[String], ldpc: Vec<bool>, seed: u64) -> Self {
         let streams = |wanted, purpose| {
             let names = if wanted { names } else { &[] };
@@ -193,7 +193,7 @@ impl Judge {
         matches!(self.errors, Errors::Snr(_))
     }
 
-    /// True if the capture threshold alone decides between frames whose powers follow from positions.
+    /// True if the capture threshold alone decides, and frames' powers follow from positions.
     pub(super) fn by_threshold(&self) -> bool {
         self.tables.is_none() && self.fading.is_none()
     }
@@ -218,7 +218,7 @@ impl Judge {
         let mut bound = |mode| Bound { noise: model.noise(mode), certain: tables[0].least_certain(mode) };
         let field = header_field(mode);
         let once = bound(field.mode);
-        // Copies are added up.
+        // The powers of copies add up.
         let header = Bound { certain: once.certain / field.copies as f64, ..once };
         let mut payload = bound(mode);
         if matches!(mode, Mode::Ofdm(_)) && self.ldpc.contains(&true) {
@@ -229,7 +229,7 @@ impl Judge {
         bounds
     }
 
-    /// True if the SINR of a frame of this power is above the error-free bound, with at most `worst` of interference.
+    /// True if the SINR of a frame of this power is above the error-free bound, with interference of at most `worst`.
     #[inline]
     pub(super) fn spares(&self, bounds: &Bounds, power: u64, worst: u64) -> bool {
         match self.errors {
@@ -239,13 +239,13 @@ impl Judge {
         }
     }
 
-    /// Returns the probability that this number of bits survives at this power without interference.
+    /// Returns the probability that this many bits survive at this power without interference.
     pub(super) fn chance_alone(&mut self, mode: Mode, power: f64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
         tables[0].success(mode, power / model.noise(mode), bits)
     }
 
-    /// Draws whether `node` reads the PHY header, which has ended.
+    /// Draws whether `node` could read the PHY header, which has ended.
     pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
         let Some([tables, _]) = self.tables.as_deref_mut() else { return true };
         let Bound { noise, .. } = frame.bounds.header;
@@ -259,8 +259,8 @@ impl Judge {
         self.luck[node as usize].happens(chance)
     }
 
-    /// The MPDUs of a frame that `node` receives after its header was read, or `None` if it receives all; `mpdus` are
-    /// the MPDUs of an aggregate.
+    /// Returns the MPDUs of a frame that `node` receives after it has read the header; `None` if it receives all.
+    /// `mpdus` are the MPDUs of an aggregate.
     pub(super) fn survivors(
         &mut self,
         node: u32,
@@ -271,7 +271,7 @@ impl Judge {
     ) -> Option<Bitmap> {
         let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
         let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
-        // The whole frame, by the largest interference.
+        // First the whole frame is judged with the largest interference.
         let undisturbed = match self.errors {
             Errors::Snr(_) => frame.is_certain(frame.bounds.payload),
             Errors::None | Errors::Fixed { .. } => {
@@ -308,12 +308,12 @@ impl Judge {
 }
 
 impl Decoded {
-    /// True if no bit is lost even at the largest interference.
+    /// True if no bit is lost even with the largest interference.
     fn is_certain(&self, bound: Bound) -> bool {
         bound.is_certain(self.power, self.worst)
     }
 
-    /// Returns the span in which each MPDU of the frame is received: its share of the payload's time.
+    /// Returns the span of time in which each MPDU of the frame is received: its share of the payload's time.
     fn spans(&self) -> impl Fn(&Mpdu) -> Range<Instant> + use<> {
         let begins = self.start + self.shape.mode.header();
         let payload = self.shape.mode.data(self.shape.psdu).as_nanos();
@@ -323,7 +323,7 @@ impl Decoded {
     }
 }
 
-/// Intervals of constant interference within a span: duration in nanoseconds, and interference.
+/// Returns the intervals of constant interference within a span: duration in nanoseconds, and interfering power.
 fn intervals(span: &Range<Instant>, history: &History) -> impl Iterator<Item = (u64, u64)> {
     let (from, to) = (span.start, span.end);
     let ends = history.iter().skip(1).map(|&(next, _)| next).chain([Instant::NEVER]);
@@ -333,7 +333,7 @@ fn intervals(span: &Range<Instant>, history: &History) -> impl Iterator<Item = (
     })
 }
 
-/// Probability that bits spread evenly over a span survive, with this noise.
+/// Returns the probability that bits spread evenly over a span survive with this noise.
 fn survival(
     tables: &mut Tables,
     mode: Mode,
@@ -354,7 +354,7 @@ fn survival(
     chance
 }
 
-/// True if the frame exceeded the capture threshold during a whole span.
+/// True if the frame exceeded the others by the capture threshold during a whole span.
 fn stood_out(power: u64, span: &Range<Instant>, history: &History, reception: &Reception) -> bool {
     intervals(span, history).all(|(_, others)| reception.stands_out(power, others as f64))
 }

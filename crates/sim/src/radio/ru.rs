@@ -1,8 +1,8 @@
-//! Resource units (RUs) of OFDMA: parts of a channel, each for one station, in an HE MU PPDU of an access point or in HE TB
-//! PPDUs of several stations at once.
+//! Resource units (RUs) of OFDMA: parts of a channel, each for one station. They are in an HE MU PPDU of an access
+//! point, or in HE TB PPDUs of several stations at once.
 //!
-//! Source: IEEE 802.11ax-2021; RUs in 27.3.2.2 (numbers by width in table 27-9), data subcarriers in 27.3.11 (tables 27-13 to
-//! 27-15), HE-SIG-B in 27.3.11.8.
+//! Source: IEEE 802.11ax-2021. RUs are in 27.3.2.2 (numbers for each width in table 27-9), data subcarriers in 27.3.11
+//! (tables 27-13 to 27-15), HE-SIG-B in 27.3.11.8.
 
 use crate::config::ChannelWidth;
 
@@ -22,17 +22,17 @@ impl Ru {
     /// All sizes, smallest first.
     pub const ALL: [Self; 6] = [Self::T26, Self::T52, Self::T106, Self::T242, Self::T484, Self::T996];
 
-    /// Data subcarriers: its tones without pilots.
+    /// Returns the number of data subcarriers: tones without pilots.
     pub const fn subcarriers(self) -> u64 {
         [24, 48, 102, 234, 468, 980][self as usize]
     }
 
-    /// Data subcarriers of a quarter of a symbol (NSD,short; 27.3.12.5).
+    /// Returns the number of data subcarriers in a quarter of a symbol (NSD,short; 27.3.12.5).
     pub(super) const fn quarter(self) -> u64 {
         [6, 12, 24, 60, 120, 240][self as usize]
     }
 
-    /// Number of such RUs in a channel.
+    /// Returns the number of such RUs in a channel.
     pub const fn count(self, width: ChannelWidth) -> usize {
         let by_size = match width {
             ChannelWidth::Mhz20 => [9, 4, 2, 1, 0, 0],
@@ -43,8 +43,8 @@ impl Ru {
         by_size[self as usize]
     }
 
-    /// Splits a channel equally among at most `users`: the finest split in which all RUs are used. `None` if that split
-    /// is the whole channel.
+    /// Splits a channel equally among at most `users`, as finely as possible with all RUs used. `None` if that split is
+    /// the whole channel.
     pub fn split(width: ChannelWidth, users: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|ru| ru.count(width) <= users).filter(|ru| ru.count(width) > 1)
     }
@@ -54,16 +54,16 @@ impl Ru {
     }
 }
 
-/// Symbols of 4 us of the HE-SIG-B field for this many users of equal RUs: in each 20 MHz half the common field with
-/// the RUs of a channel, and user fields in pairs (tables 27-23 and 27-26). The two content channels of a wide PPDU
-/// share the users. `coding`: MCS of the slowest user; HE-SIG-B has at most MCS 5.
+/// Returns the number of 4 us symbols of the HE-SIG-B field for this many users of equal RUs. Each 20 MHz has half the
+/// common field, which lists the channel's RUs, and user fields in pairs (tables 27-23 and 27-26). The two content
+/// channels of a wide PPDU share the users. `coding`: MCS of the slowest user; HE-SIG-B has at most MCS 5.
 pub(crate) fn sig_b_symbols(width: ChannelWidth, users: usize, coding: u8) -> u8 {
     const CHECK_AND_TAIL: usize = 4 + 6;
     const USER: usize = 21;
     let (allocation, contents) = match width {
         ChannelWidth::Mhz20 => (8, 1),
         ChannelWidth::Mhz40 => (8, 2),
-        // A bit for the 26 tones in the middle of each 80 MHz.
+        // One bit tells whether the 26 tones in the middle of each 80 MHz are used.
         ChannelWidth::Mhz80 => (2 * 8 + 1, 2),
         ChannelWidth::Mhz160 => (4 * 8 + 1, 2),
     };

@@ -1,4 +1,4 @@
-//! Translates a scenario's radio settings into modes, and rejects settings that contradict the standard.
+//! Translates a scenario's radio settings into modes. Refuses settings that contradict the standard.
 
 use super::mimo::{Format, Mimo};
 use super::mode::{DsssRate, Mode, OfdmRate};
@@ -8,7 +8,7 @@ use crate::config::{
 };
 use units::{Frequency, Rate, refuse_if};
 
-/// A setting that contradicts the standard or another setting: its key without a table, and the reason with a remedy.
+/// A setting that contradicts the standard or another setting: its key without its table, and the reason with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) key: &'static str,
@@ -20,14 +20,14 @@ impl Refusal {
         Self { key, why: why.into() }
     }
 
-    /// A setting that exists only from 802.11n on.
+    /// Refuses a setting that exists only from 802.11n on.
     fn of_802_11n(key: &'static str) -> Self {
         Self::new(key, format!("`{key}` belongs to 802.11n; leave it out or write `standard = \"802.11n\"`"))
     }
 }
 
 impl Radio {
-    /// The carrier frequency; by default the usual one of the standard.
+    /// Returns the carrier frequency; by default the usual one of the standard.
     pub(crate) fn carrier(&self) -> Frequency {
         self.frequency.unwrap_or(match self.standard {
             Standard::B | Standard::G => Frequency::hertz(2_412_000_000),
@@ -35,7 +35,7 @@ impl Radio {
         })
     }
 
-    /// True if the standard has the timing of the 2.4 GHz band at this frequency.
+    /// True if, at this frequency, the standard has the timing of the 2.4 GHz band.
     pub(crate) fn is_low_band(&self) -> bool {
         match self.standard {
             Standard::B | Standard::G => true,
@@ -44,7 +44,7 @@ impl Radio {
         }
     }
 
-    /// Error model; by default the model that fits most of the frames that the settings describe.
+    /// Returns the error model; by default the one that fits most frames that the settings describe.
     pub(super) fn error_model(&self) -> ErrorModel {
         let by_default = if self.propagation.has_powers() && self.nominal_rate.is_none() {
             ErrorModel::Nist
@@ -54,7 +54,7 @@ impl Radio {
         self.errors.model.unwrap_or(by_default)
     }
 
-    /// True if noise and interference cost frames according to their modulation and code.
+    /// True if noise and interference spoil frames depending on modulation and code.
     pub(crate) fn is_by_ratio(&self) -> bool {
         matches!(self.error_model(), ErrorModel::Nist | ErrorModel::Yans)
     }
@@ -83,7 +83,7 @@ impl Radio {
         }
     }
 
-    /// Mode of data frames with their own rate or MCS; `None` if both are absent.
+    /// Returns the mode of data frames with these settings of a node; `None` if both are absent.
     pub(crate) fn node_mode(&self, data_rate: Option<Rate>, mcs: Option<u8>) -> Result<Option<Mode>, Refusal> {
         if data_rate.is_none() && mcs.is_none() {
             return Ok(None);
@@ -94,7 +94,7 @@ impl Radio {
         self.mode(data_rate, mcs).map(Some)
     }
 
-    /// The radio of a node with its own generation; `None` if it is like all others.
+    /// Returns the radio of a node of another generation; `None` if the node is like all others.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
         let extends = node.extended_range.is_some();
         let own = node.standard.filter(|&own| own.high_throughput() || own != self.standard);
@@ -132,7 +132,7 @@ impl Radio {
             ..self.clone()
         };
         let own = if node.extended_range.is_none() { own.of_standard(standard) } else { own };
-        // Without its own rate, a node of the same standard has the radio's rate.
+        // If a node of the same standard has no rate of its own, it has the radio's rate.
         if standard == self.standard && !extends && own.data_rate.is_none() && own.mcs.is_none() {
             let streams = node.streams.or(self.streams);
             let mcs = match (self.mcs, node.streams) {
@@ -144,7 +144,7 @@ impl Radio {
         Ok(Some(own))
     }
 
-    /// The radio of a node of a standard before 802.11n. Later features are refused as in `[radio]`.
+    /// Returns the radio of a node older than 802.11n. Later features are refused as in `[radio]`.
     fn older(&self, standard: Standard, node: &config::Node) -> Result<Self, Refusal> {
         if self.is_low_band() == (standard == Standard::A) {
             let (band, at) = if standard == Standard::A { ("5", "5.18") } else { ("2.4", "2.437") };
@@ -161,7 +161,7 @@ impl Radio {
         own.data_mode().map(|_| own)
     }
 
-    /// The same radio without features of 802.11n and later.
+    /// Returns the same radio without features of 802.11n and later.
     fn without_mimo(&self, standard: Standard, data_rate: Option<Rate>) -> Self {
         debug_assert!(!standard.high_throughput(), "it would have lost its streams");
         Self {
@@ -179,14 +179,14 @@ impl Radio {
         }
     }
 
-    /// Protection of stations of 802.11b: by default the protection that the nodes need.
+    /// Returns how stations of 802.11b are protected; by default as the nodes need.
     pub(crate) fn b_protection(&self) -> BProtection {
         let by_default = if self.beside_b { BProtection::CtsToSelf } else { BProtection::None };
         self.b_protection.unwrap_or(by_default)
     }
 
-    /// The radio settings that two nodes of different generations have in common. Before 802.11n its rate is the
-    /// sender's, if the format is of the sender's standard, else the receiver's.
+    /// Returns the radio settings that two nodes of different generations have in common. Before 802.11n the rate is
+    /// the sender's if the format is that of the sender's standard, otherwise the receiver's.
     pub(crate) fn common(&self, other: &Self) -> Self {
         let older = self.standard.min(other.standard);
         if !older.high_throughput() {
@@ -211,12 +211,12 @@ impl Radio {
         let common = common.of_standard(self.standard.min(other.standard));
         match common.extended_range {
             None => common,
-            // The slower one determines the rate.
+            // The slower of the two determines the rate.
             Some(tones) => Self { mcs: Some(own.coding().min(its.coding()).min(tones.highest())), ..common },
         }
     }
 
-    /// The same radio with this standard; before 802.11ax without that standard's features.
+    /// Returns the same radio with this standard; before 802.11ax without that standard's features.
     fn of_standard(self, standard: Standard) -> Self {
         if standard == Standard::Ax {
             return Self { standard, ..self };
@@ -224,14 +224,14 @@ impl Radio {
         Self { standard, packet_padding: PacketPadding::Us0, extended_range: None, ..self }
     }
 
-    /// The mode of responses to HE ER SU PPDUs over these tones, which have the same format.
+    /// Returns the mode of responses to HE ER SU PPDUs over these tones. The responses have the same format.
     pub(super) fn extended_response(&self, tones: ExtendedRange) -> Option<Mimo> {
         let slow = Mimo::new(Format::He, 0, 1, ChannelWidth::Mhz20, self.guard_interval)?;
         slow.padded(self.packet_padding).coded(self.has_ldpc()).extended(tones)
     }
 
-    /// Modes between which rate control moves step by step, slowest first: the standard's modes, or the codings of
-    /// 802.11n, ac or ax with as many streams as the data mode.
+    /// Returns the modes between which rate control moves step by step, slowest first: the standard's modes or, for
+    /// 802.11n, ac and ax, the codings with as many streams as the data mode has.
     pub(crate) fn ladder(&self) -> Vec<Mode> {
         match (self.standard, Format::of(self.standard)) {
             (Standard::B, _) => DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: self.preamble }).to_vec(),
@@ -243,8 +243,8 @@ impl Radio {
         }
     }
 
-    /// All modes of a station, slowest first: from 802.11n on those with at most the data mode's streams, over channels
-    /// no wider and, except in 802.11ax, with guard intervals no shorter than the settings allow.
+    /// Returns all modes of a station, slowest first. From 802.11n on they have at most the data mode's streams, no
+    /// wider channels and, except in 802.11ax, no shorter guard intervals than the settings allow.
     pub(crate) fn all_modes(&self) -> Vec<Mode> {
         let Some(format) = Format::of(self.standard) else { return self.ladder() };
         let widths = format.widths().iter().filter(|&&width| width <= self.channel_width);
@@ -265,7 +265,7 @@ impl Radio {
         modes
     }
 
-    /// Streams of the data mode.
+    /// Returns the number of streams of the data mode.
     fn most_streams(&self) -> u8 {
         match self.data_mode() {
             Ok(Mode::Mimo(mimo)) => mimo.streams(),
@@ -273,7 +273,7 @@ impl Radio {
         }
     }
 
-    /// Mode of control and broadcast frames.
+    /// Returns the mode of control and broadcast frames.
     pub(super) fn basic_mode(&self) -> Result<Mode, Refusal> {
         match self.standard {
             Standard::B => self.dsss(self.basic_rate.unwrap_or(self.usual_basic_rate()), "basic_rate"),
@@ -281,7 +281,7 @@ impl Radio {
         }
     }
 
-    /// Rate of control frames of 802.11b if none is set.
+    /// Returns the rate of control frames of 802.11b if none is set.
     fn usual_basic_rate(&self) -> Rate {
         match self.preamble {
             Preamble::Long | Preamble::Short => DsssRate::K1000.rate(),
@@ -289,7 +289,7 @@ impl Radio {
         }
     }
 
-    /// Mode of RTS and CTS frames, and whether it is an 802.11b mode for protection.
+    /// Returns the mode of RTS and CTS frames, and whether it is an 802.11b mode for protection.
     pub(super) fn protection_mode(&self) -> Result<(Mode, bool), Refusal> {
         if self.b_protection() == BProtection::None && !self.beside_b {
             return match self.b_protection_rate {
@@ -305,7 +305,7 @@ impl Radio {
         Ok((self.dsss(rate, "b_protection_rate")?, true))
     }
 
-    /// Slowest mode that every station nearby receives: EIFS leaves time for an ACK in this mode.
+    /// Returns the slowest mode that every station nearby receives. EIFS leaves time for an ACK in this mode.
     pub(super) fn slowest_mode(&self) -> Mode {
         match self.standard {
             Standard::B => Mode::Dsss { rate: DsssRate::K1000, preamble: self.preamble },
@@ -351,7 +351,7 @@ impl Radio {
         self.extended_range.map_or(Some(mimo), |tones| mimo.extended(tones))
     }
 
-    /// HT's scheme of this index, which counts the streams; by default the fastest scheme with these streams.
+    /// Returns HT's MCS with this index, which counts the streams; by default the fastest with these streams.
     fn ht_of_index(&self, index: Option<u8>) -> Result<Mimo, Refusal> {
         let index = index.unwrap_or(8 * self.streams.unwrap_or(1).max(1) - 1);
         let why = match index {
@@ -367,7 +367,7 @@ impl Radio {
         self.mimo(Format::Ht, index % 8, streams).ok_or_else(|| Refusal::new("mcs", why))
     }
 
-    /// VHT's or HE's scheme of this index, with as many streams as set.
+    /// Returns VHT's or HE's MCS with this index, with as many streams as are set.
     fn of_index(&self, format: Format, index: u8) -> Result<Mimo, Refusal> {
         let streams = self.streams.unwrap_or(1);
         if index > format.highest() {
@@ -390,13 +390,13 @@ impl Radio {
         })
     }
 
-    /// Scheme with the fewest streams that has this rate.
+    /// Returns the mode with the fewest streams that has this rate.
     fn of_rate(&self, format: Format, rate: Rate) -> Result<Mimo, Refusal> {
         let of = |streams| (0..=format.highest()).filter_map(move |coding| self.mimo(format, coding, streams));
         let all = (1..=format.most_streams()).filter(|&streams| self.streams.is_none_or(|given| given == streams));
         let distance = |mimo: &Mimo| Mode::Mimo(*mimo).rate().as_bps().abs_diff(rate.as_bps());
         let near = all.flat_map(of).min_by_key(distance).expect("each number of streams has schemes");
-        // The standard's tables give 72.2 Mb/s where the rate is 72 2/9.
+        // The standard's tables say 72.2 Mb/s where the rate is 72 2/9 Mb/s.
         if distance(&near) * 1_000 <= Mode::Mimo(near).rate().as_bps() {
             return Ok(near);
         }
@@ -423,7 +423,7 @@ impl Radio {
         mode.ok_or_else(|| no_such_rate(key, DsssRate::ALL.map(DsssRate::rate)))
     }
 
-    /// Settings that only one standard has.
+    /// Refuses settings that only other standards have.
     fn check_standard(&self) -> Result<(), Refusal> {
         let dsss = self.standard == Standard::B || self.b_protection() != BProtection::None || self.beside_b;
         if self.preamble == Preamble::Short && !dsss {
@@ -469,7 +469,7 @@ impl Radio {
         Ok(())
     }
 
-    /// Settings that came with 802.11ax.
+    /// Refuses settings that came with 802.11ax if the standard is older.
     fn check_he(&self) -> Result<(), Refusal> {
         let keys = [
             ("packet_padding", self.packet_padding != PacketPadding::Us0),
@@ -493,7 +493,7 @@ impl Radio {
         Ok(())
     }
 
-    /// Bands and widths that the standard does not have.
+    /// Refuses bands and widths that the standard does not have.
     fn check_band(&self) -> Result<(), Refusal> {
         let low = self.carrier() < Frequency::hertz(4_000_000_000);
         let why = "802.11ac has no band at 2.4 GHz; write \"5.18 GHz\", or 802.11n or ax in `standard`";

@@ -1,8 +1,8 @@
 //! Interframe spaces and frame durations, exact to the standard's rounding.
 //!
 //! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS and HR/DSSS: `TXTIME` in 16.3.4), 17 (OFDM: `TXTIME` in 17.4.3),
-//! 18 (ERP: signal extension in 18.3.2.4), 19 (HT: `TXTIME` in 19.4.3), 21 (VHT: 21.4.3) and, of IEEE 802.11ax-2021, 27
-//! (HE: 27.4.3); characteristics in tables 15-5, 16-4, 17-21, 18-5, 19-25, 21-29 and 27-60.
+//! 18 (ERP: signal extension in 18.3.2.4), 19 (HT: `TXTIME` in 19.4.3) and 21 (VHT: 21.4.3); IEEE 802.11ax-2021, clause
+//! 27 (HE: 27.4.3). Characteristics are in tables 15-5, 16-4, 17-21, 18-5, 19-25, 21-29 and 27-60.
 
 use super::mode::{DsssRate, MANDATORY, Mode};
 use super::settings::Refusal;
@@ -13,7 +13,7 @@ use units::{Bytes, Duration};
 pub(crate) const MAC_OVERHEAD: Bytes = Bytes::new(28);
 /// Length of an ACK.
 pub(crate) const ACK: Bytes = Bytes::new(14);
-/// Length of a compressed BlockAck (9.3.1.8) with a bitmap of 64 bits, and of 256.
+/// Lengths of a compressed BlockAck (9.3.1.8) with bitmaps of 64 bits and of 256 bits.
 pub(crate) const BLOCK_ACK: Bytes = Bytes::new(32);
 pub(crate) const LONG_BLOCK_ACK: Bytes = Bytes::new(56);
 /// Length of a CTS.
@@ -21,7 +21,7 @@ pub(crate) const CTS: Bytes = Bytes::new(14);
 /// Length of an RTS.
 pub(crate) const RTS: Bytes = Bytes::new(20);
 
-/// Responses to data of some rate.
+/// Responses to data at some rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Responses {
     /// Mode of the responses.
@@ -32,43 +32,43 @@ pub struct Responses {
     pub block_ack: Duration,
     /// Duration of a BlockAck of 256 frames.
     pub long_block_ack: Duration,
-    /// Time-out, from the end of the data: SIFS, a slot and aRxPHYStartDelay (10.3.2.9), which is the duration of the
-    /// response's preamble and header (tables 16-4, 17-21, 18-5).
+    /// Time-out, counted from the end of the data: SIFS, a slot and aRxPHYStartDelay (10.3.2.9). The latter is the
+    /// duration of the response's preamble and header (tables 16-4, 17-21, 18-5).
     pub timeout: Duration,
 }
 
 /// Timing of a physical layer.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// The mode of block acknowledgement requests and, but [beside 802.11b](Self::broadcast), of broadcast frames.
+    /// Mode of block acknowledgement requests and, except [beside 802.11b](Self::broadcast), of broadcast frames.
     pub basic: Mode,
     /// The mode of broadcast frames, which all stations receive.
     pub broadcast: Mode,
-    /// Responses by [`Mode::responses`] of the data.
+    /// Responses, indexed by [`Mode::responses`] of the data.
     responses: [Responses; 9],
-    /// The mode of RTS and CTS frames: the basic mode, unless these frames protect stations of 802.11b.
+    /// Mode of RTS and CTS frames: the basic mode, unless these frames protect stations of 802.11b.
     pub announcing: Mode,
     /// Signal extension after every OFDM frame in the 2.4 GHz band (18.3.2.4).
     extension: Duration,
-    /// aSlotTime.
+    /// Duration of a slot (aSlotTime).
     pub slot: Duration,
-    /// aSIFSTime.
+    /// Duration of SIFS (aSIFSTime).
     pub sifs: Duration,
     /// DIFS: SIFS and two slots.
     pub difs: Duration,
-    /// EIFS: SIFS, an ACK at the lowest rate, and DIFS (10.3.2.3.7).
+    /// Duration of EIFS: SIFS, an ACK at the lowest rate, and DIFS (10.3.2.3.7).
     pub eifs: Duration,
-    /// aRxTxTurnaroundTime: time before a transmission during which the radio no longer listens.
+    /// aRxTxTurnaroundTime: time before a transmission in which the radio no longer listens.
     pub turnaround: Duration,
     /// Duration of a CTS.
     pub cts: Duration,
     /// Duration of an RTS.
     pub rts: Duration,
-    /// CTS time-out.
+    /// Time-out for a CTS, counted from the end of the RTS.
     pub cts_timeout: Duration,
-    /// aCWmin.
+    /// Smallest contention window (aCWmin), in slots.
     pub cw_min: u16,
-    /// aCWmax.
+    /// Largest contention window (aCWmax), in slots.
     pub cw_max: u16,
 }
 
@@ -95,14 +95,14 @@ impl Timing {
             cts: Duration::ZERO,
             rts: Duration::ZERO,
             cts_timeout: Duration::ZERO,
-            // 10.3.9: with rates of 802.11b alone the window is aCWmin(0).
+            // 10.3.9: if all rates are those of 802.11b, the window is aCWmin(0).
             cw_min: if long_slot && !radio.beside_b { 31 } else { 15 },
             cw_max: 1023,
         };
         let by_rule = !dsss && radio.basic_rate.is_none();
         let [slow, medium, fast] = MANDATORY.map(|rate| if by_rule { Mode::Ofdm(rate) } else { basic });
         let extended = |tones| radio.extended_response(tones).map_or(basic, Mode::Mimo);
-        // The usual basic rates of 802.11b, beside others: 1 and 2 Mb/s.
+        // The usual basic rates of 802.11b beside other standards: 1 and 2 Mb/s.
         let of_b = |rate| if dsss { basic } else { Mode::Dsss { rate, preamble: radio.preamble } };
         let [one, two] = [DsssRate::K1000, DsssRate::K2000].map(of_b);
         let [all, upper] = [ExtendedRange::All, ExtendedRange::Upper].map(extended);
@@ -110,7 +110,7 @@ impl Timing {
         timing.lengthen_responses(Bytes::new(0));
         [timing.cts, timing.rts] = [CTS, RTS].map(|psdu| timing.duration(announcing, psdu));
         timing.difs = timing.sifs + timing.slot * 2;
-        // The simulator that has this preamble has no slower frames than these.
+        // The simulator that has this kind of preamble has no slower frames than these.
         let slowest = if radio.preamble == Preamble::DataRate { timing.basic } else { radio.slowest_mode() };
         timing.eifs = timing.sifs + timing.duration(slowest, ACK) + timing.difs;
         timing.cts_timeout = timing.sifs + timing.slot + announcing.header();
@@ -129,14 +129,14 @@ impl Timing {
         });
     }
 
-    /// Responses to data of this mode: at the configured basic rate, else by the rule of 10.6.6.5.2, or in HE ER SU
-    /// PPDUs like the data.
+    /// Returns the responses to data in this mode. They are at the configured basic rate, otherwise at the rate that
+    /// 10.6.6.5.2 gives, or in HE ER SU PPDUs like the data.
     pub fn responses(&self, mode: Mode) -> &Responses {
         &self.responses[mode.responses()]
     }
 
-    /// The time-out of a response to a frame of this mode: all responses have the same preamble, except in HE ER SU
-    /// PPDUs and to DSSS.
+    /// Returns the time-out of a response to a frame in this mode. All responses have the same preamble, except those
+    /// in HE ER SU PPDUs and those to DSSS.
     #[inline]
     pub fn response_timeout(&self, mode: Mode) -> Duration {
         match mode {
@@ -146,7 +146,7 @@ impl Timing {
         }
     }
 
-    /// Mode of a control frame that belongs to data of this mode and is not a response.
+    /// Returns the mode of a control frame that belongs to data in this mode and is not a response.
     pub fn control(&self, mode: Mode) -> Mode {
         match mode {
             Mode::Mimo(mimo) if mimo.extended_range().is_some() => self.responses(mode).mode,
@@ -154,18 +154,18 @@ impl Timing {
         }
     }
 
-    /// Longest PSDU whose frame lasts at most `time`; zero if there is none.
+    /// Returns the longest PSDU whose frame lasts at most `time`; zero if there is none.
     pub(crate) fn longest(&self, mode: Mode, time: Duration) -> Bytes {
         let extension = if matches!(mode, Mode::Dsss { .. }) { Duration::ZERO } else { self.extension };
         mode.longest(time.saturating_sub(mode.header() + extension))
     }
 
-    /// Duration of `psdu` bytes behind preamble and header, with the signal extension.
+    /// Returns the duration of `psdu` bytes after preamble and header, with the signal extension.
     pub(crate) fn payload(&self, mode: Mode, psdu: Bytes) -> Duration {
         self.duration(mode, psdu) - mode.header()
     }
 
-    /// `TXTIME`: duration of a frame of `psdu` bytes (MAC header and check sum included).
+    /// Returns `TXTIME`: the duration of a frame of `psdu` bytes (MAC header and check sum included).
     #[inline]
     pub fn duration(&self, mode: Mode, psdu: Bytes) -> Duration {
         let sent = mode.header() + mode.payload(psdu);

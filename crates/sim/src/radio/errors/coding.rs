@@ -8,12 +8,12 @@ use units::Duration;
 /// Modulation of an OFDM subcarrier and rate of the convolutional code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Coding {
-    /// Points of the constellation: 2, 4, 16, 64, 256 or 1024.
+    /// Number of points of the constellation: 2, 4, 16, 64, 256 or 1024.
     pub(super) points: u32,
     pub(super) code: CodeRate,
 }
 
-/// Rates of the convolutional code of constraint length 7, punctured beyond 1/2.
+/// Rates of the convolutional code of constraint length 7; it is punctured above 1/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CodeRate {
     Half,
@@ -22,10 +22,10 @@ pub(super) enum CodeRate {
     FiveSixths,
 }
 
-/// Share of the tones of 20 MHz that the shorter HE ER SU PPDU has.
+/// Share of the tones of 20 MHz that the HE ER SU PPDU with fewer tones has.
 pub(super) const UPPER: f64 = 106.0 / 242.0;
 
-/// Bandwidth in hertz; DSSS spreads over 22 MHz.
+/// Returns the bandwidth in Hz. DSSS spreads over 22 MHz.
 pub(super) fn bandwidth(mode: Mode) -> f64 {
     match mode {
         Mode::Dsss { .. } => 22e6,
@@ -35,18 +35,18 @@ pub(super) fn bandwidth(mode: Mode) -> f64 {
     }
 }
 
-/// Bit rate after decoding, of one stream.
+/// Returns the bit rate of one stream before decoding.
 pub(super) fn coded_rate(mode: Mode, coding: Coding) -> f64 {
     let streams = if let Mode::Mimo(mimo) = mode { f64::from(mimo.streams()) } else { 1.0 };
     mode.rate().as_bps() as f64 / streams / coding.code.ratio()
 }
 
-/// The MCS of one stream of a mode with LDPC.
+/// Returns the MCS of one stream of a mode if the mode has LDPC.
 pub(super) fn ldpc(mode: Mode) -> Option<u8> {
     if let Mode::Mimo(mimo) = mode { mimo.has_ldpc().then_some(mimo.coding()) } else { None }
 }
 
-/// Modulation and convolutional code; with LDPC the modulation and convolutional code of the same rate.
+/// Returns modulation and convolutional code. For a mode with LDPC they are those of the same rate.
 pub(super) fn coding(mode: Mode) -> Coding {
     use CodeRate::{FiveSixths, Half, ThreeQuarters, TwoThirds};
     let (points, code) = match mode {
@@ -91,8 +91,8 @@ impl CodeRate {
     }
 }
 
-/// The part of a PHY header that carries bits: its start and end after the start of the frame, number of bits, copies
-/// of each, and mode.
+/// The part of a PHY header that carries bits: its start and end, counted from the start of the frame; the number of
+/// bits and of copies of each; and its mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) begins: Duration,
@@ -102,9 +102,9 @@ pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) mode: Mode,
 }
 
-/// Bits of a frame's PHY header: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition, HE-SIG-A) at 6 Mb/s after
-/// the training of 16 us, each bit twice in an HE ER SU PPDU; or the PLCP header of 48 bits after SYNC and SFD of a
-/// DSSS preamble, at 1 Mb/s (long) or 2 Mb/s (short).
+/// Returns the bits of a frame's PHY header. With OFDM: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition,
+/// HE-SIG-A) at 6 Mb/s after 16 us of training; in an HE ER SU PPDU each bit comes twice. With DSSS: the PLCP header of
+/// 48 bits after SYNC and SFD, at 1 Mb/s (long preamble) or 2 Mb/s (short).
 #[inline]
 pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
     let ends = mode.header();

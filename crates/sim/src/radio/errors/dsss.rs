@@ -1,16 +1,16 @@
-//! DSSS and CCK by Pei and Henderson, Validation of ns-3 802.11b PHY model (2009): differential phase-shift keying, and
-//! CCK as orthogonal signals of 8 chips.
+//! DSSS and CCK according to Pei and Henderson, Validation of ns-3 802.11b PHY model (2009): differential phase-shift
+//! keying, and CCK as orthogonal signals of 8 chips.
 
 use super::super::mode::DsssRate;
 
-/// Bandwidth of every rate in hertz.
+/// Bandwidth of all rates, in Hz.
 const BANDWIDTH: f64 = 22e6;
-/// Steps of Simpson's rule.
+/// Number of steps of Simpson's rule.
 const STEPS: u32 = 160;
 /// CCK symbols per second.
 const CCK_SYMBOLS: f64 = 1.375e6;
 
-/// -ln of the probability that a bit survives at this SINR. CCK loses whole symbols of 4 or 8 bits.
+/// Returns -ln of the probability that a bit survives at this SINR. CCK loses whole symbols of 4 or 8 bits.
 pub(super) fn failures(rate: DsssRate, ratio: f64) -> f64 {
     match rate {
         DsssRate::K1000 => -libm::log1p(-0.5 * libm::exp(-ratio * BANDWIDTH / 1e6)),
@@ -21,15 +21,15 @@ pub(super) fn failures(rate: DsssRate, ratio: f64) -> f64 {
     }
 }
 
-/// Bit error ratio of DQPSK, by the approximation of its Marcum function for large arguments.
+/// Returns the bit error ratio of DQPSK, where its Marcum function is approximated for large arguments.
 fn dqpsk(ratio: f64) -> f64 {
     let root = core::f64::consts::SQRT_2;
     let scale = (root + 1.0) / libm::sqrt(8.0 * core::f64::consts::PI * root);
     (scale / libm::sqrt(ratio) * libm::exp(-(2.0 - root) * ratio)).min(0.5)
 }
 
-/// Symbol error ratio of CCK at 5.5 Mb/s: 16 biorthogonal signals of `energy` over the noise density (Proakis, Digital
-/// communications, equation 5.2-34).
+/// Returns the symbol error ratio of CCK at 5.5 Mb/s: 16 biorthogonal signals, where `energy` is their energy divided
+/// by the noise density (Proakis, Digital communications, equation 5.2-34).
 fn cck_4(energy: f64) -> f64 {
     let edge = libm::sqrt(2.0 * energy);
     // 14 Q(edge / sqrt 2), which bounds the result, is below 1e-15.

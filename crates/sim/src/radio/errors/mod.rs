@@ -1,8 +1,8 @@
 //! Error models: the probability that the bits of a frame survive noise and interference.
 //!
-//! `nist` and `yans` give the success probability of a chunk of bits at one SINR; a frame is cut where the SINR
+//! `nist` and `yans` give the success probability of a chunk of bits at one SINR. A frame is cut where the SINR
 //! changes, and the chunks' probabilities are multiplied. DSSS, CCK, LDPC, and OFDM between nodes with LDPC have the
-//! same curves under both models. `docs/phy.md` has the formulas.
+//! same curves in both models. `docs/phy.md` has the formulas.
 
 mod coding;
 mod dsss;

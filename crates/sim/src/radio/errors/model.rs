@@ -9,15 +9,15 @@ use units::{Decibels, refuse_if};
 const BOLTZMANN: f64 = 1.380_649e-23;
 const TEMPERATURE: f64 = 290.0;
 
-/// Errors of frames other than collisions.
+/// Causes of lost frames other than collisions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Errors {
     None,
-    /// Independent errors, independent of the power.
+    /// Errors that are independent of each other and of the power.
     Fixed {
-        /// Share of MPDUs lost, independent of their length.
+        /// Share of MPDUs that are lost, whatever their length is.
         packets: f64,
-        /// Share of bits lost; an MPDU survives if all its bits do.
+        /// Share of bits that are lost. An MPDU survives if all its bits do.
         bits: f64,
         /// True if ACK, CTS, RTS and block acknowledgements are lost too.
         control: bool,
@@ -26,7 +26,7 @@ pub(crate) enum Errors {
 }
 
 impl Errors {
-    /// Error model of a scenario's radio.
+    /// Makes the error model of a scenario's radio.
     pub(crate) fn new(radio: &Radio) -> Result<Self, Refusal> {
         let settings = &radio.errors;
         let fixed_only = [
@@ -86,7 +86,7 @@ impl Errors {
     }
 }
 
-/// Probability that none of `bits` is wrong.
+/// Returns the probability that none of `bits` is wrong.
 pub(in crate::radio) fn all_survive(error: f64, bits: f64) -> f64 {
     match error {
         0.0 => 1.0,

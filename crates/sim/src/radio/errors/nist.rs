@@ -1,16 +1,16 @@
-//! OFDM by Pei and Henderson, Validation of OFDM error rate model in ns-3 (2010), after Miller, Validation of 802.11a/UWB
-//! coexistence simulation (NIST, 2003): the union bound on the output of a hard-decision Viterbi decoder.
+//! OFDM according to Pei and Henderson, Validation of OFDM error rate model in ns-3 (2010), after Miller, Validation of
+//! 802.11a/UWB coexistence simulation (NIST, 2003): union bound on the output of a hard-decision Viterbi decoder.
 
 use super::coding::{CodeRate, Coding};
 
-/// Bit error ratio after the decoder; 1 where the bound exceeds 1.
+/// Returns the bit error ratio after the decoder; 1 if the bound exceeds 1.
 pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     let raw = raw_bit_error(coding.points, ratio);
     decoded(raw, coding.code).min(1.0)
 }
 
-/// Bit error ratio of the modulation, Gray-coded; `ratio` is the energy of a symbol over the noise density. Square QAM of
-/// `m` points, `b` bits: `2 (1 - 1 / sqrt(m)) / b * erfc(sqrt(3 ratio / (2 (m - 1))))`.
+/// Returns the bit error ratio of the Gray-coded modulation; `ratio` is a symbol's energy over the noise density.
+/// Square QAM of `m` points, `b` bits: `2 (1 - 1 / sqrt(m)) / b * erfc(sqrt(3 ratio / (2 (m - 1))))`.
 fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     let (factor, divisor) = match points {
         2 => (1.0 / 2.0, 1.0),
@@ -23,13 +23,13 @@ fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     factor * libm::erfc(libm::sqrt(ratio / divisor))
 }
 
-/// The bound: half the sum of c(d) D^d over the distances d, for each bit that enters the encoder; D is the
+/// Returns the bound: for each bit that enters the encoder, half the sum of c(d) D^d over the distances d. D is the
 /// Bhattacharyya parameter of the binary symmetric channel. The c(d) are the information weights of the code of
-/// constraint length 7 (generators 133, 171), punctured by the standard's patterns: Frenger, Orten and Ottosson,
+/// constraint length 7 (generators 133, 171), punctured as in the standard. Sources: Frenger, Orten and Ottosson,
 /// Multi-rate convolutional codes (1998); for 5/6, Haccoun and Begin (1989).
 fn decoded(raw: f64, code: CodeRate) -> f64 {
     let d = libm::sqrt(4.0 * raw * (1.0 - raw));
-    // The tables of the papers, a line each.
+    // The tables of the papers; each line is one table.
     #[rustfmt::skip]
     let (inputs, lowest, step, weights): (f64, i32, f64, &[f64]) = match code {
         CodeRate::Half => (1.0, 10, d * d,

@@ -1,21 +1,21 @@
-//! Codes by curves that are fitted to link simulations: Patidar, Roy, Henderson and Chandramohan, Link-to-system
-//! mapping for ns-3 Wi-Fi OFDM error models (2017), continued to MCS 11 in ns-3.44 (white noise, the decoder of
-//! MATLAB's WLAN Toolbox). The curves cover the low-density parity-check (LDPC) codes of HT, VHT and HE with PSDUs of
-//! 1458 B, and the convolutional code of OFDM's rates with 32 B.
+//! Error curves of codes, fitted to link simulations: Patidar, Roy, Henderson and Chandramohan, Link-to-system mapping
+//! for ns-3 Wi-Fi OFDM error models (2017), continued to MCS 11 in ns-3.44 (white noise, the decoder of MATLAB's WLAN
+//! Toolbox). There are curves for the low-density parity-check (LDPC) codes of HT, VHT and HE with PSDUs of 1458 B, and
+//! for the convolutional code of OFDM's rates with 32 B.
 //!
-//! `ln(-ln(share received))` of such a PSDU is a straight line up to a loss of a tenth, and above it a parabola that
-//! touches the line: for LDPC over the SINR in dB, for the convolutional code over the SINR as a ratio. Other lengths
-//! follow from the rule of IEEE 802.11-14/0803r1: bits are lost independently.
+//! `ln(-ln(share received))` of such a PSDU is a straight line up to a loss of a tenth. Above that it is a parabola
+//! that touches the line. The abscissa is the SINR, in dB for LDPC and as a ratio for the convolutional code. For other
+//! lengths, bits are lost independently, as IEEE 802.11-14/0803r1 says.
 
 use crate::radio::mode::OfdmRate;
 
-/// `ln(-ln(0.9))`: a tenth of the PSDUs is lost.
+/// `ln(-ln(0.9))`: the value if a tenth of the PSDUs is lost.
 const TENTH: f64 = -2.250_367_327_312_445_4;
-/// `ln(-ln(0.001))`: of 1000 PSDUs 999 are lost. At a lower SINR the decoder fails, however short the frame.
+/// `ln(-ln(0.001))`: the value if 999 of 1000 PSDUs are lost. Below this SINR the decoder fails for any frame.
 const DEAF: f64 = 1.932_644_733_916_065_5;
 
-/// By MCS of a stream: SINR in dB at which a tenth is lost, slope of the line per dB, curvature of the parabola per dB
-/// squared.
+/// For each MCS of a stream: SINR in dB at which a tenth is lost, slope of the line per dB, and curvature of the
+/// parabola per dB squared.
 const LDPC: [(f64, f64, f64); 12] = [
     (-0.67, 7.0, 1.5),
     (2.34, 7.3, 2.2),
@@ -31,8 +31,8 @@ const LDPC: [(f64, f64, f64); 12] = [
     (28.85, 5.2, 1.5),
 ];
 
-/// The same values of the convolutional code, by rate, over the SINR in multiples of the SINR at which a tenth is lost.
-/// For 9 Mb/s there is no simulation: this rate follows YANS, as in ns-3.
+/// The same values for each rate of the convolutional code, over the SINR as a multiple of the SINR at which a tenth is
+/// lost. There is no simulation for 9 Mb/s: as in ns-3, this rate has the values of YANS.
 const CONVOLUTIONAL: [(f64, f64, f64); 8] = [
     (-0.38, 10.6, 5.4),
     (1.27, 7.8, 0.0),
@@ -44,23 +44,23 @@ const CONVOLUTIONAL: [(f64, f64, f64); 8] = [
     (16.6, 7.6, 0.1),
 ];
 
-/// -ln of the probability that a bit survives at this SINR with LDPC; infinite where the decoder fails.
+/// Returns -ln of the probability that a bit survives at this SINR with LDPC; infinite if the decoder fails.
 pub(super) fn ldpc(mcs: u8, ratio: f64) -> f64 {
     let (tenth, slope, curvature) = LDPC[usize::from(mcs)];
     lost(10.0 * libm::log10(ratio) - tenth, slope, curvature) / (8.0 * 1458.0)
 }
 
-/// The same value with the convolutional code.
+/// Returns the same value for the convolutional code.
 pub(super) fn convolutional(rate: OfdmRate, ratio: f64) -> f64 {
     let (tenth, slope, curvature) = CONVOLUTIONAL[rate as usize];
     lost(ratio / libm::pow(10.0, tenth / 10.0) - 1.0, slope, curvature) / (8.0 * 32.0)
 }
 
-/// -ln of the probability that the simulations' PSDU survives, by the distance from the SINR at which a tenth is lost.
+/// Returns -ln of the probability that the simulations' PSDU survives, `above` the SINR at which a tenth is lost.
 fn lost(above: f64, slope: f64, curvature: f64) -> f64 {
     debug_assert!(slope * slope > 4.0 * curvature * (DEAF - TENTH), "the parabola rises to the end of the curve");
     let bend = above.min(0.0);
     let lost = TENTH - slope * above - curvature * bend * bend;
-    // The parabola has its vertex beyond this point.
+    // The vertex of the parabola lies beyond this point.
     if lost > DEAF || above < -slope / (2.0 * curvature) { f64::INFINITY } else { libm::exp(lost) }
 }

@@ -1,38 +1,38 @@
-//! Error models by tables, so that the cost of deciding about a frame does not depend on its formula.
+//! Error models as tables, so that the cost of a decision about a frame does not depend on its formula.
 //!
-//! A curve gives, over the SINR, the logarithm of `-ln(success of a bit)`, which is nearly a straight line wherever a
-//! code fails exponentially. Knots lie at 128 ratios per octave and are located by the bits of the ratio itself; each
-//! is computed by the formula, by `libm` alone, when it is first needed. Between knots the curve is a straight line. No
-//! probability differs from the formula's by more than [`MOST_ERROR`], for any number of bits.
+//! A curve gives, over the SINR, the logarithm of `-ln(success of a bit)`. It is nearly a straight line wherever a code
+//! fails exponentially. There are 128 knots per octave of the ratio; the bits of the ratio itself locate them. The
+//! formula gives the value at a knot, with `libm` only, when the knot is first needed. Between knots the curve is a
+//! straight line. No probability differs from the formula's by more than [`MOST_ERROR`], for any number of bits.
 
 use super::coding::{bandwidth, coded_rate, coding, ldpc};
 use super::snr::{Formula, Snr};
 use crate::radio::mode::{DsssRate, Mode};
 
-/// Largest error of a success probability against the formula.
+/// Largest error of a success probability compared with the formula.
 #[cfg(test)]
 pub(super) const MOST_ERROR: f64 = 1e-4;
-/// Logarithm of the failure of a bit, 1e-13, below which nothing is lost: 1 in 20 million of the longest frames (65535
-/// B).
+/// Logarithm of a bit's failure probability, 1e-13, below which nothing counts as lost: 1 in 20 million of the longest
+/// frames (65535 B) fails.
 const LN_CERTAIN: f64 = -29.933_606_208_922_594;
-/// Failure of a coded bit, one in twenty, above which the union bound nears its pole and is computed without a table.
+/// Logarithm of a coded bit's failure probability, one in twenty. Above it, near the bound's pole, no table is used.
 const LN_POLE: f64 = -3.0;
-/// Failure below which values cannot be distinguished; curves end there.
+/// Smallest failure that can be distinguished; curves end there.
 const LEAST: f64 = 1e-30;
 
-/// Bits of the mantissa that select the knot within an octave: 128 knots.
+/// Number of bits of the mantissa that select the knot within an octave: 128 knots.
 const PARTS: u32 = 7;
 const SHIFT: u32 = 52 - PARTS;
 /// The first knot is at a ratio of 2^-28 (-84 dB), the last at 2^15 (45 dB).
 const FIRST: u64 = (1023 - 28) << PARTS;
 const CELLS: usize = 43 << PARTS;
-/// Divisor of LDPC's squared ratios, by which the knots lie around them.
+/// Divisor of LDPC's squared ratios, so that they lie within the knots.
 const LDPC_SCALE: f64 = 1024.0;
 
 #[derive(Clone, Debug)]
 pub(in crate::radio) struct Tables {
     model: Snr,
-    /// Curves by the index from [`curve`]; empty until used, with knots NaN until computed.
+    /// Curves, indexed as [`curve`] says; empty until they are used. A knot is NaN until it is computed.
     curves: [Vec<f64>; 29],
 }
 
@@ -41,7 +41,7 @@ impl Tables {
         Self { model: Snr { simulated, ..model }, curves: Default::default() }
     }
 
-    /// Probability that `bits` in a row survive at this SINR.
+    /// Returns the probability that `bits` consecutive bits survive at this SINR.
     pub(in crate::radio) fn success(&mut self, mode: Mode, ratio: f64, bits: f64) -> f64 {
         if bits <= 0.0 {
             return 1.0;
@@ -61,7 +61,7 @@ impl Tables {
         libm::exp(-bits * libm::exp(from + part * (to - from)))
     }
 
-    /// SINR above which nothing is lost, whatever the frame's length, or the next knot's SINR.
+    /// Returns the SINR above which nothing is lost, whatever the frame's length is; or the SINR of the next knot.
     pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
         let (curve, mut lost, mut certain) = (curve(mode), 0, CELLS);
         while certain - lost > 1 {
@@ -71,18 +71,18 @@ impl Tables {
         self.ratio(mode, certain)
     }
 
-    /// Argument of a curve: the SINR, for LDPC its square, or the ratio of a coded bit's energy to the noise density.
+    /// Returns the argument of a curve: the SINR, for LDPC its square, or a coded bit's energy over the noise density.
     #[inline]
     fn over(&self, mode: Mode, ratio: f64) -> f64 {
         match (mode, self.model.formula) {
-            // LDPC's curves are the steepest: cells half as wide, from -27 to 37 dB.
+            // LDPC's curves are the steepest. Their cells are half as wide, from -27 to 37 dB.
             _ if ldpc(mode).is_some() => ratio * ratio / LDPC_SCALE,
             (Mode::Dsss { .. }, _) | (_, Formula::Nist) => ratio,
             (_, Formula::Yans) => ratio * bandwidth(mode) / coded_rate(mode, coding(mode)),
         }
     }
 
-    /// The SINR at a knot of a curve.
+    /// Returns the SINR at a knot of a curve.
     fn ratio(&self, mode: Mode, index: usize) -> f64 {
         let over = f64::from_bits((FIRST + index as u64) << SHIFT);
         if ldpc(mode).is_some() { libm::sqrt(over * LDPC_SCALE) } else { over / self.over(mode, 1.0) }
@@ -107,7 +107,7 @@ impl Tables {
     }
 }
 
-/// The knot at or below a ratio, and the ratio's position between it and the next knot: 0 to 1.
+/// Returns the knot at or below a ratio, and the ratio's position between this knot and the next one, 0 to 1.
 #[inline]
 fn cell(ratio: f64) -> (usize, f64) {
     let bits = ratio.to_bits();
@@ -121,7 +121,7 @@ fn cell(ratio: f64) -> (usize, f64) {
     }
 }
 
-/// Curve of a mode: DSSS by its rate, OFDM by modulation and code, LDPC by its MCS.
+/// Returns the index of a mode's curve: DSSS has one for each rate, OFDM for modulation and code, LDPC for each MCS.
 #[inline]
 fn curve(mode: Mode) -> usize {
     match mode {

@@ -1,12 +1,12 @@
-//! OFDM by Lacage and Henderson, Yet another network simulator (2006): the first terms of the union bound on the output
-//! of a hard-decision Viterbi decoder.
+//! OFDM according to Lacage and Henderson, Yet another network simulator (2006): the first terms of the union bound on
+//! the output of a hard-decision Viterbi decoder.
 
 use super::coding::{CodeRate, Coding};
 
-/// Bit error ratio after the decoder; `ratio` is the energy of a coded bit over the noise density (Eb/N0).
+/// Returns the bit error ratio after the decoder. `ratio` is a coded bit's energy over the noise density (Eb/N0).
 pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     let raw = raw_bit_error(coding.points, ratio);
-    // The free distance, and how many code words lie at it and at the next one.
+    // The free distance, and the numbers of code words at this distance and at the next one.
     let (free, at_free, at_next) = match (coding.points, coding.code) {
         (_, CodeRate::Half) => (10, 11.0, 0.0),
         (_, CodeRate::TwoThirds) => (6, 1.0, 16.0),
@@ -17,7 +17,7 @@ pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     (at_free * wrong_path(raw, free) + at_next * wrong_path(raw, free + 1)).min(1.0)
 }
 
-/// Bit error ratio of the modulation (Proakis, Digital communications, section 5.2).
+/// Returns the bit error ratio of the modulation (Proakis, Digital communications, section 5.2).
 fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     if points == 2 {
         return 0.5 * libm::erfc(libm::sqrt(ratio));
@@ -28,7 +28,7 @@ fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     (1.0 - (1.0 - axis) * (1.0 - axis)) / bits
 }
 
-/// Probability that the decoder prefers a path at distance `d`: most of the differing bits are wrong; ties are random.
+/// Returns the probability that the decoder prefers a path at distance `d`: most differing bits are wrong.
 fn wrong_path(raw: f64, d: u32) -> f64 {
     let mut binomial = 1.0;
     let mut sum = 0.0;

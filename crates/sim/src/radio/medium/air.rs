@@ -17,7 +17,7 @@ pub(crate) struct Medium<F> {
     pub(super) links: Links,
     pub(super) receivers: Receivers,
     pub(super) air: Air<F>,
-    /// By node: its busy time when the statistics began.
+    /// For each node, how long its medium had been busy when the statistics began.
     busy_before: Vec<Duration>,
     pub(super) on_air: u32,
     on_air_since: Instant,
@@ -37,32 +37,32 @@ impl<F: Copy> Medium<F> {
         }
     }
 
-    /// Allows stations to answer a trigger side by side from now on.
+    /// From now on, stations may answer a trigger side by side.
     pub(crate) fn expect_parts(&mut self) {
         self.receivers.expect_parts();
     }
 
-    /// Allows frames of extended range from now on: all frames take the plain path then.
+    /// From now on, frames may have extended range. All frames then take the plain path.
     pub(crate) fn extend_range(&mut self) {
         self.receivers.fast = false;
     }
 
-    /// Makes nodes, by address, unable to decode formats newer than their standard: all frames go the plain path.
+    /// Sets nodes' standards, by address: they cannot decode newer formats. All frames then take the plain path.
     pub(crate) fn tell_apart(&mut self, standards: Vec<Standard>) {
         debug_assert_eq!(standards.len(), self.receivers.of.len(), "each has a standard");
         self.receivers.fast = false;
         self.receivers.standards = standards;
     }
 
-    /// Sets nodes' noise as multiples of `[radio]`'s noise, by address: all frames take the plain path.
+    /// Sets nodes' noise as multiples of that of `[radio]`, in order of address. All frames then take the plain path.
     pub(crate) fn hear_noise(&mut self, noise: Vec<f64>) {
         debug_assert_eq!(noise.len(), self.receivers.of.len(), "each has its noise");
         self.receivers.fast = false;
         self.receivers.noise = noise;
     }
 
-    /// Gives each node its own channel from now on; secondary channels must be idle for `pifs` before a frame. If each
-    /// has one 20 MHz channel, nodes hear nothing of other channels, and reception is as on one channel.
+    /// Gives each node its own channel from now on. Secondary channels must be idle for `pifs` before a frame. If each
+    /// node has one 20 MHz channel, nodes hear nothing of other channels, and reception is as on one channel.
     pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
         let plain = self.receivers.parts.is_empty() && self.receivers.reception.order == Capture::FirstFrame;
         if !plain || reuse.is_some() || bands.iter().any(|band| band.width() > ChannelWidth::Mhz20) {
@@ -76,21 +76,21 @@ impl<F: Copy> Medium<F> {
         }
     }
 
-    /// True if spatial reuse limits the power of a frame that a node sends now, in its TXOP or as a response.
+    /// True if spatial reuse limits the power of a frame that a node sends now, in its own TXOP or as a response.
     pub(crate) fn limits(&self, node: u32, responds: bool) -> bool {
         let reuse = self.receivers.bands.as_ref().and_then(|bands| bands.reuse.as_ref());
         reuse.is_some_and(|reuse| reuse.limits(node, responds))
     }
 
-    /// Returns the time at which all listeners have read the colour of a frame, if that matters.
+    /// Returns the time at which all listeners have read the BSS colour of a frame; `None` if no listener uses it.
     pub(crate) fn colour_time(&self, of: Handle) -> Option<Instant> {
         self.receivers.bands.as_ref()?.reuse.as_ref()?;
         let sent = self.air.get_ref(of);
         colour_time(sent, self.links.of(sent.from).last()?.delay)
     }
 
-    /// Returns the next listener, from index `index`, that ignores a frame whose colour it has read, and whether its
-    /// medium turned idle.
+    /// Returns the next listener, from `index` on, that ignores a frame after reading its colour, and whether the
+    /// listener's medium became idle.
     pub(crate) fn ignores(&mut self, of: Handle, index: &mut usize, now: Instant) -> Option<(u32, bool)> {
         let Self { links, receivers, air, .. } = self;
         let sent = air.get_ref(of);
@@ -103,12 +103,12 @@ impl<F: Copy> Medium<F> {
         None
     }
 
-    /// The channel of a node, if nodes have channels of their own.
+    /// Returns the channel of a node, if nodes have channels of their own.
     fn tuned(&self, node: u32) -> Option<&Tuned> {
         self.receivers.bands.as_ref().map(|bands| &bands.of[node as usize])
     }
 
-    /// The widest channel that a frame of a node may use now; the whole channel if nodes have no channels of their own.
+    /// Returns the widest channel that a frame of a node may use now. If all nodes share a channel, it is that channel.
     pub(crate) fn idle_width(&self, node: u32, now: Instant) -> ChannelWidth {
         self.tuned(node).map_or(ChannelWidth::Mhz160, |tuned| tuned.idle(now))
     }
@@ -122,29 +122,29 @@ impl<F: Copy> Medium<F> {
         self.tuned(node).map_or(ChannelWidth::Mhz160, |tuned| tuned.band.width())
     }
 
-    /// Width of the frame that a node received last.
+    /// Returns the width of the last frame that a node received.
     pub(crate) fn heard_width(&self, node: u32) -> ChannelWidth {
         self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.heard)
     }
 
-    /// The part of this width that was idle before the frame, which is the width of a CTS (IEEE 802.11-2020, 10.3.2.9).
+    /// Returns the part of this width that was idle before the frame: the width of a CTS (IEEE 802.11-2020, 10.3.2.9).
     pub(crate) fn answerable_width(&self, node: u32) -> ChannelWidth {
         self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.answerable)
     }
 
-    /// True if a node may answer a trigger in a channel of this width: no 20 MHz of the channel has the power at which
-    /// the medium counts as busy (IEEE 802.11ax-2021, 26.5.2.5).
+    /// True if a node may answer a trigger in a channel of this width. No 20 MHz of the channel may have the power at
+    /// which the medium counts as busy (IEEE 802.11ax-2021, 26.5.2.5).
     pub(crate) fn is_quiet(&self, node: u32, width: ChannelWidth) -> bool {
         let power = self.receivers.reception.carrier_sense;
         self.tuned(node).is_none_or(|tuned| tuned.is_quiet(width, power))
     }
 
-    /// Starts a transmission of `from`, which loses the frame that it was decoding (half-duplex). True if the sender's
-    /// medium was idle.
+    /// Starts a transmission of `from`. A frame that `from` was decoding is lost, because it is half-duplex. True if
+    /// the sender's medium was idle.
     pub(crate) fn start(&mut self, from: u32, frame: F, now: Instant, shape: Shape) -> (Handle, bool) {
         let turned_busy = self.receivers.silence(from, now);
         let receiver = &mut self.receivers.of[from as usize];
-        // A frame keeps its listeners: while one is still passing them, the sender's links do not change.
+        // While a frame still passes its listeners, the sender's links do not change: the frame keeps its listeners.
         if receiver.passing == 0 {
             self.links.refresh(from, now);
         }
@@ -187,15 +187,15 @@ impl<F: Copy> Medium<F> {
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
     }
 
-    /// A frame in the air, the links to its listeners, nearest first, and all receivers, which get the frame's
-    /// [front](Receivers::front) and [tail](Receivers::tail) as these pass.
+    /// Returns a frame in the air, the links to its listeners, nearest first, and all receivers. As the frame passes
+    /// them, they get its [front](Receivers::front) and its [tail](Receivers::tail).
     pub(crate) fn listeners(&mut self, of: Handle) -> (Passing<'_, F>, &[Link], &mut Receivers) {
         let Self { links, receivers, air, .. } = self;
         let sent = air.get_ref(of);
         (Passing { of, sent, air }, links.of(sent.from), receivers)
     }
 
-    /// The MPDUs of the aggregate heard last that have arrived; all of them if `whole`.
+    /// Returns which MPDUs of the aggregate heard last have arrived; all of them if `whole`.
     pub(crate) fn intact(&self, whole: bool) -> Bitmap {
         if whole { Bitmap::ALL } else { self.receivers.intact }
     }
@@ -204,38 +204,38 @@ impl<F: Copy> Medium<F> {
         self.air.get_ref(of).frame
     }
 
-    /// Removes a frame whose last tail has passed.
+    /// Removes a frame after its last tail.
     pub(crate) fn clear(&mut self, of: Handle) {
         let from = self.air.remove(of).from;
         self.receivers.of[from as usize].passing -= 1;
     }
 
-    /// True if `node` decodes a frame whose PHY header it has read.
+    /// True if `node` is decoding a frame whose PHY header it has read.
     pub(crate) fn receives(&mut self, node: u32, now: Instant) -> bool {
         self.receivers.receives(&self.air, node, now)
     }
 
-    /// Nodes that hear `node` if it starts to send now, nearest first, with the propagation delay.
+    /// Returns the nodes that hear `node` if it starts to send now, nearest first, each with its propagation delay.
     pub(crate) fn who_hears(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
         self.links.of(node).iter().map(|link| (link.to, link.delay))
     }
 
-    /// Listeners of a node that can decode its frames, or at least its frames of extended range.
+    /// Returns the listeners that can decode a node's frames, or at least its frames of extended range.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
         self.links.decoding(node).map(|link| link.to)
     }
 
-    /// True if usual or extended-range frames from one node to another can be decoded.
+    /// True if frames from one node to another can be decoded; `extended`: frames of extended range.
     pub(crate) fn reaches(&self, from: u32, to: u32, extended: bool) -> bool {
         self.links.decoding(from).any(|link| link.to == to && (link.decodable || extended))
     }
 
-    /// Propagation delay from one node to another that hears it.
+    /// Returns the propagation delay from one node to another that hears it.
     pub(crate) fn delay(&self, from: u32, to: u32) -> Option<Duration> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
     }
 
-    /// Returns the probability that this many bits of a frame survive the noise on the way to another node, by the mean
+    /// Returns the probability that this many bits of a frame survive the noise on the way to another node, at the mean
     /// power.
     pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
         let power = self.links.of(from).iter().find(|link| link.to == to)?.power;
@@ -252,29 +252,29 @@ impl<F: Copy> Medium<F> {
         self.links.moving.is_some()
     }
 
-    /// Upper bound of the propagation delay of frames that are decoded.
+    /// Returns an upper bound of the propagation delay of frames that are decoded.
     pub(crate) fn longest_delay(&self) -> Duration {
         self.links.longest_delay()
     }
 
-    /// Time for which `node` has sensed the medium busy since the statistics began.
+    /// Returns for how long `node` has sensed the medium busy since the statistics began.
     pub(crate) fn busy_time(&self, node: u32, now: Instant) -> Duration {
         self.busy_from_start(node, now) - self.busy_before[node as usize]
     }
 
-    /// Time for which `node` has sensed the medium busy since the start of the run, including its own frames.
+    /// Returns for how long `node` has sensed the medium busy since the start of the run, its own frames included.
     pub(crate) fn busy_from_start(&self, node: u32, now: Instant) -> Duration {
         let receiver = &self.receivers.of[node as usize];
         let running = if receiver.busy { now.since(receiver.busy_since) } else { Duration::ZERO };
         receiver.busy_time + running
     }
 
-    /// Margins of every node's verdicts since the statistics began, and the capture threshold as a ratio.
+    /// Returns every node's margins since the statistics began, and the capture threshold as a ratio.
     pub(crate) fn margins(&self) -> (&[Margins], f64) {
         (&self.receivers.margins, self.receivers.reception.capture)
     }
 
-    /// Time for which at least one node has been sending since the statistics began.
+    /// Returns for how long at least one node has been sending since the statistics began.
     pub(crate) fn on_air_time(&self, now: Instant) -> Duration {
         let running = if self.on_air > 0 { now.since(self.on_air_since) } else { Duration::ZERO };
         self.on_air_time + running

@@ -1,9 +1,9 @@
-//! Nodes on channels that overlap in part. Power is counted by 20 MHz channels; a frame spreads its power evenly.
+//! Nodes on channels that overlap in part. Power is counted in each 20 MHz channel; a frame spreads its power evenly.
 //!
-//! A receiver decodes frames that begin in its primary channel, within its own channel. Of a wider frame the receiver
-//! decodes only the preamble, or all of a control frame, which every 20 MHz carries. The receiver's energy is the
-//! energy in the channels of the frame that it decodes, else in its primary channel; signals in other channels do not
-//! disturb it. For each secondary channel the receiver knows since when it is idle.
+//! A receiver decodes frames within its own channel that include its primary channel. Of a wider frame it decodes only
+//! the preamble, or all of a control frame, which is repeated in every 20 MHz. The receiver's energy is that in the
+//! channels of the frame that it decodes, otherwise in its primary channel. Signals in other channels do not disturb
+//! it. For each secondary channel the receiver knows since when the channel is idle.
 
 use super::reuse::Reuse;
 use super::signal::Transmission;
@@ -13,8 +13,8 @@ use crate::radio::mode::Mode;
 use crate::radio::reception::Shape;
 use units::{Duration, Instant};
 
-/// Power in attowatts from which a secondary channel of 20, 40 and 80 MHz is busy: -72 dBm, of the last -69 dBm (IEEE
-/// 802.11-2020, 21.3.18.5.4).
+/// Power in attowatts from which the secondary channels of 20, 40 and 80 MHz are busy: -72 dBm, -72 dBm and -69 dBm
+/// (IEEE 802.11-2020, 21.3.18.5.4).
 const BUSY: [u64; 3] = [63_095_734, 63_095_734, 125_892_541];
 
 pub(super) struct Bands {
@@ -28,15 +28,15 @@ pub(super) struct Bands {
 /// A node's channel.
 pub(super) struct Tuned {
     pub(super) band: Band,
-    /// Power in each of the receiver's 20 MHz channels, from the lowest on.
+    /// Power in each of the receiver's 20 MHz channels, the lowest first.
     energy: [u64; 8],
-    /// Channels whose power is the receiver's energy.
+    /// Bitmask of the channels whose power is the receiver's energy.
     pub(super) counted: u64,
     /// Time from which a frame may use each secondary channel; `NEVER` while it is busy.
     usable: [Instant; 3],
-    /// Idle part of the receiver's channel at the start of the frame that it decodes.
+    /// Idle part of the receiver's channel when the frame began that it is decoding.
     pub(super) before: ChannelWidth,
-    /// Width of the frame that the node received last, within the part of the channel that was idle before.
+    /// Width of the last frame that the node received, within the part of the channel that was idle before.
     pub(super) heard: ChannelWidth,
     pub(super) answerable: ChannelWidth,
 }
@@ -44,10 +44,10 @@ pub(super) struct Tuned {
 /// Power of a frame that arrives at a node.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
-    /// Channels of the frame, and which of them the node listens to.
+    /// Bitmask of the frame's channels, and of those among them to which the node listens.
     pub(super) sent: u64,
     pub(super) here: u64,
-    /// Power in all channels and in each of them, in attowatts.
+    /// Power in all channels, and in each of them, in attowatts.
     pub(super) power: u64,
     pub(super) each: u64,
 }
@@ -62,8 +62,8 @@ impl Share {
         self.here == self.sent
     }
 
-    /// The channels in which a node decodes the frame: all channels, or only the primary if the frame is wider than the
-    /// node's channel or duplicated.
+    /// Returns the channels in which a node decodes the frame: all of the frame's, or only the primary one if the frame
+    /// is duplicated or wider than the node's channel.
     pub(super) fn decoded(&self, shape: &Shape, primary: u64) -> u64 {
         if self.is_whole() && matches!(shape.mode, Mode::Mimo(_)) { self.sent } else { primary }
     }
@@ -97,14 +97,14 @@ impl Tuned {
         }
     }
 
-    /// The widest channel that a frame may use now, given how long the secondary channels have been idle.
+    /// Returns the widest channel that a frame may use now; secondary channels must have been idle for long enough.
     pub(super) fn idle(&self, now: Instant) -> ChannelWidth {
         const WIDER: [ChannelWidth; 3] = [ChannelWidth::Mhz40, ChannelWidth::Mhz80, ChannelWidth::Mhz160];
         let free = WIDER.into_iter().zip(self.usable).take_while(|&(_, usable)| usable <= now);
         free.last().map_or(ChannelWidth::Mhz20, |(width, _)| width).min(self.band.width())
     }
 
-    /// True if no 20 MHz of a channel of this width has at least this power.
+    /// True if each 20 MHz of a channel of this width has less than this power.
     pub(super) fn is_quiet(&self, width: ChannelWidth, power: u64) -> bool {
         let channels = self.band.at_most(width).all() >> self.band.first();
         (0..8).all(|place| channels >> place & 1 == 0 || self.energy[place] < power)
@@ -112,17 +112,17 @@ impl Tuned {
 }
 
 impl Bands {
-    /// Silent channels: one for each node.
+    /// Makes channels without signals, one for each node.
     pub(super) fn new(bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) -> Self {
         Self { of: bands.into_iter().map(Tuned::new).collect(), pifs, reuse }
     }
 
-    /// Power in 20 MHz of a frame that a node decodes with this power.
+    /// Returns the power in 20 MHz of a frame that a node decodes with this power.
     pub(super) fn each(&self, node: u32, power: u64) -> u64 {
         power / u64::from(self.of[node as usize].counted.count_ones())
     }
 
-    /// The power of a frame that arrives at a node in its channels, if the node listens there.
+    /// Returns the power of a frame in a node's channels; `None` if the node listens to none of the frame's channels.
     pub(super) fn share<F>(&self, sent: &Transmission<F>, node: u32, power: u64) -> Option<Share> {
         let channels = self.of[sent.from as usize].band.channels(sent.shape.width);
         let here = channels & self.of[node as usize].band.all();

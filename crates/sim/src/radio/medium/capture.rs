@@ -1,4 +1,4 @@
-//! Capture rules other than first-frame: they decide which of several signals holds a receiver.
+//! Capture rules other than first-frame. They decide which of several signals occupies a receiver.
 
 use super::receiver::{Arrival, Header, Lock, Preamble};
 use super::receivers::Receivers;
@@ -8,18 +8,18 @@ use crate::engine::Handle;
 use crate::radio::Shape;
 use units::{Duration, Instant};
 
-/// Time for which ns-3's receiver listens before it chooses among preambles: the first OFDM symbol of a preamble.
+/// Time for which ns-3's receiver listens before it chooses among preambles: the first OFDM symbol.
 const DETECTION: Duration = Duration::from_micros(4);
 
 impl Preamble {
-    /// When the receiver decides whether to decode this frame.
+    /// Returns when the receiver decides whether to decode this frame.
     pub(super) fn chosen(&self) -> Instant {
         self.start + DETECTION
     }
 }
 
 impl Receivers {
-    /// Handles a signal that begins at an idle receiver, by another rule than first-frame.
+    /// Handles a signal that begins at an idle receiver, with another rule than first-frame.
     #[cold]
     pub(super) fn meet<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
         let Arrival { frame, node, power, decodable } = arrival;
@@ -37,8 +37,8 @@ impl Receivers {
         }
     }
 
-    /// Chooses among the preambles that have begun at a node, if the time for it has come. No signal has changed there
-    /// since then.
+    /// Chooses among the preambles that have begun at a node, if it is time to choose. No signal at the node has
+    /// changed since that time.
     #[inline]
     pub(super) fn choose<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) {
         if let Some(preamble) = self.preambles[node as usize]
@@ -65,18 +65,18 @@ impl Receivers {
         }
     }
 
-    /// Starts to decode a frame; `since`: the frame's start, and the start of decoding.
+    /// Starts to decode a frame. `since`: start of the frame, and of decoding.
     fn lock<F>(&mut self, node: u32, of: Handle, frame: &Transmission<F>, power: u64, since: (Instant, Instant)) {
         let history = &mut self.histories[node as usize];
         self.of[node as usize].lock(&self.judge, history, of, frame, power, since);
     }
 
-    /// Removes a signal that is over from the candidates.
+    /// Removes a signal that has ended from the candidates.
     pub(super) fn forget(&mut self, node: u32, of: Handle) {
         self.preambles[node as usize].take_if(|preamble| preamble.of == of);
     }
 
-    /// Handles a new signal while another holds the receiver, which ignores the new one or loses both (ns-2).
+    /// Handles a new signal while another occupies the receiver: the new one is ignored, or both are lost (as in ns-2).
     #[cold]
     pub(super) fn clash<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
         let Arrival { frame: Passing { of, sent, air }, node, power, decodable } = arrival;
@@ -92,14 +92,14 @@ impl Receivers {
         if now < lock.header_end && lock.header != Header::Unsought {
             lock.header = Header::Lost;
         }
-        // Both have travelled as far as this node when they end here.
+        // If both end here, both have travelled as far as this node.
         let held = air.get_ref(lock.of);
         if sent.end.since(sent.start) > held.shape.duration.saturating_sub(now.since(lock.start)) {
             self.occupy(node, of, power, now);
         }
     }
 
-    /// Lets a signal that is not decoded hold the receiver.
+    /// Makes a signal that is not decoded occupy the receiver.
     fn occupy(&mut self, node: u32, of: Handle, power: u64, now: Instant) {
         let header = Header::Unsought;
         let (start, header_end) = (now, now);

@@ -1,4 +1,4 @@
-//! Reception if nodes are on channels that overlap in part, or ignore frames of other cells.
+//! Reception if nodes are on channels that overlap in part, or if they ignore frames of other cells.
 
 use super::bands::{Bands, Share};
 use super::receiver::{Arrival, Header, Lock};
@@ -13,13 +13,13 @@ use crate::radio::reception::Mpdu;
 use units::Instant;
 
 impl Receivers {
-    /// Puts nodes on these channels from now on: all frames take the plain path.
+    /// Gives nodes these channels from now on. All frames then take the plain path.
     pub(super) fn tune(&mut self, bands: Bands) {
         self.fast = false;
         self.bands = Some(Box::new(bands));
     }
 
-    /// A node that decodes nothing listens to its primary channel.
+    /// Makes a node that decodes nothing listen to its primary channel.
     pub(super) fn retune(&mut self, node: u32) {
         let receiver = &mut self.of[node as usize];
         if let Some(bands) = &mut self.bands
@@ -31,7 +31,7 @@ impl Receivers {
         }
     }
 
-    /// Handles the start of a frame at a node. True if the medium turned from idle to busy at the node.
+    /// Handles the start of a frame at a node. True if the node's medium became busy.
     pub(super) fn front_in_band<F: Copy>(&mut self, frame: Passing<F>, node: u32, power: u64, now: Instant) -> bool {
         let (sent, carrier_sense) = (frame.sent, self.reception.carrier_sense);
         let (finds, is_part) = (self.finds(node, sent.shape.mode), self.is_part(node, &sent.shape));
@@ -90,8 +90,8 @@ impl Receivers {
         }
     }
 
-    /// Starts to decode a frame that arrives with power `each` in every channel, if it exceeds the capture threshold;
-    /// `since`: the frame's start, and the start of decoding.
+    /// Starts to decode a frame that arrives with power `each` in every channel, if it exceeds the capture threshold.
+    /// `since`: start of the frame, and of decoding.
     pub(super) fn choose_in_band<F>(
         &mut self,
         (of, sent): (Handle, &Transmission<F>),
@@ -166,7 +166,7 @@ impl Receivers {
         Heard { power: share.power, what, turned_idle }
     }
 
-    /// Verdict on a frame that a node was decoding: of a frame wider than its channel a node gets only the PHY header.
+    /// Decides about a frame that a node was decoding. Of a frame wider than its channel it gets only the PHY header.
     fn verdict_in_band<F: Copy>(
         &mut self,
         frame: Passing<F>,
@@ -188,7 +188,7 @@ impl Receivers {
         Signal::Bad { header_read: read }
     }
 
-    /// A response has the width of the frame that it answers.
+    /// Records the frame's width: a response has the width of the frame that it answers.
     fn note_width<F>(&mut self, sent: &Transmission<F>, node: u32) {
         if let Some(bands) = &mut self.bands {
             let tuned = &mut bands.of[node as usize];
@@ -197,7 +197,7 @@ impl Receivers {
         }
     }
 
-    /// The power with which a frame arrives, drawn when it begins if powers fade.
+    /// Returns the power with which a frame arrives. If powers fade, it is drawn when the frame begins.
     pub(super) fn power_of(&mut self, of: Handle, link: &Link, begins: bool) -> u64 {
         match (self.judge.fades(), begins) {
             (false, _) => link.power,
@@ -210,8 +210,8 @@ impl Receivers {
         }
     }
 
-    /// Handles the moment at which a node has read the colour of an HE PPDU. If the node ignores the frame, returns
-    /// whether the node's medium turned idle.
+    /// Handles the time at which a node has read the colour of an HE PPDU. If the node ignores the frame, returns
+    /// whether the node's medium became idle.
     pub(super) fn ignore<F: Copy>(&mut self, frame: Passing<F>, node: u32, now: Instant) -> Option<bool> {
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, node, now);
@@ -234,7 +234,7 @@ impl Receivers {
         Some(self.of[node as usize].settle(now, self.reception.carrier_sense))
     }
 
-    /// Outcome at a node of a received frame, which arrived with power `each` in every 20 MHz.
+    /// Returns the outcome of a received frame at a node, where it arrived with power `each` in every 20 MHz.
     pub(super) fn heeded<F>(&mut self, sent: &Transmission<F>, node: u32, each: u64, what: Signal) -> Signal {
         let reuse = self.bands.as_mut().and_then(|bands| bands.reuse.as_mut());
         match (what, reuse) {

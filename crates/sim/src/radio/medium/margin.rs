@@ -1,22 +1,22 @@
-//! Margin between the capture threshold and the signals on which a node gives verdicts.
+//! How far the signals about which a node decides are from the capture threshold.
 //!
-//! If positions determine all powers, a frame half a decibel above the threshold is always received, and a frame half a
-//! decibel below it never. With many such frames, a run's result depends more on the threshold than on the network.
+//! If positions alone determine powers, a frame 0.5 dB above the threshold is always received, and one 0.5 dB below it
+//! never. With many such frames, a run's result depends more on the threshold than on the network.
 
-/// A verdict is near the threshold if a threshold 1 dB higher or lower would change the verdict.
+/// A decision (verdict) is near the threshold if a threshold 1 dB higher or lower would change it.
 const NEAR: f64 = 1.258_925_411_794_167_2;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Margins {
-    /// All verdicts, including those on undisturbed frames.
+    /// Number of decisions, including those about undisturbed frames.
     pub(crate) verdicts: u64,
     pub(crate) near: u64,
-    /// Ratio of the frame's power to all others' power, in the verdict nearest to the threshold.
+    /// In the decision nearest to the threshold: the frame's power divided by all others' power.
     pub(crate) nearest: Option<f64>,
 }
 
 impl Margins {
-    /// Counts a frame of this power that met other signals of at most `others` at once.
+    /// Counts a frame of this power, during which other signals had at most the power `others`.
     #[inline]
     pub(super) fn weigh(&mut self, power: u64, others: u64, capture: f64) {
         if others == 0 {
@@ -40,7 +40,7 @@ impl Margins {
         self.verdicts += 1;
     }
 
-    /// True if a noticeable share of verdicts (one in twenty) depends on less than 1 dB.
+    /// True if a noticeable share of the decisions, one in twenty, depends on less than 1 dB.
     pub(crate) fn is_noticeable(&self) -> bool {
         self.near > 0 && self.near * 20 >= self.verdicts
     }

@@ -1,10 +1,10 @@
-//! The medium: decides which powers add up at which node, and which frames survive there.
+//! The medium: decides which powers add up at each node, and which frames survive there.
 //!
-//! A frame reaches its listeners one after another, nearest first, as a *front* (its beginning there) and a *tail* (its
-//! end there). A node decodes the first frame that begins strong enough above all other signals while the node neither
-//! sends nor decodes (other conventions: `medium/capture.rs`). The error model decides the fate of that frame. Without
-//! an error model, the frame or its MPDUs in the air are lost when the sum of all other signals comes within the
-//! capture threshold.
+//! A frame reaches its listeners one after another, the nearest first: as a *front* when it begins there, and as a
+//! *tail* when it ends there. A node that neither sends nor decodes decodes the first frame whose beginning is strong
+//! enough above all other signals. (`medium/capture.rs` has other rules.) The error model decides what becomes of that
+//! frame. Without an error model, the frame, or its MPDUs in the air, is lost if the sum of all other signals comes
+//! within the capture threshold.
 
 mod air;
 mod bands;

@@ -1,5 +1,5 @@
-//! Frames in parts of the channel side by side: the responses to one trigger do not disturb one another, and a receiver
-//! decodes them together, each by its own power.
+//! Frames side by side in parts of the channel. The responses to one trigger do not disturb one another. A receiver
+//! decodes them together, each with its own power.
 
 use super::receiver::{Arrival, Lock};
 use super::receivers::Receivers;
@@ -9,14 +9,14 @@ use crate::radio::reception::{Mpdu, Shape};
 use units::Instant;
 
 impl Receivers {
-    /// Allows frames in parts of the channel from now on; such frames take the plain path.
+    /// From now on, frames may be in parts of the channel. Such frames take the plain path.
     pub(super) fn expect_parts(&mut self) {
         self.fast = false;
         self.parts = vec![Vec::new(); self.of.len()];
     }
 
-    /// Handles the beginning of a response to a trigger at a node: the response joins those that the node decodes, or
-    /// is the first, which every capture rule decodes. `None` if another signal holds the receiver, or the node sends.
+    /// Handles the beginning of a response to a trigger at a node. It joins the responses that the node decodes, or is
+    /// the first, which every capture rule decodes. `None` if another signal occupies the receiver, or the node sends.
     pub(super) fn part_begins<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) -> Option<bool> {
         let Arrival { frame: Passing { of, sent, .. }, node, power, decodable } = arrival;
         let noise = sent.bounds.noise() * self.noise(node);
@@ -59,7 +59,7 @@ impl Receivers {
         lock.power -= power;
         receiver.energy -= power;
         match parts.first() {
-            // The other responses end within a round trip.
+            // The other responses end within a round-trip time.
             Some(&(of, _)) => lock.of = of,
             None => receiver.lock = None,
         }
@@ -69,7 +69,7 @@ impl Receivers {
         Some(Heard { power, what, turned_idle })
     }
 
-    /// Passes the tail of a frame to a listener that decodes a part of its own shape.
+    /// Lets the tail of a frame pass a listener that decodes a part of the frame with its own shape.
     pub(crate) fn tail_of_part<F: Copy>(
         &mut self,
         frame: Passing<F>,

@@ -1,4 +1,4 @@
-//! A node's receiver: the powers at the node, and the frame that it decodes.
+//! A node's receiver: the power of signals at the node, and the frame that the node decodes.
 
 use super::signal::{Heard, Passing, Signal, Transmission};
 use crate::engine::Handle;
@@ -15,10 +15,10 @@ pub(super) struct Lock {
     pub(super) start: Instant,
     /// End of the preamble: the node then knows that a frame has begun.
     pub(super) header_end: Instant,
-    /// True if no interferer has exceeded the capture threshold; used if that alone decides.
+    /// True if no other signal has come within the capture threshold. It is used if the threshold alone decides.
     pub(super) intact: bool,
     pub(super) header: Header,
-    /// True if the history of interference matters and is recorded.
+    /// True if the history of interference is needed and recorded.
     pub(super) keeps_history: bool,
     /// The node whose trigger the frame [answers](crate::radio::Shape::answers).
     pub(super) answers: u32,
@@ -26,29 +26,29 @@ pub(super) struct Lock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
-    /// Read so far; final when the header is over.
+    /// The PHY header was read so far; final after the end of the header.
     Read,
     Lost,
-    /// To be decided by an error model.
+    /// An error model will decide.
     Open,
-    /// Not read: the signal only occupies the receiver.
+    /// The header is not read: the signal only occupies the receiver.
     Unsought,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
-    /// Sum of the powers of all frames at the receiver now.
+    /// Sum of the powers of all frames that are at the receiver now.
     pub(super) energy: u64,
     pub(super) lock: Option<Lock>,
     pub(super) sending: bool,
-    /// Number of the node's own frames that have not yet left all listeners.
+    /// Number of the node's own frames that have not left all listeners yet.
     pub(super) passing: u32,
     pub(super) busy: bool,
     pub(super) busy_since: Instant,
     pub(super) busy_time: Duration,
 }
 
-/// The strongest frame that has begun while a receiver listens for preambles.
+/// The strongest frame that has begun while the receiver listens for preambles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Preamble {
     pub(super) of: Handle,
@@ -66,7 +66,7 @@ pub(super) struct Arrival<'a, F> {
 }
 
 impl Lock {
-    /// The frame as input of an error model, at a receiver whose noise is this multiple of the usual noise.
+    /// Returns the frame as input of an error model. `noise`: the receiver's noise relative to the usual noise.
     pub(super) fn decoded<F>(&self, frame: &Transmission<F>, noise: f64) -> Decoded {
         let &Transmission { from, shape, bounds, .. } = frame;
         let &Self { power, worst, start, .. } = self;
@@ -81,7 +81,7 @@ impl From<bool> for Header {
 }
 
 impl Receiver {
-    /// Starts to decode at `now` a frame that began at `start`.
+    /// Starts at `now` to decode a frame that began at `start`.
     #[inline]
     pub(super) fn lock<F>(
         &mut self,
@@ -121,12 +121,12 @@ impl Receiver {
         }
     }
 
-    /// The kind of a signal that is not decoded here.
+    /// Returns the kind of a signal that is not decoded at this receiver.
     pub(super) fn unlocked(&self, power: u64, carrier_sense: u64) -> Signal {
         if !self.sending && power >= carrier_sense { Signal::Noise } else { Signal::Nothing }
     }
 
-    /// Adds a signal that is not decoded at the receiver. True if the medium turned from idle to busy.
+    /// Adds a signal that is not decoded at the receiver. True if the medium became busy.
     #[inline]
     pub(super) fn is_met(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> bool {
         self.energy += power;
@@ -142,7 +142,7 @@ impl Receiver {
         Heard { power, what: self.unlocked(power, carrier_sense), turned_idle: self.settle(now, carrier_sense) }
     }
 
-    /// Updates whether the medium is busy at the receiver; true if that changed.
+    /// Updates whether the medium is busy at the receiver. True if that has changed.
     #[inline]
     pub(super) fn settle(&mut self, now: Instant, carrier_sense: u64) -> bool {
         let busy = self.sending || self.lock.is_some() || self.energy >= carrier_sense;

@@ -1,4 +1,4 @@
-//! Reception at all nodes: a fast path for the usual cases, and the plain path for all.
+//! Reception at all nodes. There is a fast path for the usual cases, and a plain path for all cases.
 
 use super::bands::Bands;
 use super::margin::Margins;
@@ -14,29 +14,29 @@ use units::Instant;
 pub(crate) struct Receivers {
     pub(super) reception: Reception,
     pub(super) judge: Judge,
-    /// True if frames may take the fast path: powers do not fade, and silence is not sensed.
+    /// True if frames may take the fast path: powers do not fade, and silence needs no handling of its own.
     pub(super) fast: bool,
-    /// True if the margins of verdicts by the capture threshold are recorded.
+    /// True if it is recorded how near powers are to the capture threshold.
     pub(super) weighs: bool,
-    /// By node.
+    /// The receiver of each node.
     pub(super) of: Vec<Receiver>,
-    /// By node: history of the interference with the frame that the node decodes, if that matters.
+    /// For each node, the history of the interference with the frame that it decodes, if it is needed.
     pub(super) histories: Vec<History>,
-    /// By node: power of each frame that is at the node now, if powers fade.
+    /// For each node, the power of each frame that is at the node now, if powers fade.
     pub(super) powers: Vec<Vec<(Handle, u64)>>,
-    /// By node: the strongest preamble so far, if the capture rule chooses it.
+    /// For each node, the strongest preamble so far, if the capture rule chooses it.
     pub(super) preambles: Vec<Option<Preamble>>,
-    /// By node: margins of its verdicts by the capture threshold.
+    /// For each node, how near its decisions were to the capture threshold.
     pub(super) margins: Vec<Margins>,
-    /// The MPDUs that arrived of the last aggregate that did not arrive completely.
+    /// Which MPDUs arrived of the last aggregate that did not arrive completely.
     pub(super) intact: Bitmap,
-    /// By node: the frames in parts of the channel that the node decodes together, if the network has such frames.
+    /// For each node, the frames in parts of the channel that it decodes together, if the network has such frames.
     pub(super) parts: Vec<Vec<(Handle, u64)>>,
-    /// The nodes' channels, if they have several.
+    /// The nodes' channels, if they have more than one.
     pub(super) bands: Option<Box<Bands>>,
-    /// By node: its noise as a multiple of `[radio]`'s noise, if some nodes differ.
+    /// For each node, its noise as a multiple of that of `[radio]`, if some nodes differ.
     pub(super) noise: Vec<f64>,
-    /// By node: its standard, if some are too old for the frames of others.
+    /// For each node, its standard, if some are too old for the frames of others.
     pub(super) standards: Vec<Standard>,
 }
 
@@ -60,7 +60,7 @@ impl Receivers {
         }
     }
 
-    /// A node's noise as a multiple of `[radio]`'s noise.
+    /// Returns a node's noise as a multiple of that of `[radio]`.
     pub(super) fn noise(&self, node: u32) -> f64 {
         self.noise.get(node as usize).copied().unwrap_or(1.0)
     }
@@ -80,7 +80,7 @@ impl Receivers {
         shape.is_part() && self.decodes(node, shape.mode)
     }
 
-    /// Starts a transmission of a node, which receives nothing meanwhile. True if the node's medium was idle.
+    /// Starts a transmission of a node, which receives nothing until its end. True if the node's medium was idle.
     pub(super) fn silence(&mut self, node: u32, now: Instant) -> bool {
         let receiver = &mut self.of[node as usize];
         debug_assert!(!receiver.sending, "a node sends one frame at a time");
@@ -101,14 +101,14 @@ impl Receivers {
         self.of[node as usize].settle(now, self.reception.carrier_sense)
     }
 
-    /// Passes the front of a frame to a listener. True if the medium turned from idle to busy at the listener.
+    /// Lets the front of a frame pass a listener. True if the listener's medium became busy.
     #[inline]
     pub(crate) fn front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         self.fast_front(frame, link, now).unwrap_or_else(|| self.plain_front(frame, link, now))
     }
 
-    /// Fast path of a front: the frame being decoded is judged at its end, or the listener has no frame that is or
-    /// might be decoded. None if the front must take the [plain path](Self::plain_front); then nothing has changed.
+    /// Fast path of a front: the frame being decoded is judged at its end, or the listener decodes no frame and cannot
+    /// decode this one. `None` if it must take the [plain path](Self::plain_front); nothing has changed then.
     #[inline]
     fn fast_front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
         if !self.fast {
@@ -146,7 +146,7 @@ impl Receivers {
         }
     }
 
-    /// Plain path of a front, for all rules and all other signals.
+    /// Plain path of a front, for all other rules and signals.
     #[inline(never)]
     fn plain_front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         let of = frame.of;
@@ -204,15 +204,15 @@ impl Receivers {
         receiver.settle(now, self.reception.carrier_sense)
     }
 
-    /// Passes the tail of a frame to a listener; `mpdus` are the MPDUs of an aggregate.
+    /// Lets the tail of a frame pass a listener. `mpdus` are the MPDUs of an aggregate.
     #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
         self.fast_tail(frame, link, now).unwrap_or_else(|| self.plain_tail(frame, link, now, mpdus))
     }
 
-    /// Fast path of a tail: the listener decodes nothing, or another frame that is judged at its end, or this frame,
-    /// which neither noise nor interference can have damaged. None if the tail must take the [plain
-    /// path](Self::plain_tail); then nothing has changed.
+    /// Fast path of a tail. The listener decodes nothing, or another frame that is judged at its end, or this frame and
+    /// neither noise nor interference can have damaged it. `None` if the tail must take the [plain
+    /// path](Self::plain_tail); nothing has changed then.
     #[inline(always)] // once a listener: the call costs a chain 2 %
     fn fast_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<Heard> {
         if !self.fast {
@@ -239,7 +239,7 @@ impl Receivers {
                 let Some(preamble) = &self.preambles[to as usize] else {
                     return Some(receiver.is_left(power, &mut histories[to as usize], now, carrier_sense));
                 };
-                // The preamble was chosen, and nothing has changed here since then.
+                // The preamble was chosen, and nothing has changed at this node since.
                 let is_chosen = preamble.of == frame.of && now >= preamble.chosen();
                 let is_alone = receiver.energy == power;
                 if !is_chosen || !is_alone || !self.reception.stands_out(power, frame.sent.bounds.noise()) {
@@ -263,7 +263,7 @@ impl Receivers {
         Some(Heard { power, what: Signal::Good { whole: true }, turned_idle })
     }
 
-    /// Plain path of a tail, for all rules and all other signals.
+    /// Plain path of a tail, for all other rules and signals.
     #[inline(never)]
     fn plain_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
         let of = frame.of;
@@ -299,7 +299,7 @@ impl Receivers {
         Heard { power, what, turned_idle }
     }
 
-    /// Verdict on the frame that a node was decoding.
+    /// Decides about the frame that a node was decoding.
     #[inline]
     pub(super) fn verdict<F: Copy>(&mut self, frame: Passing<F>, node: u32, lock: &Lock, mpdus: &[Mpdu]) -> Signal {
         if self.weighs {
@@ -326,7 +326,7 @@ impl Receivers {
         if self.intact.is_empty() { Signal::Bad { header_read: true } } else { Signal::Good { whole: false } }
     }
 
-    /// True if `node` decodes a frame whose PHY header it has read.
+    /// True if `node` is decoding a frame whose PHY header it has read.
     pub(super) fn receives<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) -> bool {
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(air, node, now);
@@ -344,7 +344,7 @@ impl Receivers {
     }
 }
 
-/// Removes the power of a frame that leaves.
+/// Removes and returns the power of a frame that leaves.
 pub(super) fn forget_power(powers: &mut Vec<(Handle, u64)>, of: Handle) -> u64 {
     let index = powers.iter().position(|&(frame, _)| frame == of).expect("what leaves has come");
     powers.swap_remove(index).1

@@ -1,4 +1,4 @@
-//! Signals that frames in the air bring to their listeners.
+//! Signals that listeners get from frames in the air.
 
 use crate::engine::{Arena, Handle};
 use crate::radio::reception::{Bounds, Shape};
@@ -12,14 +12,14 @@ pub(crate) struct Transmission<F> {
     pub(crate) start: Instant,
     pub(crate) end: Instant,
     pub(crate) shape: Shape,
-    /// Duration of its PHY header.
+    /// Duration of the frame's PHY header.
     pub(super) header: Duration,
     pub(super) bounds: Bounds,
 }
 
 pub(super) type Air<F> = Arena<Transmission<F>>;
 
-/// A frame on its way past its listeners.
+/// A frame that is passing its listeners.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing<'a, F> {
     pub(super) of: Handle,
@@ -28,7 +28,7 @@ pub(crate) struct Passing<'a, F> {
     pub(super) air: &'a Air<F>,
 }
 
-/// A listener's result when a tail has passed.
+/// What a listener has received when a tail has passed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     /// Received power in attowatts.
@@ -37,20 +37,20 @@ pub(crate) struct Heard {
     pub(crate) turned_idle: bool,
 }
 
-/// A signal as seen by a listener, once it is over.
+/// A signal as a listener saw it, after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// An intact frame, or an aggregate with at least one intact MPDU; unless `whole`, [`Medium::intact`] lists these
-    /// MPDUs.
+    /// An intact frame, or an aggregate with at least one intact MPDU. If not `whole`, [`Medium::intact`] says which
+    /// MPDUs are intact.
     ///
     /// [`Medium::intact`]: super::Medium::intact
     Good { whole: bool },
-    /// A frame with errors, and whether its PHY header could be read.
+    /// A frame with errors. `header_read`: its PHY header could be read.
     Bad { header_read: bool },
     /// An intact frame of another cell that spatial reuse ignores.
     Foreign,
-    /// Sensed, but never decoded.
+    /// A signal that was sensed but never decoded.
     Noise,
-    /// No reception: the signal was too weak, or the node itself was sending.
+    /// The signal was too weak, or the node itself was sending.
     Nothing,
 }

@@ -1,7 +1,7 @@
 //! Packet extension of HE PPDUs: time after the data in which receivers decode the end (IEEE 802.11ax-2021, 27.3.13).
 //!
-//! The last symbol is filled with data by quarters (27.3.12.5); the extension's duration follows from the number of
-//! quarters with data (the pre-FEC padding factor) and from the extension that receivers ask for. With several users
+//! Data fill the last symbol in steps of a quarter (27.3.12.5). The extension's duration follows from the number of
+//! quarters with data (the pre-FEC padding factor), and from the extension that receivers ask for. With several users
 //! the longest extension applies to all.
 
 use super::{Mimo, Rest};
@@ -28,7 +28,7 @@ impl ExtendedRange {
 }
 
 impl Mimo {
-    /// The same mode with the packet extension that receivers ask for; only HE PPDUs have one.
+    /// Returns the same mode with the packet extension that receivers ask for. Only HE PPDUs have one.
     #[must_use]
     pub(crate) fn padded(self, padding: PacketPadding) -> Self {
         if self.format != super::Format::He {
@@ -37,26 +37,26 @@ impl Mimo {
         Self { rest: Rest::new(self.guard(), padding, self.has_ldpc()), ..self }
     }
 
-    /// Duration of the packet extension after `psdu` bytes.
+    /// Returns the duration of the packet extension after `psdu` bytes.
     pub(in crate::radio) fn extension(self, psdu: Bytes) -> Duration {
         Duration::from_nanos(self.extension_after(psdu.bits() + self.around()))
     }
 
-    /// Fields of HE-SIG-A about the end of one user's frame with `psdu` bytes, if receivers ask for a packet extension:
-    /// the pre-FEC padding factor, 1 to 4, and whether the length in L-SIG would allow one more symbol (PE
-    /// Disambiguity).
+    /// Returns the fields of HE-SIG-A about the end of one user's frame with `psdu` bytes, if receivers ask for a
+    /// packet extension: the pre-FEC padding factor, 1 to 4, and whether the length in L-SIG would allow one more
+    /// symbol (PE Disambiguity).
     pub fn padding_fields(self, psdu: Bytes) -> Option<(u8, bool)> {
         if self.rest.padding() == PacketPadding::Us0 {
             return None;
         }
         let bits = psdu.bits() + self.around();
-        // L-SIG counts symbols of 4 us after the 20 us that end with it.
+        // L-SIG counts symbols of 4 us from 20 us after the start of the preamble on.
         let after = self.header().as_nanos() + self.payload(psdu).as_nanos();
         let unknown = self.extension_after(bits) + after.next_multiple_of(4_000) - after;
         Some((u8::try_from(self.quarters(bits)).ok()?, unknown >= self.symbol()))
     }
 
-    /// Quarters of the last symbol that these bits of a frame occupy.
+    /// Returns how many quarters of the last symbol are occupied by these bits of a frame.
     fn quarters(self, bits: u64) -> u64 {
         match bits % self.bits_per_symbol() {
             0 => QUARTERS,
@@ -64,8 +64,8 @@ impl Mimo {
         }
     }
 
-    /// Data bits of a quarter of a symbol, from its data subcarriers (NSD,short). The last quarter has the remaining
-    /// bits.
+    /// Returns the number of data bits in a quarter of a symbol; it follows from the data subcarriers (NSD,short). The
+    /// last quarter has the remaining bits.
     fn bits_per_quarter(self) -> u64 {
         let tones = match (self.ru(), self.extended_range(), self.width) {
             (Some(ru), ..) => ru.quarter(),
@@ -78,13 +78,13 @@ impl Mimo {
         tones * u64::from(self.streams) * super::TWELFTHS[usize::from(self.coding)] / 12
     }
 
-    /// Duration in nanoseconds of the packet extension after this many bits.
+    /// Returns the duration of the packet extension after this many bits, in nanoseconds.
     #[cold]
     pub(super) fn extension_after(self, bits: u64) -> u64 {
         self.nominal(self.quarters(bits))
     }
 
-    /// Nominal duration of the packet extension in nanoseconds.
+    /// Returns the nominal duration of the packet extension, in nanoseconds.
     const fn nominal(self, quarters: u64) -> u64 {
         4_000
             * match self.rest.padding() {
@@ -94,7 +94,7 @@ impl Mimo {
             }
     }
 
-    /// The largest number of bits that last, with their extension, at most `nanos`.
+    /// Returns the largest number of bits that, with their extension, last at most `nanos`.
     #[cold]
     pub(super) fn bits_before_extension(self, nanos: u64) -> u64 {
         let most = nanos / self.symbol();
