@@ -1,5 +1,5 @@
-//! Events on the air and fates of packets, reported as they happen: for captures, event traces and tests. No event is
-//! kept unless [`World::watch`](crate::World::watch) asks for it.
+//! Events on the air and what becomes of packets, reported as they happen: for captures, event traces and tests. No
+//! event is kept unless [`World::watch`](crate::World::watch) asks for it.
 
 pub use crate::mac::Asks;
 pub use crate::net::LossCause;
@@ -14,18 +14,18 @@ use units::{Bytes, Duration, Frequency, Instant, Power};
 /// An event at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceEvent {
-    /// Time of the event; for a frame, the arrival of its first bit at the node.
+    /// Time of the event. For a frame it is the time at which its first bit arrived at the node.
     pub at: Instant,
     /// Index of the node in the scenario.
     pub node: u32,
-    /// Event at the node.
+    /// What happened at the node.
     pub what: TraceEventKind,
 }
 
 /// Kind of event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TraceEventKind {
-    /// The node began to send a frame. This event is traced at the end of the frame.
+    /// The node began to send a frame. The event is traced at the end of the frame.
     Sends(Frame),
     /// A frame was received, completely or in part, with this power.
     Hears(Frame, Power),
@@ -37,16 +37,16 @@ pub enum TraceEventKind {
     Dropped(Packet, LossCause),
     /// The MAC got a packet's acknowledgement, or sent a broadcast.
     Acknowledged(Packet),
-    /// A queue marked a packet (ECN); traced when the packet leaves.
+    /// A queue marked a packet (ECN). The event is traced when the packet leaves.
     Marked(Packet),
     /// A step in the admission of a flow.
     Admission {
-        /// Index of the flow in the roster.
+        /// Index of the flow in the simulator's list of flows.
         flow: u32,
-        /// Kind of event.
+        /// What happened in the admission.
         step: AdmissionStep,
     },
-    /// A packet reached its destination's application after this time.
+    /// A packet reached its destination's application, with this one-way delay.
     Delivered(Packet, Duration),
     /// A controller ran at the end of an interval and set the queue's limit.
     Limit(Box<Decision>),
@@ -74,10 +74,10 @@ pub enum AdmissionStep {
     Stop,
 }
 
-/// A controller's measurements and orders.
+/// What a controller measured and ordered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Index of the queue among the queues of its node, see [`RosterNode::queues`].
+    /// Index of the queue among the queues of its node; see [`RosterNode::queues`].
     pub queue: u32,
     /// Measurements of the queue.
     pub seen: Interval,
@@ -85,26 +85,26 @@ pub struct Decision {
     pub radio: Option<Radio>,
     /// Notes of the node's neighbours, if the controller reads them.
     pub heard: Vec<Heard>,
-    /// Orders given.
+    /// Orders that the controller gave.
     pub orders: Orders,
 }
 
 /// A frame on the air.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// Purpose.
+    /// Purpose of the frame.
     pub kind: Kind,
-    /// Sender.
+    /// Address of the sender.
     pub from: u32,
-    /// Receiver; `None` for a broadcast.
+    /// Address of the receiver; `None` for a broadcast.
     pub to: Option<u32>,
-    /// Duration field: time for which the medium stays reserved after the frame.
+    /// Duration field: time for which the medium is reserved after the frame.
     pub reserves: Duration,
-    /// Airtime.
+    /// Duration of the frame on the air.
     pub length: Duration,
-    /// Mode of transmission.
+    /// Mode in which the frame is sent.
     pub mode: Mode,
-    /// Length including delimiters, MAC headers and check sums; for a frame to several stations the length of the
+    /// Length including delimiters, MAC headers and check sums. For a frame to several stations it is the length of the
     /// receiver's part.
     pub psdu: Bytes,
     /// Contents of a data frame; more than one MPDU for an aggregate (A-MPDU).
@@ -143,7 +143,7 @@ pub enum Kind {
     Grant,
     /// Trigger frame.
     Trigger {
-        /// Answer that the trigger asks for.
+        /// Answer that the trigger asks its stations for.
         asks: Asks,
         /// Number of stations asked.
         users: u8,
@@ -152,14 +152,14 @@ pub enum Kind {
     QueueSize {
         /// Access category.
         category: Option<Category>,
-        /// Bytes that wait.
+        /// Bytes that wait in the queue.
         bytes: Bytes,
     },
     /// Block acknowledgement for several stations.
     MultiBlockAck {
-        /// Number of the stations.
+        /// Number of stations that it acknowledges.
         stations: u8,
-        /// Number of stations whose frames all arrived, reported without a bitmap.
+        /// Number of stations whose frames all arrived; they are reported without a bitmap.
         whole: u8,
         /// True if the bitmaps have 256 bits, false if they have 64.
         long: bool,
@@ -177,7 +177,7 @@ pub struct Mpdu {
     pub retry: bool,
     /// Access category; `None` for a frame without QoS.
     pub category: Option<Category>,
-    /// Length, including MAC header and check sum.
+    /// Length including MAC header and check sum.
     pub length: Bytes,
     /// True if the MPDU was received intact; always true at its sender.
     pub intact: bool,
@@ -190,7 +190,7 @@ pub struct Mpdu {
 pub struct Packet {
     /// Number of the packet within its flow, from 0 in order of creation.
     pub id: u64,
-    /// Owner.
+    /// What the packet belongs to.
     pub of: Owner,
     /// Length at the network layer.
     pub length: Bytes,
@@ -200,22 +200,22 @@ pub struct Packet {
     pub ecn: Ecn,
     /// TCP segment, if the packet carries one.
     pub segment: Option<Box<Segment>>,
-    /// DSR Options header, in frames.
+    /// DSR Options header. Only packets in frames have it.
     pub options: Option<Box<DsrOptions>>,
-    /// Packet that a real program sent, in frames: see [`Datagram::bytes`](crate::Datagram::bytes).
+    /// Bytes that a real program sent as this packet, see [`Datagram::bytes`](crate::Datagram::bytes). Only in frames.
     pub real: Option<Box<[u8]>>,
 }
 
 /// DSR Options header (RFC 4728, section 6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsrOptions {
-    /// Nodes of the source route, both ends included; for a request, the nodes that it has passed.
+    /// Nodes of the source route, both ends included. For a request: the nodes that it has passed.
     pub route: Vec<u32>,
     /// Index of the node that sends the packet now.
     pub at: u8,
     /// Number of nodes that have salvaged the packet with a new route.
     pub salvaged: u8,
-    /// Option of a packet without data.
+    /// Option in a packet without data.
     pub message: Option<DsrMessage>,
 }
 
@@ -226,16 +226,16 @@ pub enum DsrMessage {
     Request {
         /// Number of the request.
         id: u32,
-        /// Node asked for.
+        /// Node to which the request seeks a route.
         target: u32,
-        /// Hops that the request may travel beyond the nodes that hear it now.
+        /// Number of hops that the request may travel beyond the nodes that hear it now.
         hops_left: u8,
         /// Ends of a broken link that the request reports.
         broken: Option<(u32, u32)>,
     },
     /// Route Reply.
     Reply {
-        /// Nodes of the route, from the requesting node.
+        /// Nodes of the route, from the requesting node on.
         route: Vec<u32>,
     },
     /// Route Error.
@@ -256,17 +256,17 @@ pub struct Segment {
     pub payload: Bytes,
     /// Largest payload of the connection's segments (MSS).
     pub most: Bytes,
-    /// Acknowledgement number; only a connection's first SYN has none.
+    /// Acknowledgement number. Only a connection's first SYN has none.
     pub ack: Option<u64>,
-    /// Window: bytes accepted beyond `ack`.
+    /// Window: number of bytes accepted beyond `ack`.
     pub window: u64,
-    /// Blocks received beyond `ack`: first number, and the number after the last.
+    /// Blocks received beyond `ack`: number of the first octet, and number after the last one.
     pub sacks: Vec<(u64, u64)>,
     /// In a SYN: SACK permitted.
     pub sack_permitted: bool,
-    /// Timestamps: send time, and the echoed timestamp.
+    /// Timestamps: time of sending, and the echoed timestamp.
     pub stamp: Option<(Instant, Option<Instant>)>,
-    /// Report of losses (BQM): in a SYN, that the sender understands reports; otherwise the receiver's verdict on
+    /// Report of losses (BQM). In a SYN: the sender understands reports. Otherwise: what the receiver says about
     /// missing packets.
     pub report: Option<Report>,
     /// Flags of the header: see the constants.
@@ -280,7 +280,7 @@ pub enum Report {
     Permitted,
     /// No queue dropped the missing packets.
     Wireless,
-    /// Queues dropped the missing packets, up to this discard priority.
+    /// Queues dropped the missing packets; `reached` is the highest discard priority among them.
     Congestion {
         /// Priority from 0 to 3.
         reached: u8,
@@ -295,29 +295,29 @@ impl Segment {
     pub const SYN: u8 = 0x02;
     /// ACK.
     pub const ACK: u8 = 0x10;
-    /// ECE: a packet arrived marked; in a SYN: the sender understands marks.
+    /// ECE: a marked packet has arrived. In a SYN: the sender understands marks.
     pub const ECE: u8 = 0x40;
-    /// CWR: the window has been reduced; in a SYN: the sender understands marks.
+    /// CWR: the window has been reduced. In a SYN: the sender understands marks.
     pub const CWR: u8 = 0x80;
 }
 
-/// Owner of a packet.
+/// What a packet belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A flow, by its index in the roster.
+    /// A flow; its index in the simulator's list of flows.
     Flow(u32),
-    /// A note to neighbours, which belongs to no flow.
+    /// A message of the routing protocol, which belongs to no flow.
     Routing,
-    /// A note to neighbours, of no flow.
+    /// A note to neighbours, which belongs to no flow.
     Note,
-    /// A null frame, by which a station reports whether it sleeps from now on.
+    /// A null frame, with which a station reports whether it sleeps from now on.
     Null {
         /// The power management bit.
         sleeps: bool,
     },
 }
 
-/// Nodes and flows, in the order of the results.
+/// The simulator's list of nodes and flows, in the order of the results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roster {
     /// The nodes.
@@ -344,15 +344,15 @@ pub struct RosterNode {
 pub struct RosterFlow {
     /// Name of the flow.
     pub name: String,
-    /// Node where it begins.
+    /// Node at which the flow begins.
     pub from: u32,
-    /// Node where the flow ends; `None` for a broadcast.
+    /// Node at which the flow ends; `None` for a broadcast.
     pub to: Option<u32>,
     /// Protocol of its packets.
     pub protocol: Protocol,
 }
 
-/// Protocol of a flow's packets; for the reverse direction with the flow that it answers.
+/// Protocol of a flow's packets. In the reverse direction, it names the flow that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// UDP.

@@ -1,4 +1,4 @@
-//! Packets in an egress, their possible receivers, and results of packets that have passed; the accounts must balance.
+//! Packets in an egress, their possible receivers, and results of packets that have passed. The counts must balance.
 
 use super::{Egress, Order};
 use crate::config::Class;
@@ -13,7 +13,7 @@ impl Egress {
         self.ports.iter_mut().for_each(|port| port.restart_statistics(now));
     }
 
-    /// Results of a port in a run that ends now, without results of a wired link.
+    /// Returns the results of a port in a run that ends now, without results of a wired link.
     pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::QueueResult {
         let result = self.ports[port].result(name, now, self.ports.len() > 1);
         let scheduler = match self.order {
@@ -28,15 +28,15 @@ impl Egress {
         }
     }
 
-    /// Number of packets queued here.
+    /// Returns the number of packets that wait in this egress.
     pub(crate) fn waiting(&self) -> u64 {
         let held: u64 = self.ports.iter().map(|port| port.queue.backlog().packets).sum();
         let handed_over = self.hardware.as_ref().map_or(0, |hardware| hardware.waiting().count() as u64);
         held + (self.signals.len() + self.sleepers.packets()) as u64 + handed_over
     }
 
-    /// True if released packets' estimated airtimes and loads equal the sums over the packets that wait for the MAC or
-    /// that it holds.
+    /// True if the estimated airtimes and loads of released packets equal the sums over the packets that wait for the
+    /// MAC or are held by the MAC.
     pub(crate) fn balances(&self, airtime: Duration, load: u64) -> bool {
         let here = self.hardware.iter().flat_map(|hardware| hardware.waiting());
         let airtime = here.fold(airtime, |sum, passed| sum + passed.expected);
@@ -45,14 +45,14 @@ impl Egress {
 }
 
 impl Egress {
-    /// Number and bytes of the packets that wait in a category for a receiver.
+    /// Returns the number and the bytes of the packets in a category that wait for a receiver.
     pub(crate) fn waiting_for(&self, to: u32, category: u8) -> (u64, Bytes) {
         let backlog = self.ports[self.layout.port(to, category, Class::BestEffort)].queue.backlog();
         let in_hardware = self.hardware.iter().flat_map(|hardware| hardware.lengths(category, to));
         in_hardware.fold((backlog.packets, backlog.bytes), |(packets, bytes), length| (packets + 1, bytes + length))
     }
 
-    /// Reports the receivers, some more than once, to which the MAC could send packets of a category now.
+    /// Calls `tell` for the receivers, some more than once, to which the MAC could send packets of a category now.
     pub(crate) fn receivers(
         &mut self,
         now: Instant,

@@ -1,8 +1,8 @@
-//! The hardware queues of a node: packets that were handed over to the driver, out of reach of the queueing discipline,
-//! the controller and the shaper, and wait for the MAC.
+//! The hardware queues of a node: packets that were handed over to the driver and wait for the MAC. The queueing
+//! discipline, the controller and the shaper cannot reach them any more.
 //!
-//! A packet is handed over as soon as its hardware queue is not full, and counts in this queue until the MAC has
-//! finished with the packet.
+//! A packet is handed over as soon as its hardware queue is not full. It counts in this queue until the MAC has
+//! finished it.
 
 use super::port::Taken;
 use crate::config::{HardwareQueue, HardwareQueuePer};
@@ -11,7 +11,7 @@ use crate::net::Waiting;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
-/// Load of a packet that fills a queue of one aggregate.
+/// Load of a packet that alone fills a queue of one aggregate.
 pub(crate) const AGGREGATE: u32 = 1 << 20;
 
 /// The hardware queues of a node.
@@ -20,9 +20,9 @@ pub(super) struct Hardware {
     /// Depth of each queue, and its unit.
     pub(super) depth: HardwareQueue,
     per: HardwareQueuePer,
-    /// One queue per category; or one per receiver and category, made when its first packet comes.
+    /// One queue per category; or one per receiver and category, made when the first packet for the receiver comes.
     queues: Vec<Fifo>,
-    /// Queue that was served last, by category.
+    /// For each category, the queue that was served last.
     last: [usize; CATEGORIES],
 }
 
@@ -30,12 +30,12 @@ pub(super) struct Hardware {
 #[derive(Debug)]
 struct Fifo {
     category: u8,
-    /// The queue's receiver, if the queue serves only one.
+    /// Receiver of the queue's packets, if the queue serves only one.
     to: u32,
     packets: VecDeque<Passed>,
     /// Receivers so far, each with the number of its waiting packets.
     receivers: Vec<(u32, u32)>,
-    /// Load of the queue's packets, waiting or with the MAC.
+    /// Load of the queue's packets, whether they wait or are with the MAC.
     load: u64,
 }
 
@@ -43,18 +43,18 @@ struct Fifo {
 #[derive(Debug)]
 pub(super) struct Passed {
     pub(super) packet: Waiting,
-    /// Time in its port.
+    /// Time that the packet spent in its port.
     pub(super) waited: Duration,
-    /// Time at which it was handed over.
+    /// Time at which the packet was handed over.
     pub(super) at: Instant,
-    /// Airtime estimated for the packet by mac80211's scheduler; else zero.
+    /// Airtime that mac80211's scheduler estimated for the packet; zero with other schedulers.
     pub(super) expected: Duration,
-    /// Part of its queue's depth that the packet takes.
+    /// How much of its queue's depth the packet takes.
     pub(super) load: u32,
 }
 
 impl Hardware {
-    /// Empty queues of this depth, one per category or per station.
+    /// Makes empty queues of this depth, one per category or per station.
     pub(super) fn new(depth: HardwareQueue, per: HardwareQueuePer, categories: usize) -> Self {
         let shared = |category: usize| Fifo::new(u8::try_from(category).expect("there are four categories"), BROADCAST);
         let queues = match per {
@@ -64,7 +64,7 @@ impl Hardware {
         Self { depth, per, queues, last: [0; CATEGORIES] }
     }
 
-    /// Accepts all packets from now on: the kernel above has the limits.
+    /// Accepts all packets from now on, because the kernel above has the limits.
     pub(super) fn open(&mut self) {
         debug_assert!(self.waiting().next().is_none(), "nothing has come yet");
         self.depth = HardwareQueue::Packets(u32::MAX);
@@ -75,7 +75,7 @@ impl Hardware {
         self.per == HardwareQueuePer::Station
     }
 
-    /// The queue of a receiver and category, if there was a packet for it.
+    /// Returns the queue of a receiver and category, if there was a packet for it.
     #[inline]
     fn place(&self, category: u8, to: u32) -> Option<usize> {
         match self.per {
@@ -86,7 +86,7 @@ impl Hardware {
         }
     }
 
-    /// True if there is room for a packet. The last packet may exceed the depth.
+    /// True if there is room for a packet. The last packet may exceed the queue's depth.
     #[inline]
     pub(super) fn has_room(&self, category: u8, to: u32) -> bool {
         let most = match self.depth {
@@ -98,7 +98,7 @@ impl Hardware {
         self.place(category, to).is_none_or(|place| self.queues[place].load < most)
     }
 
-    /// Takes a packet of a category from its port.
+    /// Takes over a packet of a category from its port.
     pub(super) fn push(&mut self, category: u8, packet: Passed) {
         let to = packet.packet.to;
         let place = self.place(category, to).unwrap_or_else(|| {
@@ -113,14 +113,14 @@ impl Hardware {
         queue.packets.push_back(packet);
     }
 
-    /// The queues of a category, beginning after the queue that was served last.
+    /// Returns the queues of a category; the one after the queue that was served last comes first.
     fn in_turn(&self, category: u8) -> impl Iterator<Item = usize> {
         let (queues, last) = (self.queues.len(), self.last[usize::from(category)]);
         let order = (1..=queues).map(move |step| (last + step) % queues);
         order.filter(move |&place| self.queues[place].category == category)
     }
 
-    /// The queue that has the next packet of a category.
+    /// Returns the queue that has the next packet of a category.
     #[inline]
     fn next(&self, category: u8) -> Option<usize> {
         match self.per {
@@ -132,7 +132,7 @@ impl Hardware {
         }
     }
 
-    /// The next packet of a category.
+    /// Returns the next packet of a category.
     pub(super) fn peek_next(&self, category: u8) -> Option<Waiting> {
         self.queues[self.next(category)?].packets.front().map(|passed| passed.packet)
     }
@@ -144,33 +144,33 @@ impl Hardware {
         self.queues[place].take(0)
     }
 
-    /// The packet behind `index` others in the queue of a receiver.
+    /// Returns the packet with `index` others before it in the queue of a receiver.
     pub(super) fn peek(&self, category: u8, to: u32, index: usize) -> Option<Waiting> {
         let place = self.place(category, to)?;
         self.queues[place].packets.get(index).map(|passed| passed.packet)
     }
 
-    /// Lengths of a receiver's waiting packets.
+    /// Returns the lengths of a receiver's waiting packets.
     pub(super) fn lengths(&self, category: u8, to: u32) -> impl Iterator<Item = Bytes> {
         let queue = self.place(category, to).map(|place| &self.queues[place]);
         let packets = queue.into_iter().flat_map(|queue| &queue.packets);
         packets.filter(move |passed| passed.packet.to == to).map(|passed| passed.packet.length)
     }
 
-    /// Takes the packet at this index for the MAC.
+    /// Takes the packet with this index for the MAC.
     #[inline(never)]
     pub(super) fn take(&mut self, category: u8, to: u32, index: usize) -> Option<Taken> {
         let place = self.place(category, to)?;
         self.queues[place].take(index)
     }
 
-    /// Returns the next receiver among those whose frames the MAC `holds`; none if a receiver with packets here has its
-    /// turn. In a queue for all receivers the first frame that the MAC holds blocks all others.
+    /// Returns the next receiver among those whose frames the MAC `holds`; `None` if it is the turn of a receiver with
+    /// packets here. In a queue for all receivers the first frame that the MAC holds blocks all others.
     pub(super) fn turn(&mut self, category: u8, mut holds: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         if self.per == HardwareQueuePer::Category {
             return holds.next();
         }
-        // Null frames and notes bypass the queues, so that their receiver may have no queue. They go first.
+        // Null frames and notes bypass the queues, so their receiver may have no queue. They go first.
         if let Some(to) = holds.clone().find(|&to| self.place(category, to).is_none()) {
             return Some(to);
         }
@@ -183,8 +183,8 @@ impl Hardware {
         Some(self.queues[next].to)
     }
 
-    /// Among the receivers of a category's waiting packets for which `counts` is true, the receiver that has `used` the
-    /// least; among several, the receiver whose packet has waited longest.
+    /// Returns a receiver of waiting packets of a category for which `counts` is true: the one that has `used` the
+    /// least. Among equals, it is the one whose packet has waited longest.
     pub(super) fn least<K: Ord>(
         &self,
         category: u8,
@@ -198,7 +198,7 @@ impl Hardware {
         packets.find(|&to| counts(to) && used(to) == least)
     }
 
-    /// The receivers of a category's waiting packets.
+    /// Returns the receivers of a category's waiting packets.
     pub(super) fn receivers(&self, category: u8) -> impl Iterator<Item = u32> {
         let queues = self.queues.iter().filter(move |queue| queue.category == category);
         queues.flat_map(|queue| &queue.receivers).filter(|&&(_, packets)| packets > 0).map(|&(to, _)| to)
@@ -223,12 +223,12 @@ impl Hardware {
         }
     }
 
-    /// Packets that wait here.
+    /// Returns the packets that wait in the hardware queues.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Passed> {
         self.queues.iter().flat_map(|queue| &queue.packets)
     }
 
-    /// True if the queues' load equals the load of the waiting packets and of packets with the MAC.
+    /// True if the queues' load equals the load of the waiting packets and of the packets with the MAC.
     pub(super) fn balances(&self, with_mac: u64) -> bool {
         let here = self.waiting().map(|passed| u64::from(passed.load)).sum::<u64>();
         self.queues.iter().map(|queue| queue.load).sum::<u64>() == here + with_mac
@@ -240,7 +240,7 @@ impl Fifo {
         Self { category, to, packets: VecDeque::new(), receivers: Vec::new(), load: 0 }
     }
 
-    /// Number of packets that wait for a receiver.
+    /// Returns the number of packets that wait for a receiver.
     fn waiting(&mut self, to: u32) -> &mut u32 {
         let place = self.receivers.iter().position(|&(other, _)| other == to).unwrap_or_else(|| {
             self.receivers.push((to, 0));
@@ -249,7 +249,7 @@ impl Fifo {
         &mut self.receivers[place].1
     }
 
-    /// Takes the packet behind `index` others for the MAC.
+    /// Takes the packet with `index` others before it for the MAC.
     fn take(&mut self, index: usize) -> Option<Taken> {
         let passed = self.packets.remove(index)?;
         debug_assert!(*self.waiting(passed.packet.to) > 0 && self.load >= passed.load.into());

@@ -1,9 +1,9 @@
-//! The scheduler of an access point under Linux, between the stations' ports and the MAC. The scheduler shares airtime,
-//! and releases only the packets that keep the MAC busy for some milliseconds.
+//! The scheduler of an access point under Linux, between the stations' ports and the MAC. It shares airtime, and
+//! releases only as many packets as keep the MAC busy for some milliseconds.
 //!
-//! The rules are those of mac80211 in Linux since 6.0 (`net/mac80211/tx.c`, `sta_info.c`), described in
-//! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
-//! the Anomaly", 2017), in rounds, and Airtime Queue Limits.
+//! The rules are those of mac80211 in Linux 6.0 and later (`net/mac80211/tx.c`, `sta_info.c`);
+//! `docs/disciplines/mac80211.md` describes them. They are deficit round robin over stations in airtime
+//! (Høiland-Jørgensen and others, "Ending the Anomaly", 2017), in rounds, and Airtime Queue Limits.
 
 mod airtime;
 
@@ -22,21 +22,19 @@ use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive, Within};
 
-/// The hardware queue of a category by default: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR` stay
-/// free).
+/// Default hardware queue of a category: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR` stay free).
 pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
-/// Time after a station's last packet during which the station is still charged for airtime
-/// (`AIRTIME_ACTIVE_DURATION`).
+/// Time after a station's last packet in which the station is still charged for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
-/// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
+/// Largest airtime estimate of a packet. Linux stores it in ten bits, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);
-/// Number of flow queues over all ports.
+/// Number of flow queues in all ports together.
 const FLOWS: u32 = 4_096;
-/// A station is slow if its expected throughput in bit/s is below this times the number of stations
+/// A station is slow if its expected throughput in bit/s is below this value times the number of stations
 /// (`STA_SLOW_THRESHOLD`).
 const SLOW: f64 = 6e6;
 
-/// Target and interval of CoDel, for fast and for slow stations.
+/// Target and interval of CoDel, first for fast, then for slow stations.
 pub(super) const CODEL: (Positive<Duration>, Positive<Duration>) = (millis(20), millis(100));
 const SLOW_CODEL: (Positive<Duration>, Positive<Duration>) = (millis(50), millis(300));
 
@@ -44,44 +42,44 @@ const fn millis(n: u64) -> Positive<Duration> {
     Positive::<Duration>::new(Duration::from_millis(n)).expect("above zero")
 }
 
-/// The scheduler of an access point and the packets that it released.
+/// The scheduler of an access point, with the packets that it has released.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     rules: Mac80211,
     categories: Vec<Category>,
-    /// Shares by port, without the ports of wired links.
+    /// State of each port, except those of wired links.
     shares: List<PortId, Share>,
-    /// Airtime estimated for all released unicast packets that are not finished.
+    /// Sum of the estimated airtimes of all unicast packets that were released and are not finished.
     pending: Duration,
     /// The same for broadcasts.
     broadcasting: Duration,
-    /// Lower bound of the number of packets for which all ports together have room.
+    /// The ports together have room for at least this number of packets.
     room: u64,
-    /// Costs of frames, which determine the slow stations that get CoDel's larger target; none if the rule is off.
+    /// Costs of frames. They decide which stations are slow and get CoDel's larger target; `None` if none gets it.
     patience: Option<Costs>,
 }
 
-/// An access category.
+/// Scheduling state of an access category.
 #[derive(Debug, Default)]
 struct Category {
-    /// Ports that have packets or are in debt, in round-robin order.
+    /// Ports that have packets or are in debt, in the order of the round robin.
     turns: VecDeque<PortId>,
     /// Number of the present round, from 1; zero before the first.
     round: u64,
-    /// False while no round may begin.
+    /// False if no round may begin now.
     is_open: bool,
-    /// True from the start of a round until no packet of the category may pass.
+    /// True from the start of a round until no packet of the category may pass any more.
     is_pulling: bool,
     /// True if a packet has passed in the present round.
     has_passed: bool,
-    /// The port whose turn it is; it is not in the list then.
+    /// The port whose turn it is. It is not in `turns` then.
     turn: Option<PortId>,
-    /// Airtime estimated for the category's released unicast packets that are not finished.
+    /// Sum of the estimated airtimes of the category's unicast packets that were released and are not finished.
     pending: Duration,
-    /// The ports of stations for which the MAC holds frames to be retransmitted: a driver has a queue of these for each
+    /// The ports of stations for which the MAC holds frames to retransmit; a driver has a queue of these for each
     /// station. As long as there are such ports, the stations whose frames the MAC holds get equal airtime.
     retried: Vec<PortId>,
-    /// Least airtime used by any of these stations at the last decision.
+    /// Least airtime that any of these stations had used at the last decision.
     clock: Duration,
 }
 
@@ -91,20 +89,20 @@ struct Share {
     category: usize,
     broadcasts: bool,
     listed: bool,
-    /// Number of the round of the station's last turn.
+    /// Number of the round in which the station last had a turn.
     round: u64,
-    /// Airtime deficit in nanoseconds; below zero if the station has used more than its share.
+    /// Airtime deficit in ns; below zero if the station has used more than its share.
     deficit: i64,
-    /// Airtime estimated for the port's released packets that are not finished.
+    /// Sum of the estimated airtimes of the port's packets that were released and are not finished.
     pending: Duration,
-    /// Time at which the port was last listed for its packets, or a frame to be sent again had its turn.
+    /// Time at which the port was last listed for its packets, or a frame to retransmit had its turn.
     active: Instant,
-    /// Airtime charged to the station while frames were to be retransmitted, on the category's clock.
+    /// Airtime charged to the station while there were frames to retransmit; comparable with the category's `clock`.
     used: Duration,
 }
 
 impl Scheduler {
-    /// A scheduler for the empty ports of an access point; `patience` turns on CoDel's larger target for slow stations.
+    /// Makes a scheduler for an access point's empty ports. `patience`: slow stations get CoDel's larger target.
     pub(super) fn new(layout: &Layout, rules: Mac80211, patience: Option<Costs>) -> Self {
         let share = |port: usize| Share {
             category: port % layout.lanes,
@@ -122,7 +120,7 @@ impl Scheduler {
         }
     }
 
-    /// Settings of the scheduler's ports: no controller and hence no rate, so that packets are always ready.
+    /// Returns the settings of the scheduler's ports: no controller and so no rate. Packets are thus always ready.
     pub(super) fn settings(&self) -> Settings {
         Settings {
             discipline: DisciplineName::FqCodel,
@@ -132,7 +130,7 @@ impl Scheduler {
         }
     }
 
-    /// Parameters of a station's port.
+    /// Returns the parameters of a station's port.
     fn params(&self, slow: bool) -> fq_codel::Params {
         let ports = u32::try_from(self.shares.len()).unwrap_or(u32::MAX);
         let (target, interval) = if slow { SLOW_CODEL } else { CODEL };
@@ -147,7 +145,7 @@ impl Scheduler {
         }
     }
 
-    /// Makes room for one more packet: at the packet limit the longest port drops one.
+    /// Makes room for one more packet: if the packet limit is reached, the longest port drops one.
     pub(super) fn make_room(&mut self, now: Instant, ports: &mut List<PortId, Port>, drops: &mut impl FnMut(Waiting)) {
         self.room = self.room.saturating_sub(1);
         if self.room == 0 {
@@ -161,14 +159,14 @@ impl Scheduler {
         }
     }
 
-    /// Lists the port of an arriving packet. A station without packets goes to the front, broadcasts to the end.
+    /// Lists the port of an arriving packet. A station that had no packets goes to the front, broadcasts to the end.
     pub(super) fn joins(&mut self, now: Instant, port: PortId) {
         if port.place() < self.shares.len() {
             self.list(now, port, true);
         }
     }
 
-    /// Lists a port that has packets or debt: until the debt is paid or the port has been empty for long.
+    /// Lists a port that has packets or debt, until its debt is paid or it has been empty for long.
     fn list(&mut self, now: Instant, port: PortId, waits: bool) {
         let share = &mut self.shares[port];
         let pays = !share.broadcasts && share.deficit < nanos(share.pending) && now.since(share.active) <= ACTIVE;
@@ -216,7 +214,7 @@ impl Scheduler {
         }
     }
 
-    /// Sets CoDel's parameters by the expected throughput of the port's station. Broadcasts have no station.
+    /// Sets CoDel's parameters according to the expected throughput of the port's station. Broadcasts have no station.
     fn be_patient(&self, at: PortId, layout: &Layout, port: &mut Port, outlook: Outlook) {
         let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(at.place() / layout.lanes)) else { return };
         let expected = outlook.throughput(to, costs);
@@ -224,7 +222,7 @@ impl Scheduler {
         port.queue.follow(&self.params(slow));
     }
 
-    /// True if another packet of a port may be released, given the pending airtime.
+    /// True if another packet of a port may be released, given the airtime that is pending.
     fn allows(&self, share: &Share) -> bool {
         if share.broadcasts {
             return self.rules.broadcast_limit.is_none_or(|limit| self.broadcasting < limit);
@@ -233,11 +231,11 @@ impl Scheduler {
         share.pending < aql_low || self.pending < aql_threshold && share.pending < aql_high
     }
 
-    /// The port from which the next packet of a category is released, if one may be released. `waits`: tells whether a
-    /// port has packets. `has_room`: tells whether a port's hardware queue has room.
+    /// Returns the port from which the next packet of a category is released, if one may be released. `waits` says
+    /// whether a port has packets, `has_room` whether its hardware queue has room.
     ///
-    /// This is the driver's loop: it begins a round, lets each port in its turn send up to its limit, and ends when no
-    /// port has a turn left in the round. mt76's loop then begins another round if the last round sent a packet.
+    /// This is the driver's loop. It begins a round, lets each port in its turn send up to its limit, and ends when no
+    /// port has a turn left in the round. mt76's loop then begins another round if the last one sent a packet.
     fn grant(
         &mut self,
         now: Instant,
@@ -267,9 +265,9 @@ impl Scheduler {
         }
     }
 
-    /// Begins a round, unless too much airtime is pending in the category for the number of ports listed
-    /// (`ieee80211_txq_schedule_airtime_check`). After a refusal rounds are counted from 1 again, as in Linux: a port may
-    /// have had its last turn in an earlier round of the same number.
+    /// Begins a round, unless too much airtime is pending in the category for the number of listed ports
+    /// (`ieee80211_txq_schedule_airtime_check`). After a refusal rounds are counted from 1 again, as in Linux. So a
+    /// port may have had its last turn in an earlier round of the same number.
     fn begin_round(&mut self, category: usize) {
         let Category { turns, round, is_open, has_passed, pending, .. } = &mut self.categories[category];
         let others = u64::try_from(turns.len()).unwrap_or(u64::MAX).saturating_sub(1);
@@ -278,7 +276,7 @@ impl Scheduler {
         *has_passed = false;
     }
 
-    /// The port of a category whose turn is next in this round (`ieee80211_next_txq`), removed from the list.
+    /// Removes and returns the port of a category whose turn is next in this round (`ieee80211_next_txq`).
     fn next(&mut self, category: usize) -> Option<PortId> {
         if !self.categories[category].is_open {
             return None;
@@ -311,9 +309,9 @@ impl Scheduler {
         }
     }
 
-    /// Returns the next station in a category in which the MAC `holds` frames for some stations. Among these and the
-    /// stations with packets that wait for the MAC, the station that has used the least airtime is next; none if such a
-    /// packet is next.
+    /// Returns the next station in a category in which the MAC `holds` frames for some stations. It is the one that has
+    /// used the least airtime, among these and the stations with packets that wait for the MAC. `None` if such a
+    /// waiting packet is next.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -342,18 +340,18 @@ impl Scheduler {
             return None;
         }
         if let Some(to) = held {
-            // Equals a driver's return of a queue that still has packets. While it waits it is not renewed.
+            // This is as if a driver returned a queue that has packets. It is not renewed while the queue waits.
             shares[port(to)].active = now;
         }
         held
     }
 
-    /// Releases a packet of a port, for which this airtime was estimated. Returns the airtime that counts as pending.
+    /// Releases a packet of a port with this estimated airtime. Returns the airtime that counts as pending.
     fn passes(&mut self, port: PortId, mut expected: Duration) -> Duration {
         let share = &mut self.shares[port];
         let category = &mut self.categories[share.category];
         if share.broadcasts {
-            // Without a limit Linux does not estimate them.
+            // Without a limit for broadcasts, Linux does not estimate their airtime.
             expected = self.rules.broadcast_limit.map_or(Duration::ZERO, |_| expected);
             self.broadcasting += expected;
         } else {
@@ -367,7 +365,7 @@ impl Scheduler {
         expected
     }
 
-    /// Completes a packet of a port, with the airtime that was estimated for it.
+    /// Completes a packet of a port that had this estimated airtime.
     #[inline]
     pub(super) fn completed(&mut self, port: PortId, expected: Duration) {
         let Some(share) = self.shares.get_mut(port) else { return };
@@ -386,7 +384,7 @@ impl Scheduler {
         }
     }
 
-    /// Charges a station for a frame to or from it, while it is active.
+    /// Charges a station, while it is active, for a frame to it or from it.
     pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration) {
         let share = &mut self.shares[port];
         debug_assert!(share.active <= now, "time does not run back");
@@ -400,7 +398,7 @@ impl Scheduler {
         }
     }
 
-    /// Airtime estimated for all released packets that are not finished.
+    /// Returns the sum of the estimated airtimes of all packets that were released and are not finished.
     pub(super) fn pending(&self) -> Duration {
         let shares = self.shares.iter().fold(Duration::ZERO, |sum, share| sum + share.pending);
         debug_assert_eq!(shares, self.pending + self.broadcasting, "of all stations together");
@@ -408,14 +406,14 @@ impl Scheduler {
     }
 }
 
-/// Airtime expected of a packet: from 802.11ac on as in Linux, before 802.11ac its frame's airtime in the present mode.
+/// Returns the airtime expected of a packet: from 802.11ac on as in Linux, else its frame's in the present mode.
 fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
     if outlook.rules.newest == Format::Ht {
         return outlook.airtime(packet);
     }
     match outlook.station.rates.mode_to(packet.to, &outlook.rules.timing) {
         Mode::Mimo(mimo) if mimo.format() > Format::Ht => {
-            // Linux takes it that all categories but voice are aggregated.
+            // Linux assumes that all categories except voice are aggregated.
             let shares = outlook.rules.aggregates() && category > 0;
             airtime::expected(mimo, packet.length, shares)
         }
@@ -423,7 +421,7 @@ fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
     }
 }
 
-/// A duration in the unit of the deficit.
+/// Converts a duration to the unit of the deficit.
 fn nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -2,11 +2,11 @@
 //! shaper, and the order in which the MAC gets their packets.
 //!
 //! Routing [offers](Egress::offer) packets. When the MAC is free, the host asks for the next packet of a category
-//! ([`take_next`](Egress::take_next)), peeks at and takes packets that can share its frame ([`peek`](Egress::peek),
-//! [`take`](Egress::take)), and reports the end of each ([`completed`](Egress::completed)). If packets are queued but
-//! none may leave yet, the host asks for the time ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and returns
-//! then. The host has the clock, the events and the accounts of packets: every call gets the time and a function for
-//! dropped packets. Only [`Order`] distinguishes one scheduler from another.
+//! ([`take_next`](Egress::take_next)), looks at and takes packets that can share its frame ([`peek`](Egress::peek),
+//! [`take`](Egress::take)), and reports the end of each ([`completed`](Egress::completed)). If packets wait but none
+//! may leave yet, the host asks for the time ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and returns then. The
+//! host has the clock, the events and the counts of packets. Every call gets the time, and a function for dropped
+//! packets. Schedulers differ only in [`Order`].
 
 mod accounts;
 mod driver;
@@ -39,35 +39,35 @@ use std::ops::Range;
 use turns::Turns;
 use units::{Bytes, Duration, Instant};
 
-/// Order in which the MAC gets packets from a node's ports.
+/// Order in which the MAC gets packets from a node's ports (the scheduler).
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Round robin over the ports.
     RoundRobin(RoundRobin),
     /// The scheduler of an access point under Linux: equal airtime for stations, and few packets below the ports.
     Mac80211(Box<Scheduler>),
-    /// Sluice's default: one aggregate per station in turn, thin flows first, and few packets below the ports.
+    /// Sluice's default: one aggregate per station in turn, small flows first, and few packets below the ports.
     Turns(Box<Turns>),
 }
 
 impl Order {
-    /// Round robin over the ports.
+    /// Makes a round robin over the ports.
     pub(crate) fn round_robin() -> Self {
         Self::RoundRobin(RoundRobin::default())
     }
 
-    /// The scheduler of an access point under Linux, for the ports of this layout; `patience` turns on CoDel's larger
-    /// target for slow stations.
+    /// Makes the scheduler of an access point under Linux, for the ports of this layout. `patience` enables CoDel's
+    /// larger target for slow stations.
     pub(crate) fn mac80211(layout: &Layout, rules: Mac80211, patience: Option<Costs>) -> Self {
         Self::Mac80211(Box::new(Scheduler::new(layout, rules, patience)))
     }
 
-    /// Sluice's default, for the ports of this layout; an access point also charges stations for received frames.
+    /// Makes Sluice's default for the ports of this layout. An access point also charges stations for received frames.
     pub(crate) fn turns(layout: &Layout, settings: config::TurnsScheduler, is_access_point: bool) -> Self {
         Self::Turns(Box::new(Turns::new(layout, settings, is_access_point)))
     }
 
-    /// Settings of the radio ports, if the scheduler determines them.
+    /// Returns the settings of the radio ports if the scheduler determines them.
     pub(crate) fn settings(&self) -> Option<Settings> {
         match self {
             Self::RoundRobin(_) => None,
@@ -76,17 +76,17 @@ impl Order {
         }
     }
 
-    /// The port of a category that is served next.
+    /// Returns the port of a category that is served next.
     fn next(&self, now: Instant, category: u8, layout: &Layout, ports: &List<PortId, Port>) -> PortId {
         match self {
             Self::RoundRobin(order) => order.next(layout, category, |port| ports[port].is_ready(now)),
-            // Any port of that category: the packets come from the hardware queue.
+            // Any port of the category will do: its packets come from the hardware queue.
             Self::Mac80211(_) | Self::Turns(_) => PortId::at(category.into()),
         }
     }
 
-    /// Records that the MAC is done with packets of a port, with their total expected airtime, and whether their
-    /// station `answered`.
+    /// Records that the MAC has finished packets of a port, their total expected airtime, and whether their station
+    /// `answered`.
     fn completed(&mut self, now: Instant, port: PortId, expected: Duration, answered: bool) {
         match self {
             Self::RoundRobin(_) => {}
@@ -95,7 +95,7 @@ impl Order {
         }
     }
 
-    /// Airtime expected of all released packets that are not finished.
+    /// Returns the sum of the expected airtimes of all packets that were released and are not finished.
     fn pending(&self) -> Duration {
         match self {
             Self::RoundRobin(_) => Duration::ZERO,
@@ -105,22 +105,22 @@ impl Order {
     }
 }
 
-/// The ports of a node: first those for the radio, then one per wired link.
+/// The ports of a node: first those for the radio, then one for each wired link.
 #[derive(Debug)]
 #[repr(C)] // what each frame of others reads comes first
 pub(crate) struct Egress {
-    /// True if something has changed since the last time that no packet could be handed over.
+    /// True if something has changed since the last time that no packet could move on.
     moved: bool,
-    /// True while packets are being handed over.
+    /// True while packets are being moved on.
     is_pulling: bool,
     /// Bitmask of categories that may have packets for the MAC.
     pub(crate) filled: u8,
     pub(crate) ports: List<PortId, Port>,
     pub(crate) layout: Layout,
     order: Order,
-    /// Packets that were handed over, if hardware queues or a scheduler lie between the ports and the MAC.
+    /// Packets that have moved on, if hardware queues or a scheduler lie between the ports and the MAC.
     hardware: Option<Box<Hardware>>,
-    /// Notes and null frames, which the MAC takes before any packet of a port.
+    /// Notes and null frames. The MAC takes them before any packet of a port.
     signals: VecDeque<Waiting>,
     /// The stations of an access point that can sleep.
     pub(crate) sleepers: Sleepers,
@@ -128,8 +128,8 @@ pub(crate) struct Egress {
     pub(crate) driver: Option<Driver>,
 }
 
-/// The port of a category from which the next packet goes to the hardware queues, if its hardware queue has room. A
-/// packet without room blocks all packets behind it in its port.
+/// Returns the port of a category from which the next packet goes to the hardware queues, if its hardware queue has
+/// room. A packet without room blocks all packets behind it in its port.
 fn next_for(
     hardware: &Hardware,
     ports: &mut List<PortId, Port>,
@@ -154,11 +154,11 @@ pub(crate) fn passes_whole(egress: &Egress, to: u32, category: u8, time: Duratio
     if let Order::Turns(turns) = &egress.order { turns.law.in_flight(port.place()) <= time } else { true }
 }
 
-/// Access category of signals: the highest.
+/// Access category of notes and null frames: the highest.
 const SIGNALS: u8 = 0;
 
 impl Egress {
-    /// Empty ports in this layout.
+    /// Makes empty ports in this layout.
     pub(crate) fn new(ports: List<PortId, Port>, layout: Layout, order: Order, mac: &Mac) -> Self {
         let depth = match &order {
             Order::Mac80211(_) | Order::Turns(_) if mac.hardware_queue == HardwareQueue::Off => mac80211::RING,
@@ -179,12 +179,12 @@ impl Egress {
     }
 
     /// Fast path of a packet through the port of an idle wired link, equal to [`offer`](Self::offer) and
-    /// [`take`](Self::take). False if the packet must take the usual way; then nothing has changed.
+    /// [`take`](Self::take). False if the packet must take the usual path; nothing has changed then.
     pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
         matches!(self.order, Order::RoundRobin(_)) && self.ports[port].pass_idle(now, packet)
     }
 
-    /// Enqueues a packet at its port, which is a radio port of this category or for a wired link; a packet that goes
+    /// Enqueues a packet at its port: a radio port of this category, or that of a wired link. A packet that goes
     /// `first` overtakes all others there.
     #[inline(always)] // once a packet and hop: the call costs a chain 0.4 %
     pub(crate) fn offer(
@@ -213,20 +213,20 @@ impl Egress {
         self.ports[port].offer(now, packet, first, dropped);
     }
 
-    /// Queues a note or a null frame for the MAC, outside all ports.
+    /// Queues a note or a null frame for the MAC outside all ports.
     pub(crate) fn post(&mut self, signal: Waiting) {
         debug_assert!(signal.to != BROADCAST || self.note_mut().is_none(), "one note at a time");
         self.signals.push_back(signal);
         self.filled |= 1 << SIGNALS;
     }
 
-    /// The waiting note.
+    /// Returns the note that waits, if any.
     pub(crate) fn note_mut(&mut self) -> Option<&mut Waiting> {
         self.signals.iter_mut().find(|signal| signal.to == BROADCAST)
     }
 
     /// Returns the categories whose packets [may move on](Self::has_moved). The caller [pulls](Self::pull) them until
-    /// none moves, and then [ends](Self::end_pulling).
+    /// none moves any more, and then [ends](Self::end_pulling).
     pub(crate) fn begin_pulling(&mut self) -> Range<u8> {
         debug_assert!(!self.is_pulling, "one at a time");
         (self.moved, self.is_pulling) = (false, true);
@@ -234,7 +234,7 @@ impl Egress {
         0..u8::try_from(categories).expect("there are four categories")
     }
 
-    /// Ends pulling, after all packets that may move on have done so.
+    /// Ends pulling after all packets that may move on have moved.
     pub(crate) fn end_pulling(&mut self) {
         debug_assert!(self.is_pulling);
         self.is_pulling = false;
@@ -245,18 +245,18 @@ impl Egress {
         self.moved && !self.is_pulling
     }
 
-    /// Returns when a packet of a category that waits only for its time may move on to the MAC, and the packet's port.
+    /// If a packet of a category waits only for its time, returns its port and when it may move on to the MAC.
     pub(crate) fn pullable_at(&self, now: Instant, category: u8) -> Option<(PortId, Instant)> {
         let later = |&(_, at): &(PortId, Instant)| at > now;
         match &self.order {
             Order::Turns(turns) => turns.ready_at(category).filter(later),
-            // No shaper holds its ports back.
+            // It has no shaper that holds its ports back.
             Order::Mac80211(_) => None,
             Order::RoundRobin(_) => self.layout.filled(category, &self.ports).filter(later).min_by_key(|&(_, at)| at),
         }
     }
 
-    /// Moves the next packet of a category on towards the MAC, if a packet may move. Returns its former port.
+    /// Moves the next packet of a category on towards the MAC, if one may move. Returns the port that it has left.
     pub(crate) fn pull(
         &mut self,
         now: Instant,
@@ -286,8 +286,8 @@ impl Egress {
         Some((port, packet))
     }
 
-    /// Returns the next receiver in a category in which the MAC still `holds` frames for receivers, each with a class.
-    /// `None` if a port's packet is next. With one port for all receivers the result is the first receiver held.
+    /// Returns the next receiver in a category in which the MAC still `holds` frames; each has a service class. `None`
+    /// if a port's packet is next. With one port for all receivers the result is the first in `holds`.
     pub(crate) fn turn(
         &mut self,
         now: Instant,
@@ -314,7 +314,7 @@ impl Egress {
             (Order::RoundRobin(order), None) => {
                 let held = |port| holds.clone().any(|(to, class)| layout.port(to, category, class) == port);
                 let port = order.next(layout, category, |port| ports[port].is_ready(now) || held(port));
-                // A station gets its packets in the order of their sequence numbers, whatever their classes.
+                // A station gets its packets in order of their sequence numbers, whatever their classes are.
                 let turn = holds.find(|&(to, _)| layout.group(to) == port.place() / layout.lanes);
                 if turn.is_some() {
                     order.served(layout, port);
@@ -326,13 +326,13 @@ impl Egress {
         turn
     }
 
-    /// True if the [turn](Self::turn) may belong to another receiver than the first whose frames the MAC holds; also if
-    /// a note waits or stations can sleep.
+    /// True if the [turn](Self::turn) may be that of another receiver than the first whose frames the MAC holds. Also
+    /// true if a note waits or stations can sleep.
     pub(crate) fn has_turns(&self) -> bool {
         self.layout.groups > 1 || self.hardware.is_some() || !self.sleepers.is_empty()
     }
 
-    /// True if packets behind a packet for another receiver may join retransmitted frames; false if such a packet
+    /// True if packets behind a packet for another receiver may join retransmitted frames. False if such a packet
     /// blocks those behind it.
     pub(crate) fn takes_turns(&self) -> bool {
         match (&self.order, &self.hardware) {
@@ -341,14 +341,14 @@ impl Egress {
         }
     }
 
-    /// Records that the end of a TXOP has cut this part off a full [`EXCHANGE`] with a receiver.
+    /// Records that the end of a TXOP has cut `rest` off a full [`EXCHANGE`] with a receiver.
     pub(crate) fn cut_off(&mut self, to: u32, category: u8, rest: u32) {
         if let (Order::RoundRobin(order), None) = (&mut self.order, &self.hardware) {
             order.cut_off(self.layout.port(to, category, Class::BestEffort), rest);
         }
     }
 
-    /// Takes the next packet of a category for the MAC, if one may leave now, unless other packets go
+    /// Takes the next packet of a category for the MAC if one may leave now. Other packets may have to go
     /// [first](Self::has_first).
     pub(crate) fn take_next(&mut self, now: Instant, category: u8, dropped: &mut impl FnMut(Waiting)) -> Option<Taken> {
         let taken = match (&mut self.order, &mut self.hardware) {
@@ -371,8 +371,8 @@ impl Egress {
         taken
     }
 
-    /// True if a category certainly has no packet for the MAC and a look at the category has no side effect: its only
-    /// port is an empty plain queue.
+    /// True if a category certainly has no packet for the MAC, because its only port is an empty plain queue. A look at
+    /// such a category has no side effect.
     // It saves the MAC a call for each queue that it has emptied.
     fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
@@ -381,19 +381,19 @@ impl Egress {
             && self.ports[PortId::at(category.into())].queue.is_idle()
     }
 
-    /// The port of a category with the earliest departure, and its time; none if no packet is queued.
+    /// Returns the port of a category with the earliest departure, and its time; `None` if no packet waits.
     pub(crate) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
         if self.hardware.is_some() { None } else { self.layout.filled(category, &self.ports).min_by_key(|&(_, at)| at) }
     }
 
-    /// Marks the category of a port as possibly having packets again.
+    /// Records that the category of a port may have packets again.
     pub(crate) fn resume(&mut self, port: PortId) {
         debug_assert!(port.place() < self.layout.radio_ports(), "wired links have no category");
         self.moved |= self.hardware.is_some();
         self.filled |= 1 << self.layout.category(port);
     }
 
-    /// The packet of a category that the MAC would get next.
+    /// Returns the packet of a category that the MAC would get next.
     pub(crate) fn peek_next(
         &mut self,
         now: Instant,
@@ -415,8 +415,8 @@ impl Egress {
         self.ports[port].peek(now, 0, dropped)
     }
 
-    /// The packet behind `index` others that the MAC could take now from a port, or from the hardware queue of the
-    /// port's category and a receiver.
+    /// Returns the packet with `index` others before it that the MAC could take now: from a port, or from the hardware
+    /// queue of the port's category and a receiver.
     #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn peek(
         &mut self,
@@ -436,7 +436,7 @@ impl Egress {
         }
     }
 
-    /// Takes the packet behind `index` others for the MAC, if the packet may leave now.
+    /// Takes the packet with `index` others before it for the MAC, if it may leave now.
     #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn take(
         &mut self,
@@ -456,7 +456,7 @@ impl Egress {
         }
     }
 
-    /// Takes the packet behind `index` others from a port, if the packet may leave now.
+    /// Takes the packet with `index` others before it from a port, if it may leave now.
     pub(crate) fn take_port(
         &mut self,
         now: Instant,
@@ -469,21 +469,21 @@ impl Egress {
         Some(Taken { packet, waited, at: now, expected: Duration::ZERO, load: 0, left: Some(port) })
     }
 
-    /// True if packets of this length can [pass](Self::pass) a port.
+    /// True if packets of this length can [pass](Self::pass) through a port.
     pub(crate) fn lets_pass(&self, port: PortId, length: Bytes) -> bool {
         self.hardware.is_none() && self.ports[port].lets_pass(length)
     }
 
-    /// Passes a batch of at least one packet through a port that [lets them pass](Self::lets_pass) to the MAC: see
+    /// Passes a batch of at least one packet through a port that [lets them pass](Self::lets_pass) to the MAC. See
     /// [`queue::Batch::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         debug_assert!(packets > 0 && self.lets_pass(port, length));
         self.ports[port].pass(now, length, packets);
     }
 
-    /// Reports packets of a port with which the MAC or a wired link is done. The scheduler `expected` this airtime of
-    /// each packet ([`Taken::expected`]). After a hardware queue: the packets' receiver, total load, and whether they
-    /// arrived.
+    /// Reports packets of a port that the MAC or a wired link has finished. The scheduler `expected` this airtime of
+    /// each packet ([`Taken::expected`]). After a hardware queue: also the packets' receiver and total load, and
+    /// whether they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -496,7 +496,7 @@ impl Egress {
         self.ports[port].completed(now, completion);
     }
 
-    /// Records the airtime of a frame that was sent to a station, or `received` from it.
+    /// Records the airtime of a frame that was sent to a station or, if `received`, came from it.
     #[inline]
     pub(crate) fn on_air(
         &mut self,
@@ -506,7 +506,7 @@ impl Egress {
         received: bool,
         airtime: impl FnOnce() -> Duration,
     ) {
-        // Schedulers know no service classes.
+        // Such schedulers have no service classes.
         let port = |layout: &Layout| layout.port(station, category, Class::BestEffort);
         match &mut self.order {
             Order::RoundRobin(_) => {}
@@ -521,12 +521,12 @@ impl Egress {
         }
     }
 
-    /// Returns a category's smallest contention window if `turns` has changed it; `Some(None)`: the configured one.
+    /// Returns a category's smallest contention window if `turns` has changed it. `Some(None)`: the configured one.
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }
 
-    /// Removes `unwanted` packets from all ports.
+    /// Removes the `unwanted` packets from all ports.
     pub(crate) fn discard_where(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! A scheduler's estimates for a packet, in the mode in which the packet would be sent now.
+//! A scheduler's estimates for a packet, in the mode in which it would be sent now.
 
 use super::hardware::AGGREGATE;
 use crate::config::HardwareQueue;
@@ -7,7 +7,7 @@ use crate::net::{Waiting, msdu_bytes};
 use queue::turns::Turn;
 use units::{Bytes, Duration};
 
-/// Estimates for a station, in the mode in which frames would be sent to it now.
+/// What estimates for a station need: the mode in which frames would be sent to it now.
 #[derive(Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     pub(crate) station: &'a Station,
@@ -15,7 +15,7 @@ pub(crate) struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// Returns the estimated airtime of a packet; if frames are aggregated, the packet's share of an aggregate's
+    /// Returns the estimated airtime of a packet. If frames are aggregated, it is the packet's share of an aggregate's
     /// airtime.
     pub(super) fn airtime(self, packet: &Waiting) -> Duration {
         let Self { station, rules } = self;
@@ -24,8 +24,8 @@ impl Outlook<'_> {
         if station.rates.aggregates(packet.to, rules) { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
     }
 
-    /// Returns a turn of a station: the longest aggregate of packets of this length to the station. Without aggregates
-    /// a turn is one frame.
+    /// Returns a turn of a station: its longest aggregate of packets of this length. Without aggregates a turn is one
+    /// frame.
     pub(super) fn turn(self, to: u32, category: u8, packet: Bytes) -> Turn {
         let Self { station, rules } = self;
         if !station.rates.aggregates(to, rules) {
@@ -38,7 +38,7 @@ impl Outlook<'_> {
         Turn { airtime, packets: station.packets_of_frame(to, msdu, rules) }
     }
 
-    /// Returns the part of a hardware queue's depth that a packet takes.
+    /// Returns how much of a hardware queue's depth a packet takes.
     pub(super) fn load(self, packet: &Waiting, category: u8, depth: HardwareQueue) -> u32 {
         match depth {
             HardwareQueue::Off => 0,
@@ -50,7 +50,7 @@ impl Outlook<'_> {
         }
     }
 
-    /// Expected throughput towards another station in bit/s; zero if unknown.
+    /// Returns the expected throughput towards another station in bit/s; zero if it is unknown.
     pub(super) fn throughput(self, to: u32, costs: &Costs) -> f64 {
         let mpdus = self.station.rates.agreement(to, self.rules).frames;
         self.station.rates.expected_throughput(to, costs, mpdus.into())

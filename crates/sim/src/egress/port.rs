@@ -1,4 +1,4 @@
-//! A port: one queue of a node with its controller, its shaper and its record.
+//! A port: one queue of a node, with its controller, its shaper and its records.
 
 use crate::config::Dscp;
 use crate::engine::PortId;
@@ -9,18 +9,18 @@ use control::{AnyController, Controller as _, Heard, Idling, Interval, Limit, Ma
 use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper};
 use units::{Bytes, Duration, Instant};
 
-/// Packets for the same access category, station or wired link: their queue, its controller, and their shaper.
+/// The packets of one access category, station or wired link: their queue, its controller and their shaper.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) queue: Queue<Waiting>,
     pub(crate) controller: AnyController,
     shaper: Shaper,
-    /// Decides which arriving packets are marked, by order of the controller.
+    /// Which arriving packets are marked, as the controller has ordered.
     mark: Mark,
     marked: u64,
     pub(crate) record: QueueRecord,
     idling: Idling,
-    /// Interval at which an external agent decides instead of the controller.
+    /// Interval at which an outside agent decides instead of the controller.
     steered: Option<Duration>,
 }
 
@@ -28,21 +28,21 @@ pub(crate) struct Port {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) packet: Waiting,
-    /// Sojourn time of the packet.
+    /// Time that the packet spent in the queue.
     pub(crate) waited: Duration,
-    /// End of the sojourn.
+    /// Time at which it left the queue.
     pub(crate) at: Instant,
-    /// Airtime expected of the packet at its release; zero without an estimate. Reported again at its
-    /// [completion](super::Egress::completed).
+    /// Airtime expected of the packet when it was released; zero without an estimate. It is reported again at the
+    /// packet's [completion](super::Egress::completed).
     pub(crate) expected: Duration,
-    /// Part of a hardware queue's depth that the packet takes; zero without such a queue.
+    /// How much of a hardware queue's depth the packet takes; zero without such a queue.
     pub(crate) load: u32,
-    /// The port that the packet leaves now; none if the packet has left its port [before](super::Egress::pull).
+    /// The port that the packet leaves now; `None` if the packet has left its port [before](super::Egress::pull).
     pub(crate) left: Option<PortId>,
 }
 
 impl Port {
-    /// An empty port, limited to its controller's rate by `shaper`.
+    /// Makes an empty port. `shaper` limits it to its controller's rate.
     pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController, mut shaper: Shaper) -> Self {
         let begin = controller.begin();
         let queue = if controller.needs().interval < Duration::MAX { queue } else { queue.unwatched() };
@@ -51,7 +51,7 @@ impl Port {
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record, idling, steered: None }
     }
 
-    /// True if a packet of this length fits without dropping another.
+    /// True if a packet of this length fits without a drop of another.
     pub(crate) fn has_room(&self, length: Bytes) -> bool {
         let backlog = self.queue.backlog();
         match self.queue.limit() {
@@ -73,7 +73,7 @@ impl Port {
         }
     }
 
-    /// Marks a packet if the packet can be marked and the controller orders a mark.
+    /// Marks a packet if it can be marked and the controller has ordered it.
     fn mark(&mut self, packet: &mut Waiting) {
         let hash = control::mix(packet.flow.into());
         debug_assert_ne!(self.mark, Mark::None);
@@ -83,7 +83,7 @@ impl Port {
         }
     }
 
-    /// Returns the earliest time at which a packet may leave; none if no packet waits.
+    /// Returns the earliest time at which a packet may leave; `None` if no packet waits.
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then(|| self.shaper.ready_at())
     }
@@ -93,13 +93,13 @@ impl Port {
         self.ready_at().is_some_and(|at| at <= now)
     }
 
-    /// The packet behind `index` others, if the packet may leave now.
+    /// Returns the packet with `index` others before it, if it may leave now.
     #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
         if now < self.shaper.ready_at() { None } else { self.queue.peek(now, index, dropped).copied() }
     }
 
-    /// Takes the packet behind `index` others, if the packet may leave now.
+    /// Takes the packet with `index` others before it, if it may leave now.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -116,19 +116,19 @@ impl Port {
         Some(departure)
     }
 
-    /// True if packets this long can [pass](Self::pass): the port has no rate and no marks, and its queue allows it.
+    /// True if packets of this length can [pass](Self::pass): no rate and no marks apply, and the queue allows it.
     pub(super) fn lets_pass(&self, length: Bytes) -> bool {
         self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
     }
 
-    /// Passes a batch of at least one packet, all of one length: see [`queue::Batch::pass`].
+    /// Passes a batch of at least one packet, all of one length. See [`queue::Batch::pass`].
     pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
         debug_assert!(packets > 0 && self.lets_pass(length));
         self.queue.pass(now, length, packets);
     }
 
     /// Fast path of a packet through an idle port, equal to [`offer`](Self::offer) and [`take`](Self::take). False if
-    /// the packet must take the usual way; then nothing has changed.
+    /// the packet must take the usual path; nothing has changed then.
     #[inline]
     pub(super) fn pass_idle(&mut self, now: Instant, packet: &Waiting) -> bool {
         let passes =
@@ -140,7 +140,7 @@ impl Port {
         passes
     }
 
-    /// Reports packets with which the MAC or a wired link is done.
+    /// Reports packets that the MAC or a wired link has finished.
     pub(super) fn completed(&mut self, now: Instant, completion: &Completion) {
         debug_assert!(completion.packets > 0);
         debug_assert!(completion.nodal() <= now.since(Instant::ZERO), "within the run");
@@ -148,20 +148,20 @@ impl Port {
         self.record.complete(completion, self.controller.target_delay());
     }
 
-    /// Time between two decisions; none without a controller.
+    /// Returns the time between two decisions; `None` without a controller.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let own = self.controller.needs().interval;
         self.steered.or(Some(own).filter(|&interval| interval < Duration::MAX))
     }
 
-    /// Lets an outside program decide every `interval`, at a port whose controller never decides.
+    /// Makes an outside agent decide every `interval`, at a port whose controller never decides.
     pub(crate) fn steer(&mut self, now: Instant, interval: Duration) {
         debug_assert!(!interval.is_zero());
         self.steered = Some(interval);
         self.queue.watch(now);
     }
 
-    /// Returns the measurements of an interval on which an external agent decides. `None` without an agent.
+    /// Returns the measurements of an interval about which an outside agent decides. `None` without an agent.
     pub(crate) fn steered(&mut self, now: Instant) -> Option<Interval> {
         self.steered?;
         let queue = self.queue.take_interval(now);
@@ -169,8 +169,8 @@ impl Port {
         Some(queue)
     }
 
-    /// Ends an interval: returns its measurements, and the controller's orders, which [`obey`](Self::obey) carries out.
-    /// `radio`: the node's radio measurements, if the controller reads them; `heard`: its neighbours' notes.
+    /// Ends an interval. Returns its measurements, and the controller's orders, which [`obey`](Self::obey) carries out.
+    /// `radio`: the node's radio measurements, if the controller reads them. `heard`: its neighbours' notes.
     pub(crate) fn decide(&mut self, now: Instant, radio: Option<Radio>, heard: &[Heard]) -> (Interval, Orders) {
         let queue = self.queue.take_interval(now);
         self.idling.add(&queue, self.shaper.rate());
@@ -184,12 +184,12 @@ impl Port {
         self.mark = orders.mark;
     }
 
-    /// Returns its controller's requirements.
+    /// Returns the requirements of the port's controller.
     pub(crate) fn needs(&self) -> Needs {
         self.controller.needs()
     }
 
-    /// Returns the controller's name, and its statistics on a link left idle.
+    /// Returns the controller's name, and its statistics on whether it leaves the link idle.
     pub(crate) fn idling(&self) -> (&'static str, &Idling) {
         let name = if self.steered.is_some() { "the program's controller" } else { self.controller.name().as_str() };
         (name, &self.idling)
@@ -202,7 +202,7 @@ impl Port {
         (self.record, self.idling) = (QueueRecord::default(), Idling::default());
     }
 
-    /// Returns the port's state, for a time series.
+    /// Returns the port's present state for a time series.
     pub(crate) fn standing(&self) -> Standing {
         let totals = self.queue.totals();
         Standing {
@@ -222,8 +222,8 @@ impl Port {
         }
     }
 
-    /// Results of a run that ends now, without results of a wired link. `several`: the node has other ports, so that
-    /// the MAC's service time is not the port's alone.
+    /// Returns the results of a run that ends now, without those of a wired link. `several`: the node has other ports,
+    /// too, so that the MAC's service time is not the port's alone.
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::QueueResult {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();

@@ -1,8 +1,8 @@
-//! Round robin over the groups of ports, category by category: the scheduler of nodes whose MAC takes packets directly
+//! Round robin over the groups of ports, for each category: the scheduler of nodes whose MAC takes packets directly
 //! from the ports.
 //!
 //! A turn is one exchange of frames, successful or not. If the end of a TXOP cuts an exchange short, the group keeps
-//! its turn for the rest: a deficit round robin (Shreedhar and Varghese, 1996) in shares of a full exchange.
+//! the rest of its turn. This is a deficit round robin (Shreedhar and Varghese, 1996) in shares of a full exchange.
 
 use super::layout::Layout;
 use crate::engine::{Number as _, PortId};
@@ -14,15 +14,15 @@ pub(crate) const EXCHANGE: u32 = 1 << 16;
 /// State of the round robin.
 #[derive(Debug, Default)]
 pub(crate) struct RoundRobin {
-    /// Group that was served last, by index within a group.
+    /// For each index of a port within its group, the group that was served last.
     last: [usize; CATEGORIES],
-    /// By port, what its group may still send in its turn, in exchanges; below zero, the group's next turn is shorter.
+    /// For each port, what its group may still send in its turn, in exchanges. Below zero, its next turn is shorter.
     balance: Vec<i64>,
 }
 
 impl RoundRobin {
-    /// The port of a category that is served next: among ready ports those of the highest class, and among these the
-    /// next group in round-robin order.
+    /// Returns the port of a category that is served next: among the ready ports of the highest class, the next group
+    /// in round-robin order.
     #[inline]
     pub(super) fn next(&self, layout: &Layout, category: u8, ready: impl Fn(PortId) -> bool) -> PortId {
         let first = usize::from(category);
@@ -37,7 +37,7 @@ impl RoundRobin {
         order.find(|&port| ready(port)).unwrap_or(PortId::at(first))
     }
 
-    /// True if the turn of the group that was served last continues.
+    /// True if the group that was served last continues its turn.
     fn goes_on(&self, port: usize) -> bool {
         self.balance.get(port).is_some_and(|&balance| balance > 0)
     }
@@ -57,7 +57,7 @@ impl RoundRobin {
         let (group, lane) = (port / layout.lanes, port % layout.lanes);
         let last = self.last[lane] * layout.lanes + lane;
         if last != port || !self.goes_on(port) {
-            // A group with nothing more to send loses the rest of its turn.
+            // A group that has nothing more to send loses the rest of its turn.
             self.balance[last] = self.balance[last].min(0);
             self.balance[port] += i64::from(EXCHANGE);
             self.last[lane] = group;
@@ -66,7 +66,7 @@ impl RoundRobin {
         debug_assert!(self.last[lane] == group && group < layout.groups);
     }
 
-    /// Records that the end of a TXOP has cut this part off a full exchange of a port.
+    /// Records that the end of a TXOP has cut `rest` off a full exchange of a port.
     pub(super) fn cut_off(&mut self, port: PortId, rest: u32) {
         debug_assert!(rest <= EXCHANGE, "a part of an exchange");
         if let Some(balance) = self.balance.get_mut(port.place()) {

@@ -1,16 +1,16 @@
 //! Packets that an access point buffers for sleeping stations, outside its ports and hardware queues.
 //!
 //! The rules are those of mac80211 (`net/mac80211/tx.c`, `sta_info.c`). A packet that arrives for a sleeping station is
-//! buffered in front of the scheduler (`ps_tx_buf`), at which it arrives when the station wakes: CoDel's sojourn begins
-//! then. Packets that waited in the scheduler when the station fell asleep stay there, and are skipped. Packets that
-//! had left the scheduler return from the hardware (`tx_filtered`) and go first when the station wakes. At an access
-//! point with common queues for all stations the queueing discipline lies above mac80211: packets are buffered after
-//! they leave the queue.
+//! buffered in front of the scheduler (`ps_tx_buf`). It enters the scheduler when the station wakes: CoDel's sojourn
+//! begins then. Packets that waited in the scheduler when the station fell asleep stay there and are skipped. Packets
+//! that had left the scheduler return from the hardware (`tx_filtered`), and go first when the station wakes. If an
+//! access point has common queues for all stations, the queueing discipline lies above mac80211. Packets are then
+//! buffered after they have left the queue.
 //!
-//! `turns` takes the place of mac80211's scheduler, and follows the same rules: until a station wakes, nothing for it
-//! contends for the medium. Hence the station is not among the busy stations that share the time, and no drop would
-//! shorten the wait of its packets. When the station wakes, its packets are thin or take turns, and are bounded by the
-//! time in which they will be sent, like packets that arrive at that moment.
+//! `turns` replaces mac80211's scheduler and follows the same rules. Until a station wakes, nothing for it contends for
+//! the medium. So it does not count among the busy stations that share the time, and no drop would shorten the wait of
+//! its packets. When it wakes, its packets are treated like packets that arrive at that moment: they go first if they
+//! are few, or take turns, and are bounded by the time in which they will be sent.
 
 use super::port::Taken;
 use super::{Egress, Order, SIGNALS};
@@ -21,12 +21,12 @@ use crate::net::Waiting;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Most packets of each kind that are buffered for a station and category (`STA_MAX_TX_BUFFER`): the oldest is dropped
-/// for a new one. Linux' limits of 512 for all stations together and of 10 s are left out.
+/// Largest number of packets of each kind that are buffered for a station and category (`STA_MAX_TX_BUFFER`). A new
+/// packet replaces the oldest. Linux's limits of 512 for all stations together and of 10 s are left out.
 const MOST: usize = 64;
 const NONE: &VecDeque<Taken> = &VecDeque::new();
 
-/// The stations of an access point that can sleep, by number.
+/// The stations of an access point that can sleep, in order of number.
 #[derive(Debug, Default)]
 pub(crate) struct Sleepers(Vec<Sleeper>);
 
@@ -35,21 +35,21 @@ pub(crate) struct Sleepers(Vec<Sleeper>);
 struct Sleeper {
     station: u32,
     asleep: bool,
-    /// By category.
+    /// Buffered packets, for each category.
     kept: [Kept; CATEGORIES],
 }
 
 /// Packets of a category that are buffered for a station.
 #[derive(Debug, Default)]
 struct Kept {
-    /// Packets that had left their port.
+    /// Packets that had already left their port.
     passed: VecDeque<Taken>,
-    /// Packets that join their port when the station wakes.
+    /// Packets that will join their port when the station wakes.
     arrived: VecDeque<Waiting>,
 }
 
 impl Sleepers {
-    /// The given stations, in the order of their numbers, all awake.
+    /// Makes the given stations, in the order of their numbers; all are awake.
     pub(crate) fn new(stations: impl Iterator<Item = u32>) -> Self {
         Self(stations.map(|station| Sleeper { station, asleep: false, kept: Default::default() }).collect())
     }
@@ -109,32 +109,32 @@ impl Sleepers {
         debug_assert!(passed.len() <= MOST, "the limit holds");
     }
 
-    /// Removes the next packet of a category that was buffered on arrival for a station that has woken.
+    /// Removes the next packet of a category that arrived while a station slept; the station is awake now.
     pub(super) fn take_arrived(&mut self, category: u8, station: u32) -> Option<Waiting> {
         self.get_mut(station)?.kept[usize::from(category)].arrived.pop_front()
     }
 
-    /// Returns an awake station for which a category buffers packets that had left their port.
+    /// Returns a station that is awake and has packets of a category that had left their port.
     pub(super) fn ready(&self, category: u8) -> Option<u32> {
         let is_ready = |sleeper: &&Sleeper| !sleeper.asleep && !sleeper.kept[usize::from(category)].passed.is_empty();
         self.0.iter().find(is_ready).map(|sleeper| sleeper.station)
     }
 
-    /// Returns the packets of a category for an awake station that had left their port.
+    /// Returns the packets of a category that had left their port, for a station that is awake.
     pub(super) fn passed(&self, category: u8, station: u32) -> &VecDeque<Taken> {
         let awake = self.get(station).filter(|sleeper| !sleeper.asleep);
         awake.map_or(NONE, |sleeper| &sleeper.kept[usize::from(category)].passed)
     }
 
-    /// Takes the packet behind `index` others of these packets, for the MAC.
+    /// Takes the one of these packets with `index` others before it for the MAC.
     pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
         let taken = self.get_mut(station)?.kept[usize::from(category)].passed.remove(index)?;
         debug_assert!(taken.at <= now && !self.is_asleep(station));
         Some(Taken { at: now, ..taken })
     }
 
-    /// Returns the packet behind `index` others for an awake station, if the packet had left its port; otherwise its
-    /// index in its port or hardware queue.
+    /// If the packet with `index` others before it, for a station that is awake, had left its port: returns the packet.
+    /// Otherwise returns its index in its port or hardware queue.
     pub(super) fn behind(&self, category: impl FnOnce() -> u8, station: u32, index: usize) -> Result<usize, Waiting> {
         if self.is_empty() { Ok(index) } else { self.behind_passed(category(), station, index) }
     }
@@ -145,13 +145,13 @@ impl Sleepers {
         kept.get(index).map_or(Ok(index - kept.len().min(index)), |taken| Err(taken.packet))
     }
 
-    /// True if packets are kept for a station.
+    /// True if packets are buffered for a station.
     pub(super) fn keeps_for(&self, station: u32) -> bool {
         let holds = |kept: &Kept| !kept.passed.is_empty() || !kept.arrived.is_empty();
         self.get(station).is_some_and(|sleeper| sleeper.kept.iter().any(holds))
     }
 
-    /// Number of packets that are kept.
+    /// Returns the number of buffered packets.
     pub(super) fn packets(&self) -> usize {
         let kept = self.0.iter().flat_map(|sleeper| &sleeper.kept);
         kept.map(|kept| kept.passed.len() + kept.arrived.len()).sum()
@@ -164,7 +164,7 @@ impl Egress {
         self.sleepers.is_asleep(station)
     }
 
-    /// Wakes a station: its packets may pass again, and packets that arrived during its sleep join its ports.
+    /// Wakes a station. Its packets may pass again, and those that arrived during its sleep join its ports.
     pub(crate) fn wakes(&mut self, now: Instant, station: u32, dropped: &mut impl FnMut(Waiting)) {
         self.sleepers.set_asleep(station, false);
         self.moved |= self.hardware.is_some();
@@ -210,8 +210,8 @@ impl Egress {
         self.sleepers.keep_passed(category, Taken { left: Some(port), ..taken }, dropped);
     }
 
-    /// Removes packets that were handed over from the accounts of the hardware queues and the scheduler. `of`: the
-    /// packets' receiver, their load, and whether the receiver has answered.
+    /// Removes packets that had moved on from the counts of the hardware queues and the scheduler. `of`: the packets'
+    /// receiver, their load, and whether the receiver has answered.
     pub(crate) fn relieve(&mut self, now: Instant, port: PortId, expected: Duration, of: (u32, u64, bool)) {
         let (to, load, answered) = of;
         if let Some(hardware) = &mut self.hardware
@@ -223,19 +223,19 @@ impl Egress {
         self.order.completed(now, port, expected, answered);
     }
 
-    /// True if packets for a station wait in front of the MAC.
+    /// True if packets for a station wait before the MAC.
     pub(crate) fn holds_for(&self, station: u32) -> bool {
         let own = |category: usize| {
             let category = u8::try_from(category).expect("there are four categories");
             !self.ports[self.layout.port(station, category, Class::BestEffort)].queue.is_empty()
         };
-        // A queue for all stations lies above the layer that knows who sleeps.
+        // A common queue for all stations lies above the layer that knows which stations sleep.
         let in_ports = self.layout.groups > 1 && (0..self.layout.lanes).any(own);
         in_ports || self.sleepers.keeps_for(station)
     }
 
-    /// True if a category has packets that go before those of its ports: signals, or packets buffered for a station
-    /// that has woken.
+    /// True if a category has packets that go before those of its ports: notes, null frames, or packets buffered for a
+    /// station that is awake now.
     pub(crate) fn has_first(&self, category: u8) -> bool {
         category == SIGNALS && !self.signals.is_empty() || self.sleepers.ready(category).is_some()
     }

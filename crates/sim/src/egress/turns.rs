@@ -16,30 +16,30 @@ use queue::turns::{Law, Params, Ports, Rule, Turn};
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use units::{Bytes, Duration, Instant};
 
-/// Most packets of a station and category, to bound memory for short packets.
+/// Largest number of packets of a station and category. It bounds the memory for short packets.
 const PACKETS: u32 = 4_096;
-/// The smallest contention window of best effort while the access point alone uses the medium.
+/// Smallest contention window of best effort, in slots, while the access point alone uses the medium.
 const WINDOW: u16 = 31;
-/// Approximate number of packets that count as a port's last packets.
+/// Approximate number of packets that count as the last packets of a port.
 const LAST: u64 = 16;
-/// The category of best effort under EDCA.
+/// Index of best effort among EDCA's categories.
 const BEST_EFFORT: u8 = 2;
 
 /// The scheduler of a node.
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(super) law: Law,
-    /// True at an access point, which charges stations for the frames that they send.
+    /// True at an access point. It charges stations for the frames that they send.
     charges_received: bool,
-    /// Length of the longest of each port's last packets, in bytes.
+    /// For each port, the length in bytes of the longest of its last packets.
     longest: Vec<u64>,
-    /// CoDel's parameters, if the ports use CoDel instead of the law's bound.
+    /// CoDel's parameters if the ports use CoDel and not the law's bound.
     codel: Option<fq_codel::Params>,
-    /// True while the larger contention window is in use.
+    /// True while the larger contention window is used.
     is_wide: bool,
 }
 
-/// The ports of a category, as the law sees them.
+/// The ports of a category as the law sees them.
 struct Asked<'a> {
     category: u8,
     layout: &'a Layout,
@@ -49,7 +49,7 @@ struct Asked<'a> {
     outlook: Outlook<'a>,
     /// The mean length of a turn.
     turn: Duration,
-    /// Length of the longest of each port's last packets, in bytes.
+    /// For each port, the length in bytes of the longest of its last packets.
     longest: &'a [u64],
 }
 
@@ -85,7 +85,7 @@ impl Ports for Asked<'_> {
 }
 
 impl Turns {
-    /// A scheduler for the empty ports of a node.
+    /// Makes a scheduler for the empty ports of a node.
     pub(super) fn new(layout: &Layout, settings: config::TurnsScheduler, charges_received: bool) -> Self {
         let ports = layout.radio_ports();
         Self {
@@ -106,7 +106,7 @@ impl Turns {
         }
     }
 
-    /// Settings of the scheduler's ports: no controller and hence no rate, so that packets are always ready.
+    /// Returns the settings of the scheduler's ports: no controller and so no rate. Packets are thus always ready.
     pub(super) fn settings(&self) -> Settings {
         let limit = Limit::Packets(PACKETS);
         if let Some(codel) = &self.codel {
@@ -141,14 +141,14 @@ impl Turns {
         self.law.joined(now, at.place(), length, thin);
     }
 
-    /// Lists the port of a station that has woken; `thin` tells whether it has thin packets.
+    /// Lists the port of a station that has woken. `thin`: it has packets of flows with little data.
     pub(super) fn joins_again(&mut self, port: PortId, thin: bool) {
         if port.place() < self.law.ports() {
             self.law.joins_again(port.place(), thin);
         }
     }
 
-    /// Releases the next packet of a category, if allowed. Returns the port, the packet and its estimated airtime.
+    /// Releases the next packet of a category if that is allowed: returns its port, the packet and estimated airtime.
     #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
         &mut self,
@@ -173,9 +173,9 @@ impl Turns {
         Some((PortId::at(place), departure, estimated))
     }
 
-    /// Returns the next receiver in a category in which the MAC `holds` frames for some receivers. Among these and the
-    /// receivers with packets that wait for the MAC, a receiver with little data goes first, then retransmitted frames,
-    /// unless their station does not answer. `None` if a waiting packet is next.
+    /// Returns the next receiver in a category in which the MAC `holds` frames for some receivers, or has packets that
+    /// wait for it. A receiver with little data goes first, then retransmitted frames, unless their station does not
+    /// answer. `None` if a waiting packet is next.
     pub(super) fn turn(
         &mut self,
         category: u8,
@@ -199,8 +199,8 @@ impl Turns {
         None
     }
 
-    /// Records that the MAC has finished with packets of a port, for which this total airtime was estimated, and
-    /// whether their station `answered`.
+    /// Records that the MAC has finished packets of a port with this total estimated airtime, and whether their station
+    /// `answered`.
     pub(super) fn completed(&mut self, now: Instant, port: PortId, estimated: Duration, answered: bool) {
         if port.place() >= self.law.ports() {
             return;
@@ -211,7 +211,7 @@ impl Turns {
         self.law.completed(now, port.place(), estimated);
     }
 
-    /// Charges a station for a frame to it or, at an access point, from it.
+    /// Charges a station for a frame to it or, at an access point, for a frame from it.
     pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration, received: bool) {
         if !received {
             self.law.sent(now, port.place(), airtime);
@@ -220,18 +220,18 @@ impl Turns {
         }
     }
 
-    /// Returns the time at which a held-back port of a category may be released, if nothing else happens.
+    /// Returns when a port of a category that is held back may be released if nothing else happens.
     pub(super) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
-    /// Returns a category's smallest contention window if it has changed; `Some(None)` means the configured window.
+    /// Returns a category's smallest contention window if it has changed. `Some(None)`: the configured window.
     pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         let owns = self.law.owns_medium();
         (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))
     }
 
-    /// Airtime estimated for all released packets that are not finished.
+    /// Returns the sum of the estimated airtimes of all packets that were released and are not finished.
     pub(super) fn pending(&self) -> Duration {
         self.law.pending()
     }

@@ -1,8 +1,8 @@
-//! A slab: values in one vector, named by small integers; free slots are reused.
+//! A slab: values in one vector, identified by small integers. Free slots are reused.
 
 use std::num::NonZeroU32;
 
-/// Name of a value in an [`Arena`]: the slot's number plus one, so that an optional handle takes no more memory.
+/// Identifies a value in an [`Arena`]: the slot's number plus one, so that an optional handle takes no more memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle(NonZeroU32);
 
@@ -17,7 +17,7 @@ impl Handle {
     }
 }
 
-/// Data attached to the values of an arena, by the same handles.
+/// Data attached to the values of an arena, with the same handles.
 #[derive(Debug)]
 pub(crate) struct Beside<T> {
     slots: Vec<T>,
@@ -38,13 +38,13 @@ impl<T: Copy> Beside<T> {
         self.slots[slot] = value;
     }
 
-    /// Data attached to a value, if they were set.
+    /// Returns the data attached to a value, if any were set.
     pub(crate) fn get(&self, handle: Handle) -> Option<T> {
         self.slots.get(handle.slot()).copied()
     }
 }
 
-/// Short-lived values, each named by a [`Handle`]. Grows to the largest number of values alive at once.
+/// Short-lived values, each identified by a [`Handle`]. The arena grows to the largest number of values at one time.
 #[derive(Debug)]
 pub(crate) struct Arena<T> {
     slots: Vec<T>,
@@ -68,17 +68,17 @@ impl<T: Copy> Arena<T> {
         Handle::of(self.slots.len() - 1)
     }
 
-    /// Copies the value named by `handle`.
+    /// Returns a copy of the value that `handle` identifies.
     pub(crate) fn get(&self, handle: Handle) -> T {
         self.slots[handle.slot()]
     }
 
-    /// The value named by `handle`, by reference.
+    /// Returns a reference to the value that `handle` identifies.
     pub(crate) fn get_ref(&self, handle: Handle) -> &T {
         &self.slots[handle.slot()]
     }
 
-    /// The value named by `handle`, by mutable reference.
+    /// Returns a mutable reference to the value that `handle` identifies.
     pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut T {
         &mut self.slots[handle.slot()]
     }
@@ -89,14 +89,14 @@ impl<T: Copy> Arena<T> {
         self.slots[handle.slot()]
     }
 
-    /// Returns the live values.
+    /// Returns the values that exist now.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         let mut live = vec![true; self.slots.len()];
         self.free.iter().for_each(|handle| live[handle.slot()] = false);
         self.slots.iter().zip(live).filter_map(|(value, live)| live.then_some(value))
     }
 
-    /// Returns the number of live values.
+    /// Returns the number of values that exist now.
     pub(crate) fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }

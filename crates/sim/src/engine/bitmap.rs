@@ -1,4 +1,4 @@
-//! A bit for each frame that a block acknowledgement can report.
+//! One bit for each frame that a block acknowledgement can report.
 
 /// Bits 0 to 255.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,7 +9,7 @@ impl Bitmap {
     const WORDS: usize = 4;
     pub(crate) const ALL: Self = Self([u64::MAX; Self::WORDS]);
 
-    /// Bits 0 to 63 of each word, the lowest first.
+    /// Returns the bits in words of 64 bits, the lowest first.
     pub fn words(self) -> [u64; Self::WORDS] {
         self.0
     }
@@ -36,7 +36,7 @@ impl Bitmap {
         }
     }
 
-    /// Moves all bits down by `by`; bits that would fall below zero are dropped.
+    /// Moves all bits down by `by`. Bits that would fall below index 0 are dropped.
     #[inline]
     pub(crate) fn shift_down(&mut self, by: u16) {
         let (words, bits) = (usize::from(by / 64), u32::from(by % 64));

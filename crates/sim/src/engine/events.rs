@@ -1,37 +1,37 @@
-//! The event queue: earliest event first, and among equals the one pushed first.
+//! The event queue: the earliest event comes first; among events of equal time, the one that was pushed first.
 //!
-//! The queue is a calendar queue. Time is divided into days. Only the events of the present day are sorted; events of
-//! the next days lie in one list per day, which is sorted when its day begins; later events are in a heap. A queue with
-//! few events keeps all of them sorted.
+//! The queue is a calendar queue, which divides time into days. Only the events of the present day are sorted. Each of
+//! the next days has a list, which is sorted when its day begins. Later events are in a heap. A queue with few events
+//! keeps all of them sorted.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use units::Instant;
 
-/// Binary logarithm of a day of the calendar queue in nanoseconds: longer than a slot and SIFS, and shorter than most
+/// Binary logarithm of the length of a day, in nanoseconds. A day is longer than a slot and SIFS, and shorter than most
 /// frames.
 const DAY: u32 = 17;
-/// Number of days that have a list: each has one bit of a word.
+/// Number of days that have a list. Each has one bit of a word.
 const DAYS: u64 = 64;
-/// Number of events up to which all events are kept sorted. A network with so few pending events needs no calendar.
+/// Up to this number of events, all are kept sorted. A network with so few pending events needs no calendar.
 const FEW: usize = 16;
-/// Number of earliest events among which a new event's place is searched one by one: most new events are earlier than
-/// most others. Beyond these events the search is binary.
+/// Number of the earliest events among which a new event's position is searched linearly: most new events are earlier
+/// than most others. Beyond these events the search is binary.
 const NEAR: usize = 32;
 
-/// A priority queue of events in a total order: (time, order of pushing). Time never runs backwards: pushing an event
-/// earlier than a popped event is a mistake of the caller. Nothing is allocated once it has its largest size.
+/// A priority queue of events in a total order: by time, then by order of pushing. Time never goes backwards: a push of
+/// an event earlier than a popped one is a caller's mistake. Nothing is allocated once the queue has its largest size.
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    /// The events before tomorrow, sorted, the earliest last.
+    /// The events before `tomorrow`, sorted, the earliest one last.
     today: Vec<Pending<E>>,
-    /// The first day whose events are not sorted yet.
+    /// Number of the first day whose events are not sorted yet.
     tomorrow: u64,
-    /// Events of the days from tomorrow on, by day modulo the number of lists, in the order in which they were pushed.
+    /// Events of the days from `tomorrow` on, in the order of pushing. The index is the day modulo the number of lists.
     days: [Vec<Pending<E>>; u64::BITS as usize],
     /// Bitmask of days that have events.
     filled: u64,
-    /// Events later than all lists when they were pushed.
+    /// Events that were later than all lists when they were pushed.
     later: BinaryHeap<Pending<E>>,
     pushed: u64,
     /// The time of the last event that was popped.
@@ -40,7 +40,7 @@ pub struct EventQueue<E> {
     next: Instant,
 }
 
-/// Sort key of an event: its time in the upper bits, the number of earlier pushes below, so one comparison decides.
+/// Sort key of an event: its time in the upper bits, the number of earlier pushes in the lower. One comparison decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventKey(u128);
 
@@ -56,7 +56,7 @@ struct Pending<E> {
     event: E,
 }
 
-/// Reversed order, for a max-heap: the greatest is the earliest.
+/// The order is reversed, because a max-heap's greatest event must be the earliest.
 impl<E> Ord for Pending<E> {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
@@ -96,17 +96,17 @@ impl<E: Copy> EventQueue<E> {
     /// Adds an event.
     ///
     /// # Panics
-    /// With debug assertions, if the event is earlier than a popped event.
+    /// With debug assertions, panics if the event is earlier than a popped one.
     pub fn push(&mut self, at: Instant, event: E) {
         let key = self.reserve(at);
         self.push_at(key, event);
     }
 
-    /// Reserves the key of an event pushed now, for an event that is [added](Self::push_at) later. Of events that occur
-    /// one after another in any case, only the first needs to be in the queue.
+    /// Reserves the key of an event pushed now, which is [added](Self::push_at) later. If events occur one after
+    /// another in any case, only the first needs to be in the queue.
     ///
     /// # Panics
-    /// Like [`push`](Self::push).
+    /// As for [`push`](Self::push).
     pub fn reserve(&mut self, at: Instant) -> EventKey {
         debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
         let key = EventKey(u128::from(at.as_nanos()) << 64 | u128::from(self.pushed));
@@ -115,7 +115,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds an event with a [reserved](Self::reserve) key.
-    // Inlined code stays short: stations that hear a frame mostly push nothing.
+    // The inlined code is short: stations that hear a frame mostly push nothing.
     #[inline(never)]
     pub fn push_at(&mut self, key: EventKey, event: E) {
         let pending = Pending { key, event };
@@ -127,7 +127,7 @@ impl<E: Copy> EventQueue<E> {
         let Some(&last) = self.today.last().filter(|last| last.key < key) else {
             return self.today.push(pending);
         };
-        // Those that are earlier move up one by one.
+        // Events that are earlier move up one by one.
         self.today.push(last);
         let far = sorted.saturating_sub(NEAR);
         let mut near = &mut self.today[far..sorted];
@@ -146,8 +146,8 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Adds an event of another day, or an event for which `today` has no room yet.
-    // Not inlined: then the rest of `push_at` needs no registers of its caller.
+    /// Adds an event of another day, or one for which `today` has no room yet.
+    // This is not inlined, so that the rest of `push_at` needs no registers of its caller.
     #[inline(never)]
     fn put(&mut self, pending: Pending<E>) {
         let day = day(pending.key.time());
@@ -189,7 +189,7 @@ impl<E: Copy> EventQueue<E> {
         Some((self.now, first.event))
     }
 
-    /// Begins the day of the next event: sorts its events.
+    /// Begins the day of the next event and sorts its events.
     #[inline(never)]
     fn begin_day(&mut self) {
         let today = day(self.next);
@@ -209,7 +209,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// The time of the first event from tomorrow on; `NEVER` if there is none.
+    /// Returns the time of the first event from `tomorrow` on; `NEVER` if there is none.
     #[inline(never)]
     fn next_day(&self) -> Instant {
         let later = self.later.peek().map_or(Instant::NEVER, |pending| pending.key.time());
@@ -221,18 +221,18 @@ impl<E: Copy> EventQueue<E> {
         first.iter().fold(later, |earliest, pending| earliest.min(pending.key.time()))
     }
 
-    /// The time of the earliest event; `NEVER` if none is pending.
+    /// Returns the time of the earliest event; `NEVER` if none is pending.
     pub fn next_time(&self) -> Instant {
         self.next
     }
 }
 
-/// The day of a moment.
+/// Returns the number of the day that contains `at`.
 fn day(at: Instant) -> u64 {
     at.as_nanos() >> DAY
 }
 
-/// The index of a day's list.
+/// Returns the index of a day's list.
 fn list(day: u64) -> u32 {
     (day % DAYS) as u32
 }

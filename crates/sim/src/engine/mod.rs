@@ -1,4 +1,4 @@
-//! Clock, events, random streams and the arena of packets. No radio, no MAC and no meaning of a packet is known here.
+//! Clock, events, random streams and the arena of packets. This module knows no radio, no MAC and no packet's meaning.
 
 mod arena;
 mod bitmap;

@@ -1,9 +1,9 @@
-//! Typed numbers of nodes, flows, ports and so on, and lists that only numbers of the right type index.
+//! Typed numbers of nodes, flows, ports and the like, and lists that only numbers of the right type can index.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// The number of a thing in a [`List`]: its index, from 0.
+/// The number of an entry in a [`List`]: its index, from 0.
 pub(crate) trait Number: Copy {
     fn at(place: usize) -> Self;
 
@@ -41,15 +41,15 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A node; also its address.
+    /// Number of a node. It is also the node's address.
     NodeId;
-    /// A flow.
+    /// Number of a flow.
     FlowId;
-    /// One direction of a wired link.
+    /// Number of one direction of a wired link.
     WireId;
-    /// The slot of a TCP connection.
+    /// Number of a TCP connection's slot.
     Slot;
-    /// A port of a node.
+    /// Number of a port at its node.
     PortId;
 }
 
@@ -86,17 +86,17 @@ impl<N: Number, T> List<N, T> {
         self.things.get_mut(number.place())
     }
 
-    /// All things, in order.
+    /// Returns all entries, in order.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
         self.things.iter()
     }
 
-    /// All things, in order, mutable.
+    /// Returns all entries, in order, mutable.
     pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.things.iter_mut()
     }
 
-    /// All numbers, in order.
+    /// Returns all numbers, in order.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = N> + use<N, T> {
         (0..self.things.len()).map(N::at)
     }

@@ -1,10 +1,10 @@
-//! Random streams: one generator per (seed, name, purpose), so that a new node or a scheme that draws more changes no
-//! other stream's draws, and two schemes meet the same traffic and the same back-offs (common random numbers).
+//! Random streams: one generator for each seed, name and purpose. New nodes, or schemes that draw more often, change no
+//! other stream. Two schemes thus meet the same traffic and the same back-offs (common random numbers).
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is for, by a name that keeps its draws apart from those of other streams.
+/// What a stream is for. Its name separates the draws from those of other streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purpose(&'static str);
 
@@ -31,55 +31,55 @@ impl Purpose {
     pub(crate) const RATE_CONTROL: Self = Self("rate control");
     /// Times at which a node sends its notes.
     pub(crate) const NOTES: Self = Self("notes");
-    /// Packets that a wired link corrupts.
+    /// Which packets a wired link corrupts.
     pub(crate) const DAMAGE: Self = Self("damage");
 }
 
-/// A stream of random numbers. Values are defined by the generator's published algorithm and this module's code.
+/// A stream of random numbers. The generator's published algorithm and this module's code determine its values.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of `name` (a node or flow) for a purpose, in the run with this seed.
+    /// Makes the stream of `name` (a node or flow) for a purpose, in the run with this seed.
     pub(crate) fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         Self::of_bytes(seed, name.as_bytes(), purpose)
     }
 
-    /// The stream named by these bytes.
+    /// Makes the stream whose name is these bytes.
     pub(crate) fn of_bytes(seed: u64, name: &[u8], purpose: Purpose) -> Self {
-        // The generator's own seeding mixes the rest.
+        // The generator's own seeding mixes the parts further.
         let parts = [&seed.to_le_bytes(), name, b"/", purpose.0.as_bytes()];
         Self(Xoshiro256PlusPlus::seed_from_u64(fnv(parts.into_iter().flatten())))
     }
 
-    /// A number that stands for a node's or flow's name in the name of a stream.
+    /// Returns a number that stands for a node's or flow's name within the name of a stream.
     pub(crate) fn key(name: &str) -> u64 {
         fnv(name.as_bytes())
     }
 
-    /// Uniform on 0 ..= `max`. The bias of multiply-and-shift is below `max` / 2^64.
+    /// Draws uniformly from 0 to `max`. The bias of multiply-and-shift is below `max` / 2^64.
     pub(crate) fn up_to(&mut self, max: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * (u128::from(max) + 1)) >> 64) as u64
     }
 
-    /// Uniform on (0, 1]: 53 random bits, never zero, so that logarithms and negative powers are finite.
+    /// Draws uniformly from (0, 1], with 53 random bits: never zero, so that logarithms and negative powers are finite.
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Exponential with mean 1, by inversion.
+    /// Draws from the exponential distribution with mean 1, by inversion.
     pub(crate) fn exponential(&mut self) -> f64 {
         -libm::log(self.unit())
     }
 
-    /// Normal with mean 0 and variance 1: Box and Muller's transform.
+    /// Draws from the normal distribution with mean 0 and variance 1 (Box and Muller's transform).
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(2.0 * self.exponential());
         radius * libm::cos(2.0 * core::f64::consts::PI * self.unit())
     }
 
-    /// Gamma-distributed with this shape and scale 1: Marsaglia and Tsang, A simple method for generating gamma variables
-    /// (2000).
+    /// Draws from the gamma distribution with this shape and scale 1 (Marsaglia and Tsang, A simple method for
+    /// generating gamma variables, 2000).
     pub(crate) fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             return self.gamma(shape + 1.0) * libm::pow(self.unit(), 1.0 / shape);
@@ -96,13 +96,13 @@ impl Stream {
         }
     }
 
-    /// True with this probability; draws a number only if the probability is neither 0 nor 1.
+    /// Returns true with this probability. It draws a number only if the probability is neither 0 nor 1.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() <= probability)
     }
 }
 
-/// The FNV-1a hash.
+/// Returns the FNV-1a hash.
 fn fnv<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, step)

@@ -160,7 +160,7 @@ impl Mimo {
         u64::from_le_bytes([format as u8, coding, streams, width as u8, rest.0, tones, longer, 0])
     }
 
-    /// Mode with this MCS of one stream (`coding`), these streams and the convolutional code, if the standard has it.
+    /// Returns the mode with MCS `coding` in each stream, `streams` and the convolutional code, if the standard has it.
     pub fn new(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: GuardInterval) -> Option<Self> {
         let exists = coding <= format.highest()
             && (1..=format.most_streams()).contains(&streams)

@@ -1,12 +1,12 @@
-//! The airtime that Linux expects of a packet in VHT and HE (`net/mac80211/airtime.c` of Linux 6): the airtime of 1024
-//! B in the mode, in proportion to the length, and a share of the overhead that falls with the rate, as frames are
-//! aggregated.
+//! The airtime that Linux expects of a packet in VHT and HE (`net/mac80211/airtime.c` of Linux 6). It is the airtime of
+//! 1024 B in the mode, in proportion to the length, and a share of the overhead. As frames are aggregated, this share
+//! is smaller for faster modes.
 
 use crate::config::GuardInterval;
 use crate::radio::{Format, Mimo};
 use units::{Bytes, Duration};
 
-/// Bits per symbol and stream in Linux's table, by width and MCS.
+/// Bits per symbol and stream in Linux's table, for each width and MCS.
 const VHT: [[u32; 10]; 4] = [
     [26, 52, 78, 104, 156, 208, 234, 260, 312, 346],
     [54, 108, 162, 216, 324, 432, 486, 540, 648, 720],
@@ -25,7 +25,7 @@ const ETHERNET: u64 = 14;
 /// Resolution of the stored estimate (`tx_time_est`), in microseconds.
 const STEP: u64 = 4;
 
-/// Airtime expected of a packet of `length` IP bytes; `shares` if packets of its category share frames.
+/// Returns the airtime expected of a packet of `length` IP bytes. `shares`: packets of its category share frames.
 pub(super) fn expected(mimo: Mimo, length: Bytes, shares: bool) -> Duration {
     let average = u64::from(average(mimo));
     let overhead = 36 + 4 * u64::from(mimo.streams());
@@ -34,7 +34,7 @@ pub(super) fn expected(mimo: Mimo, length: Bytes, shares: bool) -> Duration {
     Duration::from_micros(micros / STEP * STEP)
 }
 
-/// Airtime of 1024 B without overhead, in units of 1/1024 us, as in Linux's tables.
+/// Returns the airtime of 1024 B without overhead, in units of 1/1024 us, as Linux's tables have it.
 fn average(mimo: Mimo) -> u32 {
     let of = |coding: usize| {
         let width = mimo.width() as usize;
@@ -48,14 +48,14 @@ fn average(mimo: Mimo) -> u32 {
             _ => symbols * 4,
         }
     };
-    // A group of modes stores 16 bits for each, with the shift that its slowest mode needs.
+    // A group of modes stores 16 bits for each mode, with the shift that its slowest mode needs.
     let shift = 16_u32.saturating_sub(of(0).leading_zeros());
     of(mimo.coding().into()) >> shift << shift
 }
 
-/// Logarithm to base 2 of the number of frames that share the overhead.
+/// Returns the logarithm to base 2 of the number of frames that share the overhead.
 fn frames(mimo: Mimo, average: u64) -> u32 {
-    // In microseconds, with part of one.
+    // The airtime in microseconds, with a fraction.
     let slower = |limits: &[u64]| limits.iter().filter(|&&limit| average <= limit * 1_024).count();
     let limits: &[u64] = if mimo.format() == Format::He { &[400, 250, 150, 70, 20] } else { &[400, 250, 150, 70] };
     1 + u32::try_from(slower(limits)).expect("a few limits")
