@@ -1,10 +1,10 @@
 //! Reads how nodes move from SUMO's floating car data (`sumo --fcd-output FILE`).
 //!
-//! Only these elements of the XML are read: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6"
-//! .../>`, `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node moves in a
-//! straight line at constant speed. A node is on the air from its first time step until the first step that lacks it,
-//! as in SUMO's own conversion for ns-2. A node that returns is at its new position at once. Positions are metres:
-//! degrees, which SUMO writes under the same names with `--fcd-output.geo`, are refused.
+//! Only these XML elements are read: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6" .../>`,
+//! `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node moves in a straight
+//! line at constant speed. As in SUMO's own conversion for ns-2, a node is on the air from its first time step until
+//! the first one that lacks it. A node that returns is at its new position at once. Positions are in metres. Degrees,
+//! which `--fcd-output.geo` writes under the same names, are refused.
 
 use super::movements::{TOO_FAR, is_near};
 use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
@@ -13,7 +13,7 @@ use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
 use units::{Duration, Instant, refuse_if};
 
-/// An error in the element that was read last.
+/// An error in the element that was just read.
 struct Wrong(String);
 
 const DEGREES: &str = "the positions are degrees of longitude and latitude: export them in metres, without \
@@ -48,12 +48,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
                 return Err(fault(bytes, at, format!("this is not XML: {error}")));
             }
         };
-        // The error is in the element that ends there.
+        // The error is in the element that ends at this byte.
         wrong.map_err(|Wrong(message)| fault(bytes, at.saturating_sub(1), message))?;
     }
 }
 
-/// An error in the line that contains the byte at `at`.
+/// Makes an error in the line that contains the byte at `at`.
 fn fault(bytes: &[u8], at: usize, message: String) -> Fault {
     let before = &bytes[..at.min(bytes.len())];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
@@ -65,29 +65,29 @@ fn fault(bytes: &[u8], at: usize, message: String) -> Fault {
     Fault::new(line, &text, column.unwrap_or(0), message)
 }
 
-/// Contents that have been read so far.
+/// What has been read of a file so far.
 #[derive(Default)]
 struct File {
     nodes: Vec<(String, Draft)>,
     by_name: BTreeMap<String, usize>,
     now: Instant,
-    /// Number of time steps so far.
+    /// Number of time steps that have been read.
     steps: u64,
-    /// Elements that have no end yet.
+    /// Number of elements whose end has not been read yet.
     open: u64,
-    /// End of the first position in the file.
+    /// Offset at which the first position in the file ends.
     first: usize,
     scale: Scale,
 }
 
-/// Evidence of all positions so far on whether they are degrees or metres.
+/// What the positions so far say on whether they are degrees or metres.
 #[derive(Default)]
 struct Scale {
-    /// True if a position cannot be longitude and latitude.
+    /// True if a position is outside the range of longitude and latitude.
     is_beyond: bool,
-    /// True if a coordinate has less than three digits after the point: SUMO writes metres with two, degrees with six.
+    /// True if a coordinate has fewer than three decimals: SUMO writes metres with two and degrees with six.
     is_coarse: bool,
-    /// True if a node went farther than a hundredth of the distance by its speed, or by 1 m/s; none if no node moved.
+    /// True if a node went more than a hundredth of the distance that its speed (or 1 m/s) gives; `None` if none moved.
     moves: Option<bool>,
 }
 
@@ -110,14 +110,14 @@ impl Scale {
     }
 }
 
-/// Positions of a node that have been read.
+/// What has been read of a node's positions.
 struct Draft {
     movement: Movement,
-    /// Last position, with its time and time step.
+    /// The last position, its time, and its time step.
     position: Position,
     time: Instant,
     step: u64,
-    /// Speed; zero if the file does not give one.
+    /// Speed; zero if the file gives none.
     speed: f64,
 }
 
@@ -153,7 +153,7 @@ impl File {
         Ok(())
     }
 
-    /// Removes nodes that the last time step lacked, at the time of that step.
+    /// Removes the nodes that the last time step lacked, as of the time of that step.
     fn leave(&mut self) {
         for (_, draft) in &mut self.nodes {
             if draft.step + 1 == self.steps {
@@ -218,7 +218,7 @@ fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>, Wrong> 
     found.normalized_value(XmlVersion::Implicit1_0).map(|value| Some(value.into_owned())).map_err(|error| wrong(&error))
 }
 
-/// The time of a time step.
+/// Returns the time of a time step, in s.
 fn seconds(element: &BytesStart) -> Result<f64, Wrong> {
     match attribute(element, "time")? {
         Some(time) if time.contains(':') => {
@@ -228,7 +228,7 @@ fn seconds(element: &BytesStart) -> Result<f64, Wrong> {
     }
 }
 
-/// True if SUMO's options, in a comment of its files, ask for degrees.
+/// True if SUMO's options, which a comment of its files repeats, ask for degrees.
 fn is_geographic(options: &str) -> bool {
     let value = options.split_once("<fcd-output.geo value=\"").and_then(|(_, rest)| rest.split('"').next());
     value.is_some_and(|value| !["false", "0", "no", "off", "f", "-"].contains(&value))

@@ -11,10 +11,10 @@ pub enum Form {
     Fcd,
 }
 
-/// Reads the movements of the nodes of a file.
+/// Reads the movements of a file's nodes.
 ///
 /// # Errors
-/// A file of another form, or the first invalid line.
+/// The file has another form, or names the first invalid line.
 pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
     let start = start.trim_start_matches('\u{feff}').trim_start().lines().next().unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
     }
 }
 
-/// Returns the format of a file with this start, if the format differs from this one.
+/// Returns the name of the form that a file with this start has, if it is another one.
 fn other_form(start: &str, form: Form) -> Option<&'static str> {
     let is_table = start.contains("vehicle_id") || start.contains("timestep_time");
     match form {

@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant, Length};
 
-/// A position, in metres; `z` is the height above the plane of nodes without a height.
+/// A position in metres. `z` is the height above the plane in which nodes without a height lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     pub(crate) x: f64,
@@ -11,13 +11,13 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// Distance in metres.
+    /// Returns the distance in metres.
     pub(crate) fn distance(self, other: Self) -> f64 {
         let (dx, dy, dz) = (self.x - other.x, self.y - other.y, self.z - other.z);
         libm::sqrt(dx * dx + dy * dy + dz * dz)
     }
 
-    /// The position at `share` (0 to 1) of the way to `other`.
+    /// Returns the position at `share` (0 to 1) of the way to `other`.
     pub(crate) fn towards(self, other: Self, share: f64) -> Self {
         let between = |from: f64, to: f64| from + (to - from) * share;
         Self { x: between(self.x, other.x), y: between(self.y, other.y), z: between(self.z, other.z) }
@@ -30,26 +30,26 @@ impl From<[Length; 2]> for Position {
     }
 }
 
-/// Movement of a node from `start` to `end`.
+/// Straight movement of a node from `start` to `end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     from: Position,
     /// Position at `end`.
     pub(super) to: Position,
     start: Instant,
-    /// [`Instant::NEVER`] for a leg without end.
+    /// Time at which the leg ends; [`Instant::NEVER`] for a leg without end.
     pub(super) end: Instant,
-    /// Metres per nanosecond.
+    /// Velocity in metres per nanosecond.
     velocity: Position,
 }
 
 impl Leg {
-    /// Stays at `position`.
+    /// Makes a leg that stays at `position`.
     pub(super) fn standing(position: Position, start: Instant, end: Instant) -> Self {
         Self { from: position, to: position, start, end, velocity: Position::default() }
     }
 
-    /// Moves from `from` to `to` at `speed` in metres per second. At speed or distance zero the leg ends at once.
+    /// Makes a leg from `from` to `to` at `speed`, in m/s. If speed or distance is zero, the leg ends at once.
     pub(super) fn moving(from: Position, to: Position, speed: f64, start: Instant) -> Self {
         let distance = from.distance(to);
         if distance <= 0.0 || speed <= 0.0 {
@@ -61,12 +61,12 @@ impl Leg {
         Self { from, to, start, end: start + Duration::from_secs_f64(distance / speed), velocity }
     }
 
-    /// The same leg, cut off at `end` if it takes longer.
+    /// Returns the same leg, cut off at `end` if it takes longer.
     pub(super) fn until(self, end: Instant) -> Self {
         if end < self.end { Self { to: self.position(end), end, ..self } } else { self }
     }
 
-    /// Position at `now`; after the end, the position at the end.
+    /// Returns the position at `now`; after the end, the last position.
     #[inline]
     pub(super) fn position(&self, now: Instant) -> Position {
         if now >= self.end {
@@ -79,20 +79,19 @@ impl Leg {
     }
 }
 
-/// A command to a node. The command takes effect at once, even if the node has not finished the previous one.
+/// A command to a node. It takes effect at once, even if the node has not finished the previous one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) time: Instant,
     pub(crate) order: Order,
 }
 
-/// Meaning of a command.
+/// What a command says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
-    /// Go to a position, at a height if one is given, at a speed in metres per second; speed zero stops the node where
-    /// it is.
+    /// Go to a position, with a height if one is given, at a speed in m/s. Speed zero stops the node where it is.
     Go { x: f64, y: f64, z: Option<f64>, speed: f64 },
-    /// Be at these coordinates from now on, and stay there; other coordinates remain unchanged.
+    /// Jump to these coordinates and stay there. Coordinates that are not given stay as they are.
     Set { x: Option<f64>, y: Option<f64>, z: Option<f64> },
 }
 
@@ -107,7 +106,7 @@ impl Order {
     }
 }
 
-/// Commands in order of time; of several journeys that begin at the same time the last applies.
+/// Commands in order of time. If several journeys begin at the same time, the last one applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(super) commands: Vec<Command>,
@@ -115,7 +114,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// The leg of a node at `position` from `now` on.
+    /// Returns the leg of a node at `position` from `now` on.
     pub(super) fn next(&mut self, mut position: Position, now: Instant) -> Leg {
         let mut journey = None;
         while let Some(&Command { order, .. }) = self.commands.get(self.next).filter(|command| command.time <= now) {

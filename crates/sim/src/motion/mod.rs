@@ -1,8 +1,8 @@
-//! Position of every node at every moment: the layer below the radio, which only queries positions.
+//! Position of every node at every time. This layer lies below the radio, which only queries positions.
 //!
-//! A node goes in straight legs at constant speed. A node's position is computed on query, from its present leg;
-//! between queries nothing is computed or stored. Coordinates are doubles computed with `+ - * /` and the square root
-//! alone, which IEEE 754 rounds exactly, so that they are the same on every machine.
+//! A node moves in straight legs at constant speed. Its position is computed from its present leg on query; between
+//! queries nothing is computed or stored. Coordinates are doubles, computed only with `+ - * /` and the square root.
+//! IEEE 754 rounds these exactly, so that coordinates are the same on every machine.
 
 mod fcd;
 mod form;
@@ -21,7 +21,7 @@ use crate::config::WalkStart;
 use leg::Leg;
 use units::Instant;
 
-/// How a node continues after a leg.
+/// What a node does after a leg.
 #[derive(Clone, Debug)]
 enum Guide {
     Script(Script),
@@ -33,7 +33,7 @@ enum Guide {
 pub(crate) struct Walk {
     leg: Leg,
     guide: Guide,
-    /// Upper bound of any node's speed, in metres per second; zero if no node ever moves.
+    /// Upper bound of the node's speed, in m/s; zero if it never moves.
     top_speed: f64,
     corners: Corners,
     presence: Presence,
@@ -42,17 +42,17 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Stays at `position`.
+    /// Makes the movement of a node that stays at `position`.
     #[cfg(test)]
     pub(crate) fn still(position: Position) -> Self {
         Self::scripted(position, Vec::new())
     }
 
-    /// Starts at `position` and follows `commands`, which are in order of time.
+    /// Makes the movement of a node that starts at `position` and follows `commands`, which are in order of time.
     pub(crate) fn scripted(position: Position, commands: Vec<Command>) -> Self {
         let (mut corners, mut top_speed, mut jumps) = (Corners::of(position), 0.0_f64, Vec::new());
         for &Command { time, order } in &commands {
-            // A coordinate that is not given lies between the corners in any case.
+            // A coordinate that is not given lies between the corners anyway.
             corners = corners.with(order.destination(corners.least)).with(order.destination(corners.most));
             match order {
                 Order::Go { speed, .. } => top_speed = top_speed.max(speed),
@@ -64,7 +64,7 @@ impl Walk {
         Self { leg, guide: Guide::Script(script), top_speed, corners, presence: Presence::default(), jumps }
     }
 
-    /// The same walk of a node that is on the air only at certain times.
+    /// Returns the same movement of a node that is on the air only at certain times.
     pub(crate) fn with_presence(self, presence: Presence) -> Self {
         Self { presence, ..self }
     }
@@ -77,7 +77,7 @@ impl Walk {
     }
 }
 
-/// The box around some positions.
+/// The box around a set of positions.
 #[derive(Clone, Copy, Debug)]
 struct Corners {
     least: Position,
@@ -102,16 +102,16 @@ impl Corners {
 pub(crate) struct Motion {
     legs: Vec<Leg>,
     guides: Vec<Guide>,
-    /// Presence by node; empty if all nodes are on the air all the time.
+    /// When each node is present; empty if all nodes are on the air all the time.
     presence: Vec<Presence>,
-    /// Times at which a node comes, goes or jumps, in order.
+    /// Times at which a node appears, disappears or jumps, in order.
     pub(crate) changes: Vec<Instant>,
     pub(crate) top_speed: f64,
     corners: Option<Corners>,
 }
 
 impl Motion {
-    /// The movement of nodes with these walks.
+    /// Makes the motion of nodes with these movements.
     pub(crate) fn new(walks: Vec<Walk>) -> Self {
         let top_speed = walks.iter().map(|walk| walk.top_speed).fold(0.0, f64::max);
         let corners = walks.iter().map(|walk| walk.corners);
@@ -131,7 +131,7 @@ impl Motion {
         motion
     }
 
-    /// The same motion with some nodes on the air only at certain times.
+    /// Returns the same motion, with some nodes on the air only at certain times.
     pub(crate) fn with_presence(mut self, told: impl Iterator<Item = (u32, Presence)>) -> Self {
         self.presence.resize(self.nodes(), Presence::default());
         for (node, presence) in told {
@@ -147,17 +147,17 @@ impl Motion {
         self.legs.len()
     }
 
-    /// Upper bound of the distance between any two nodes, in metres.
+    /// Returns an upper bound of the distance between any two nodes, in metres.
     pub(crate) fn extent(&self) -> f64 {
         self.corners.map_or(0.0, |corners| corners.least.distance(corners.most))
     }
 
-    /// The lowest and the highest height of any node at any time, in metres.
+    /// Returns the lowest and the highest height of any node at any time, in metres.
     pub(crate) fn heights(&self) -> (f64, f64) {
         self.corners.map_or((0.0, 0.0), |corners| (corners.least.z, corners.most.z))
     }
 
-    /// The times at which a node is on the air.
+    /// Returns when a node is on the air.
     pub(crate) fn presence(&self, node: u32) -> Option<&Presence> {
         self.presence.get(node as usize)
     }
@@ -166,7 +166,7 @@ impl Motion {
         self.presence.get(node as usize).is_none_or(|presence| presence.at(now))
     }
 
-    /// Position of `node`. Time must not run backwards from one call about a node to the next.
+    /// Returns the position of `node`. `now` must not be earlier than in the call before for the same node.
     #[inline]
     pub(crate) fn position(&mut self, node: u32, now: Instant) -> Position {
         let leg = &self.legs[node as usize];

@@ -1,4 +1,4 @@
-//! Content of a movement file in any form: the movements of each node.
+//! Content of a movement file of any form: the movements of each node.
 
 use super::{Command, Position};
 use std::fmt;
@@ -8,7 +8,7 @@ use units::Instant;
 const FARTHEST: f64 = 1e9;
 pub(super) const TOO_FAR: &str = "no position is farther away than 1000000 km";
 
-/// Movements of a file's nodes with their names in the file, in order of their numbers or of their first appearance.
+/// Movements of a file's nodes and the nodes' names in the file, in order of their numbers or of first appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Movements {
     pub(crate) nodes: Vec<(String, Movement)>,
@@ -21,7 +21,7 @@ pub(crate) struct Movement {
     pub(crate) presence: Presence,
 }
 
-/// An error in a movement file, with its place.
+/// An error in a movement file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Line, from 1.
@@ -47,7 +47,7 @@ impl Fault {
     }
 }
 
-/// True if a coordinate is within the bounds that are accepted.
+/// True if a coordinate is within the bounds that a file may use.
 pub(super) fn is_near(metres: f64) -> bool {
     metres.abs() <= FARTHEST
 }
@@ -55,19 +55,19 @@ pub(super) fn is_near(metres: f64) -> bool {
 /// Times at which a node is present; at other times it neither sends nor hears anything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Presence {
-    /// True if the node is off the air at the start.
+    /// True if the node is not on the air at the start.
     comes_later: bool,
-    /// Times at which the node comes or goes, alternately, in order.
+    /// Times at which the node appears or disappears, alternately, in order.
     turns: Vec<Instant>,
 }
 
 impl Presence {
-    /// Presence of a node that is off the air until it comes.
+    /// Makes the presence of a node that is not on the air until it appears.
     pub(crate) fn later() -> Self {
         Self { comes_later: true, turns: Vec::new() }
     }
 
-    /// Adds a time at which the node comes or goes, not before the last added time.
+    /// Adds a time at which the node appears or disappears. It is not before the time that was added last.
     pub(crate) fn turn(&mut self, time: Instant, comes: bool) {
         if self.turns.is_empty() && !self.comes_later && comes {
             self.comes_later = true;
@@ -75,7 +75,7 @@ impl Presence {
         if comes == self.at(time) {
             return;
         }
-        // Coming and going at the same time cancel out.
+        // If a node appears and disappears at the same time, the two cancel out.
         if self.turns.last() == Some(&time) {
             self.turns.pop();
         } else {
@@ -83,12 +83,12 @@ impl Presence {
         }
     }
 
-    /// Returns the times at which the node comes or goes.
+    /// Returns the times at which the node appears or disappears.
     pub(crate) fn changes(&self) -> impl Iterator<Item = Instant> {
         self.turns.iter().copied()
     }
 
-    /// True if it is on the air.
+    /// True if the node is on the air at `now`.
     pub(crate) fn at(&self, now: Instant) -> bool {
         let turned = self.turns.partition_point(|&turn| turn <= now);
         turned.is_multiple_of(2) != self.comes_later

@@ -1,23 +1,23 @@
 //! Random waypoint: move to a uniform position at a uniform speed, pause, repeat.
 //!
-//! A run that starts with nodes at uniform positions changes for a long time: slow legs last longer, so that the mean
-//! speed falls, and paths cross the centre, so that nodes concentrate there. The stationary start draws the first leg
-//! from the limiting distribution: W. Navidi and T. Camp, "Stationary distributions for the random waypoint mobility
-//! model", IEEE Transactions on Mobile Computing 3(1), 2004.
+//! If nodes start at uniform positions, a run changes for a long time. Slow legs last longer, so the mean speed falls;
+//! paths cross the centre, so nodes concentrate there. The stationary start draws the first leg from the limiting
+//! distribution: W. Navidi and T. Camp, "Stationary distributions for the random waypoint mobility model", IEEE
+//! Transactions on Mobile Computing 3(1), 2004.
 
 use super::leg::{Leg, Position};
 use crate::config::WalkStart;
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
-/// The walk of one node, with its own random stream.
+/// The movement of one node, with its own random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomWaypoint {
     /// The corner opposite (0, 0).
     pub(super) area: Position,
-    /// Lowest speed in metres per second, above zero.
+    /// Lowest speed in m/s, above zero.
     slowest: f64,
-    /// Highest speed in metres per second.
+    /// Highest speed in m/s.
     pub(super) fastest: f64,
     pause: Duration,
     random: Stream,
@@ -26,7 +26,7 @@ pub(crate) struct RandomWaypoint {
 }
 
 impl RandomWaypoint {
-    /// A walk on the rectangle between (0, 0) and `area`, at speeds from `slowest`, above zero, to `fastest`.
+    /// Makes a movement on the rectangle from (0, 0) to `area`, at speeds from `slowest`, above zero, to `fastest`.
     pub(crate) fn new(area: Position, slowest: f64, fastest: f64, pause: Duration, random: Stream) -> Self {
         Self { area, slowest, fastest, pause, random, pausing: false }
     }
@@ -38,7 +38,7 @@ impl RandomWaypoint {
                 self.travel(from, Instant::ZERO)
             }
             WalkStart::Stationary if self.random.unit() < self.pausing_share() => {
-                // The rest of a constant pause, seen at a random time, is uniform.
+                // The rest of a constant pause, observed at a random time, is uniform.
                 self.pausing = true;
                 let rest = Duration::from_secs_f64(self.pause.as_secs_f64() * self.random.unit());
                 Leg::standing(self.waypoint(), Instant::ZERO, Instant::ZERO + rest)
@@ -47,7 +47,7 @@ impl RandomWaypoint {
                 let (from, to) = self.crossed_path();
                 let position = from.towards(to, self.random.unit());
                 let Self { slowest, fastest, .. } = *self;
-                // Density proportional to 1 / v: slow legs last longer.
+                // The density is proportional to 1 / v, because slow legs last longer.
                 let speed = slowest * libm::pow(fastest / slowest, self.random.unit());
                 Leg::moving(position, to, speed, Instant::ZERO)
             }
@@ -70,7 +70,7 @@ impl RandomWaypoint {
         Position { x: self.area.x * self.random.unit(), y: self.area.y * self.random.unit(), z: 0.0 }
     }
 
-    /// Ends of the leg of a node at a random moment: their density is proportional to their distance.
+    /// Draws the ends of a node's leg at a random time: their density is proportional to their distance.
     fn crossed_path(&mut self) -> (Position, Position) {
         let longest = Position::default().distance(self.area);
         loop {
@@ -81,22 +81,22 @@ impl RandomWaypoint {
         }
     }
 
-    /// Share of the time in which a node pauses.
+    /// Returns the share of time in which a node pauses.
     fn pausing_share(&self) -> f64 {
         let pause = self.pause.as_secs_f64();
         let Self { slowest, fastest, .. } = *self;
-        // The mean of 1 / v over a uniform speed.
+        // The mean of 1 / v if the speed v is uniform.
         let slowness =
             if fastest > slowest { libm::log(fastest / slowest) / (fastest - slowest) } else { 1.0 / slowest };
         pause / (pause + mean_leg(self.area) * slowness)
     }
 }
 
-/// The mean distance of two uniform positions in a rectangle (B. Ghosh, "Random distances within a rectangle and between two
-/// rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951).
+/// Returns the mean distance of two uniform positions in a rectangle (B. Ghosh, "Random distances within a rectangle
+/// and between two rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951).
 fn mean_leg(area: Position) -> f64 {
     let (a, b) = (area.x, area.y);
-    // The formula subtracts large numbers if the rectangle is nearly a line.
+    // The formula subtracts large numbers if the rectangle is almost a line.
     if a.max(b) > 1e4 * a.min(b) {
         return a.max(b) / 3.0;
     }

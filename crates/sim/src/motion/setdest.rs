@@ -1,14 +1,14 @@
 //! Reader of movement files in the format of ns-2's `setdest`.
 //!
-//! ns-2 reads such files as Tcl; this reader accepts only the following lines, with any names of variables:
+//! ns-2 reads such files as Tcl. This reader accepts only the following lines; variables may have any names:
 //! - a node's start, `$node_(3) set X_ 150.0` (and `Y_`, `Z_`);
 //! - a journey, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`: from 2.5 s on, node 3 moves to (90, 44.5) at 1.4 m/s;
 //! - a jump, `$ns_ at 2.5 "$node_(3) set X_ 90.0"`, after which the node stands still;
-//! - SUMO's activity, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 appears or disappears;
+//! - a start or stop by SUMO, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 appears or disappears;
 //! - comments from `#` on.
 //!
-//! Lines about `$god_` (ns-2's table of hops), labels, colours, the end of the run, and Tcl's own `set VARIABLE` move
-//! no node and are skipped.
+//! Some other lines move no node and are skipped: lines about `$god_` (ns-2's table of hops), labels, colours and the
+//! end of the run, and Tcl's own `set VARIABLE`.
 
 use super::movements::{TOO_FAR, is_near};
 use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
@@ -38,17 +38,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
     Ok(Movements { nodes })
 }
 
-/// Commands read so far, by the number of their node.
+/// Commands read so far, for each node's number.
 type Drafts = BTreeMap<u64, Draft>;
 
-/// The lines read so far about a node.
+/// What has been read about a node so far.
 #[derive(Clone, Debug, Default)]
 struct Draft {
-    /// By axis.
+    /// Start coordinate for each axis.
     start: [Option<f64>; 3],
     commands: Vec<Command>,
     presence: Presence,
-    /// Time at which the node's last activity began or ended.
+    /// Time of the node's last start or stop.
     turned: Instant,
     /// First line about the node.
     line: usize,
@@ -65,7 +65,7 @@ impl Draft {
         Ok(Movement { start, commands: self.commands, presence: self.presence })
     }
 
-    /// Adds a command; `at` is the place of its time in the file.
+    /// Adds a command. `at` is the offset of its time in the file.
     fn push(&mut self, node: u64, time: Instant, order: Order, at: usize) -> Result<(), Wrong> {
         if let Some(before) = self.commands.last()
             && time < before.time
@@ -117,7 +117,7 @@ fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
     words.end()
 }
 
-/// Text after `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`
+/// Reads the text after `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`.
 fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), Wrong> {
     let (seconds, at) = words.number("a time in seconds")?;
     refuse_if!(seconds < 0.0, Err(wrong(at, "a time must be zero or more")));
@@ -168,7 +168,7 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
     words.symbol('"')
 }
 
-/// `$node_(3)`, whatever the variable is called
+/// Reads `$node_(3)`, whatever the variable is called.
 fn node(words: &mut Words) -> Result<u64, Wrong> {
     words.skip_blanks();
     refuse_if!(!words.is_indexed(), Err(expected(words.at, "`$node_(...)`", words.rest())));
@@ -187,7 +187,7 @@ fn draft(drafts: &mut Drafts, node: u64, line: usize) -> &mut Draft {
     drafts.entry(node).or_insert_with(|| Draft { line, ..Draft::default() })
 }
 
-/// `X_ 150.0`: the axis, and the number of metres
+/// Reads `X_ 150.0`: the axis and the number of metres.
 fn coordinate(words: &mut Words) -> Result<(usize, f64), Wrong> {
     let (name, at) = words.next();
     let axis = ["X_", "Y_", "Z_"].iter().position(|axis| *axis == name);
@@ -216,7 +216,7 @@ fn near(metres: f64, at: usize) -> Result<f64, Wrong> {
     if is_near(metres) { Ok(metres) } else { Err(wrong(at, TOO_FAR)) }
 }
 
-/// A line, and the number of bytes that have been read.
+/// A line, and the number of its bytes that have been read.
 struct Words<'l> {
     text: &'l str,
     at: usize,

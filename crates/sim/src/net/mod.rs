@@ -11,7 +11,7 @@ pub(crate) use packet::{
 };
 pub(crate) use routing::{RouteError, Routes};
 
-/// Nodes reachable from a node, by the neighbours of each.
+/// Returns which nodes can be reached from a node; `links` lists the neighbours of each.
 #[cfg(test)]
 fn reachable(links: &[Vec<u32>], from: u32) -> Vec<bool> {
     let mut found = vec![false; links.len()];

@@ -1,4 +1,4 @@
-//! Packets, without their bytes, and the lengths of headers.
+//! Packets, without their bytes, and lengths of headers.
 
 use crate::config::Dscp;
 use crate::engine::{FlowId, Handle};
@@ -6,11 +6,11 @@ use crate::mac::LONGEST_MSDU;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
-/// UDP header (RFC 768), as long as an ICMP echo's header (RFC 792).
+/// Length of a UDP header (RFC 768). The header of an ICMP echo has the same length (RFC 792).
 const UDP: Bytes = Bytes::new(8);
-/// IPv4 header without options (RFC 791).
+/// Length of an IPv4 header without options (RFC 791).
 const IP: Bytes = Bytes::new(20);
-/// LLC and SNAP in front of an IP packet in 802.11 (IEEE 802.2; RFC 1042).
+/// Length of LLC and SNAP before an IP packet in 802.11 (IEEE 802.2; RFC 1042).
 const LLC_SNAP: Bytes = Bytes::new(8);
 
 /// Largest payload of an IP packet in one frame.
@@ -18,7 +18,7 @@ pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU.count() - LLC_SNA
 /// Largest payload of a UDP packet in one frame.
 pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.count());
 
-/// Largest IP packet of a real program: the usual MTU of a Wi-Fi interface (Ethernet's, RFC 894).
+/// Largest IP packet of a real program: the usual MTU of a Wi-Fi interface (that of Ethernet, RFC 894).
 pub(crate) const MTU: Bytes = Bytes::new(1_500);
 
 /// Initial TTL of a data packet (64, as RFC 1700 recommends).
@@ -28,53 +28,53 @@ pub(crate) const TTL: u8 = 64;
 pub(crate) enum Load {
     /// Data of this flow.
     Flow(FlowId),
-    /// A message of the routing protocol, to one neighbour or to all neighbours.
+    /// A message of the routing protocol, to one neighbour or to all.
     Routing { message: Handle, to_all: bool },
     /// A note to all neighbours, with its content.
     Note(Handle),
-    /// A null frame without data, by which a station tells its access point whether it sleeps from now on.
+    /// A null frame: without data, it tells an access point whether the station sleeps from now on.
     Null { sleeps: bool },
 }
 
 impl Load {
-    /// True for a packet of the MAC itself, which waits in no port.
+    /// True for a packet of the MAC itself. Such a packet waits in no port.
     pub(crate) fn is_signal(self) -> bool {
         matches!(self, Self::Note(_) | Self::Null { .. })
     }
 }
 
-/// Cause of a packet's loss.
+/// Why a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossCause {
-    /// Discarded by a queue.
+    /// A queue discarded it.
     Queue,
-    /// Given up by the MAC.
+    /// The MAC gave it up.
     Retries,
-    /// No route to its destination.
+    /// There was no route to its destination.
     NoRoute,
-    /// Waited for a route for too long, or was displaced by later packets.
+    /// It waited for a route for too long, or made room for later packets.
     Buffer,
-    /// Waited in a queue for a next hop when the link there broke.
+    /// It waited in a queue for a next hop when the link there broke.
     Link,
-    /// TTL exceeded.
+    /// Its TTL was exceeded.
     Ttl,
-    /// Damaged on a wired link.
+    /// A wired link damaged it.
     Damage,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) load: Load,
-    /// Number within the flow, for traces.
+    /// Number of the packet within its flow, for traces.
     pub(crate) serial: u32,
-    /// Hops left (TTL).
+    /// Number of hops left (TTL).
     pub(crate) ttl: u8,
     pub(crate) dscp: Dscp,
-    /// Number of radio transmissions so far, over all hops.
+    /// Number of times that the packet was sent by radio so far, over all hops.
     pub(crate) transmissions: u16,
-    /// Time at which the application or a protocol made the packet; for a ping's reply, the time of the request.
+    /// Time at which an application or a protocol made the packet. For a ping's reply: when the request was made.
     pub(crate) created: Instant,
-    /// Length with all headers from the IP header on.
+    /// Length from the IP header on.
     pub(crate) length: Bytes,
     /// TCP segment that the packet carries, if any.
     pub(crate) segment: Option<Handle>,
@@ -88,7 +88,7 @@ impl Packet {
         self.ttl == TTL
     }
 
-    /// True if two packets that arrive at the same time are alike for their application.
+    /// True if two packets that arrive at the same time are alike to their application.
     pub(crate) fn arrives_like(&self, other: &Self) -> bool {
         let same_flow = matches!((self.load, other.load), (Load::Flow(own), Load::Flow(others)) if own == others);
         same_flow
@@ -96,43 +96,43 @@ impl Packet {
                 == (other.created, other.length, other.ttl, other.transmissions, other.ecn)
     }
 
-    /// Hops that a data packet has travelled.
+    /// Returns the number of hops that a data packet has travelled.
     pub(crate) fn travelled(&self) -> u8 {
         TTL.saturating_sub(self.ttl)
     }
 }
 
-/// Number of a packet: the count of packets that its flow made earlier.
+/// Returns the number of a packet: how many packets its flow had made before.
 #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
 pub(crate) fn serial(made: u64) -> u32 {
     made as u32
 }
 
-/// State of a packet in the node that holds it, for the MAC; by default, the MAC has not taken the packet.
+/// State of a packet at the node that holds it, for the MAC. By default the MAC has not taken it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transit {
-    /// Time in the queue.
+    /// Time that the packet spent in the queue.
     pub(crate) waited: Duration,
     /// Time at which the packet left its port for the MAC or for the hardware queue.
     pub(crate) taken: Instant,
-    /// Airtime estimated at the packet's release by the access point's scheduler; zero elsewhere.
+    /// Airtime that the access point's scheduler estimated when it released the packet; zero elsewhere.
     pub(crate) expected: Duration,
-    /// Part of a hardware queue's depth that the packet takes; zero without such a queue.
+    /// How much of a hardware queue's depth the packet takes; zero without such a queue.
     pub(crate) load: u32,
-    /// True once the receiver has the packet, whether the sender knows or not.
+    /// True after the receiver got the packet, whether or not the sender knows.
     pub(crate) accepted: bool,
     /// Next packet of the same A-MSDU.
     pub(crate) next: Option<Handle>,
 }
 
 impl Packet {
-    /// A best-effort packet without a segment, made now and still at its origin.
+    /// Makes a best-effort packet without a segment, created now and still at its origin.
     pub(crate) fn new(load: Load, created: Instant, length: Bytes) -> Self {
         let (dscp, segment, ecn, transit) = (Dscp::default(), None, Ecn::NotEct, Transit::default());
         Self { load, serial: 0, ttl: TTL, dscp, transmissions: 0, created, length, segment, ecn, transit }
     }
 
-    /// Length of the application's payload over UDP.
+    /// Returns the length of the application's payload over UDP.
     pub(crate) fn payload(&self) -> Bytes {
         Bytes::new(self.length.count() - UDP.count() - IP.count())
     }
@@ -179,18 +179,18 @@ impl queue::Packet for Waiting {
     }
 }
 
-/// Length at the network layer of a UDP packet with this payload, as queues count it. An ICMP echo header is as long as
-/// UDP's (RFC 792).
+/// Returns the network-layer length, as queues count it, of a UDP packet with this payload. The header of an ICMP echo
+/// is as long as UDP's (RFC 792).
 pub(crate) fn network_bytes(payload: Bytes) -> Bytes {
     ip_bytes(payload + UDP)
 }
 
-/// Length of an IP packet with this payload, transport headers included.
+/// Returns the length of an IP packet with this payload, which includes transport headers.
 pub(crate) fn ip_bytes(carried: Bytes) -> Bytes {
     carried + IP
 }
 
-/// Length of the MSDU of a packet of `length` at the network layer.
+/// Returns the length of the MSDU of a packet with `length` at the network layer.
 pub(crate) fn msdu_bytes(length: Bytes) -> Bytes {
     length + LLC_SNAP
 }

@@ -1,4 +1,4 @@
-//! Static routes: shortest paths by hops over links within the receive range, or given paths.
+//! Static routes: those with the fewest hops over links within the receive range, or given paths.
 
 use crate::engine::{FlowId, List};
 
@@ -12,10 +12,10 @@ pub(crate) enum RouteError {
     Twice { node: u32 },
 }
 
-/// Next hop of every flow from every node on its path.
+/// Next hop of every flow, for each node on its path.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    /// By flow: (node, next hop), in order of the path.
+    /// For each flow: (node, next hop), in order of the path.
     hops: List<FlowId, Vec<(u32, u32)>>,
 }
 
@@ -25,18 +25,18 @@ impl Routes {
         self.hops.push(path.windows(2).map(|pair| (pair[0], pair[1])).collect());
     }
 
-    /// Next hop of a flow's packet at `node`; `None` at the end of the path.
+    /// Returns the next hop of a flow's packet at `node`; `None` at the end of the path.
     pub(crate) fn next(&self, flow: FlowId, node: u32) -> Option<u32> {
         self.hops[flow].iter().find(|&&(at, _)| at == node).map(|&(_, next)| next)
     }
 
-    /// Hops of a flow, in order of the path.
+    /// Returns the hops of a flow, in order of the path.
     pub(crate) fn hops(&self, flow: FlowId) -> &[(u32, u32)] {
         &self.hops[flow]
     }
 
-    /// Shortest path from `from` to `to`, where `neighbours[n]` lists the nodes that `n` reaches. Among equally short
-    /// paths the result is the path whose nodes come first in the scenario.
+    /// Returns the shortest path from `from` to `to`, where `neighbours[n]` lists the nodes that `n` reaches. Among
+    /// equally short paths, it is the one whose nodes come first in the scenario.
     pub(crate) fn shortest(neighbours: &[Vec<u32>], from: u32, to: u32) -> Result<Vec<u32>, RouteError> {
         if neighbours[from as usize].contains(&to) {
             return Ok(vec![from, to]);
@@ -67,8 +67,8 @@ impl Routes {
         Ok(path)
     }
 
-    /// Number of hops from `from` to each node, where `neighbours[n]` lists the nodes that `n` reaches; none if no path
-    /// leads to a node.
+    /// Returns the number of hops from `from` to each node, where `neighbours[n]` lists the nodes that `n` reaches;
+    /// `None` if no path leads to a node.
     pub(crate) fn distances(neighbours: &[Vec<u32>], from: u32) -> Vec<Option<u32>> {
         let mut distances = vec![None; neighbours.len()];
         distances[from as usize] = Some(0);
@@ -91,7 +91,7 @@ impl Routes {
     }
 
     pub(crate) fn check(neighbours: &[Vec<u32>], path: &[u32]) -> Result<(), RouteError> {
-        // The next hop follows from the node alone, so that a packet would loop for ever.
+        // The next hop depends only on the node, so the packet would loop for ever.
         if let Some((_, &node)) = path.iter().enumerate().find(|&(index, node)| path[..index].contains(node)) {
             return Err(RouteError::Twice { node });
         }

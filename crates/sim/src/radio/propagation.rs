@@ -230,7 +230,7 @@ impl Model {
         let power = match self.propagation {
             Propagation::FreeSpace | Propagation::Range => free_space(metres),
             Propagation::TwoRay => {
-                // Rappaport, Wireless Communications, section 4.6: beyond this distance the reflected ray cancels the direct one.
+                // Rappaport, Wireless Communications, section 4.6: beyond this, the reflected ray weakens the signal.
                 let crossover = 4.0 * core::f64::consts::PI * heights.0 * heights.1 / self.wavelength;
                 if metres < crossover {
                     free_space(metres)

@@ -7,14 +7,14 @@ use units::{Bytes, Duration};
 #[derive(Clone, Debug)]
 pub(crate) enum Lengths {
     One(Bytes),
-    /// One of these lengths, all equally likely; at least one.
+    /// One of these lengths, with equal probabilities; at least one is given.
     Any(Vec<Bytes>),
-    /// A whole number of bytes from the first to the second, all equally likely.
+    /// A whole number of bytes from the first to the second length, with equal probabilities.
     Between(Bytes, Bytes),
 }
 
 impl Lengths {
-    /// Draws a length; a random number is used only if there is a choice.
+    /// Draws a length. A random number is used only if there is a choice.
     pub(crate) fn draw(&self, random: &mut Stream) -> Bytes {
         match self {
             Self::One(length) => *length,
@@ -42,8 +42,8 @@ impl Lengths {
     }
 }
 
-/// A Pareto distribution: P(X > x) = (scale / x)^shape from `scale` on, not truncated (53 random bits reach
-/// 2^(53 / shape) times the scale).
+/// A Pareto distribution: P(X > x) = (scale / x)^shape for x of at least `scale`. It is not truncated: 53 random bits
+/// reach up to 2^(53 / shape) times the scale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pareto {
     scale: f64,
@@ -51,7 +51,7 @@ pub(crate) struct Pareto {
 }
 
 impl Pareto {
-    /// Makes a distribution of this mean; the shape must be above 1, because otherwise there is no mean.
+    /// Makes a distribution with this mean. The shape must be above 1; otherwise there is no mean.
     pub(crate) fn with_mean(mean: f64, shape: f64) -> Self {
         Self { scale: mean * (shape - 1.0) / shape, shape }
     }
@@ -76,7 +76,7 @@ impl Pareto {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Times {
     Exponential(Duration),
-    /// Pareto, in seconds.
+    /// Pareto-distributed, in seconds.
     Pareto(Pareto),
 }
 

@@ -1,4 +1,4 @@
-//! Evenly spaced packets during random on times, silence during the random off times between them.
+//! Evenly spaced packets during random on-times, and silence during the random off-times between them.
 
 use super::{Emission, Times};
 use crate::engine::Stream;
@@ -7,11 +7,11 @@ use units::{Bytes, Duration, Instant, Rate};
 
 const NANOS: u128 = 1_000_000_000;
 
-/// Makes packets at a constant rate while on.
+/// Makes packets at a constant rate while the source is on.
 ///
-/// Packets are spaced on a clock that runs only while the source is on, so that the mean rate is exactly the rate while
-/// on times mean on / (mean on + mean off), however short the on times are. The source starts in its stationary state:
-/// on with that probability, at a random point of the present time and of the gap between two packets.
+/// Packets are spaced on a clock that runs only while the source is on. So the mean rate is exactly the rate times mean
+/// on / (mean on + mean off), however short on-times are. The source starts in its stationary state: on with this
+/// probability, at a random point of the present time and of the gap between two packets.
 #[derive(Debug)]
 pub(crate) struct OnOff {
     payload: Bytes,
@@ -20,10 +20,10 @@ pub(crate) struct OnOff {
     off: Times,
     random: Stream,
     stop: Instant,
-    /// Offset of the first packet on the clock of on times, and number of packets before the next.
+    /// Offset of the first packet on the clock of on-times; then the number of packets before the next one.
     phase: Duration,
     made: u64,
-    /// The present or next on time: its start, its length, and the length of all earlier ones.
+    /// The present or next on-time: its start, its length, and the length of all earlier ones.
     on_start: Instant,
     on_length: Duration,
     on_before: Duration,
@@ -31,7 +31,7 @@ pub(crate) struct OnOff {
 }
 
 impl OnOff {
-    /// A source of packets of `payload` bytes at `rate` in on times while `active`. `share`: mean share of on time.
+    /// Makes a source of `payload` bytes per packet at `rate` in on-times while `active`. `share`: share of on-time.
     pub(crate) fn new(
         payload: Bytes,
         rate: Rate,
@@ -75,9 +75,9 @@ impl OnOff {
         self.next = self.find();
     }
 
-    /// Returns the time at which the next packet is made; if later than the end, some moment after the end.
+    /// Returns the time of the next packet; after the end, any later time.
     fn find(&mut self) -> Instant {
-        // Counted from the first packet, so that nothing is lost to rounding.
+        // The time is counted from the first packet, so that rounding loses nothing.
         let nanos = u128::from(self.made) * u128::from(self.payload.bits()) * NANOS / u128::from(self.rate.as_bps());
         let due = self.phase + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
         while due >= self.on_before + self.on_length && self.on_start < self.stop {

@@ -1,4 +1,4 @@
-//! Echo requests: packets of one length, evenly or exponentially spaced.
+//! Echo requests: packets of equal length, with constant or exponential gaps.
 
 use super::Emission;
 use crate::engine::Stream;
@@ -9,15 +9,15 @@ use units::{Bytes, Duration, Instant};
 pub(crate) struct Ping {
     payload: Bytes,
     every: Duration,
-    /// True for exponential gaps, false for constant ones.
+    /// Random numbers for exponential gaps; `None` for constant ones.
     random: Option<Stream>,
     stop: Instant,
     next: Instant,
 }
 
 impl Ping {
-    /// A source of requests while `active`, every `every` on average. Evenly spaced requests begin at the start, random
-    /// ones a gap after it.
+    /// Makes a source of requests while `active`, with a mean gap of `every`. Evenly spaced requests begin at the
+    /// start, random ones a gap later.
     pub(crate) fn new(payload: Bytes, every: Duration, active: Range<Instant>, random: Option<Stream>) -> Self {
         let mut ping = Self { payload, every, random, stop: active.end, next: active.start };
         if ping.random.is_some() {

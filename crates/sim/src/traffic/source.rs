@@ -1,4 +1,4 @@
-//! A source of any kind.
+//! A source of any kind of traffic.
 
 use super::{Emission, OnOff, Pcap, Ping, Steady, Web};
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The next packet; `None` if no packet is left.
+    /// Returns the next packet; `None` if there is none.
     pub(crate) fn next(&self) -> Option<Emission> {
         match self {
             Self::Steady(steady) => steady.next(),
@@ -26,7 +26,7 @@ impl Source {
         }
     }
 
-    /// Payload of the source's first packet, or of the longest if lengths are random; `None` if no packet is left.
+    /// Returns the payload of the first packet, or of the longest if lengths are random; `None` if no packet is left.
     pub(crate) fn usual(&self) -> Option<Bytes> {
         let payload = self.next()?.payload;
         Some(if let Self::Steady(steady) = self { steady.longest() } else { payload })
@@ -44,8 +44,8 @@ impl Source {
     }
 }
 
-/// Makes the packets of a recording again: the first at the start of the time in which it is `active`, the others with
-/// their recorded distances.
+/// Makes the packets of a recording again: the first at the start of the time in which the source is `active`, the
+/// others at their recorded distances.
 #[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) recording: Pcap,

@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Instant, Rate};
 
 const NANOS: u128 = 1_000_000_000;
 
-/// A part of a flow's lifetime with one rate.
+/// A part of a flow's lifetime, with one rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) start: Instant,
@@ -16,15 +16,15 @@ pub(crate) struct Segment {
 
 #[derive(Debug)]
 pub(crate) enum RateSchedule {
-    /// In these segments. With even gaps each segment begins with a packet.
+    /// The rates of these segments. If gaps are constant, each segment begins with a packet.
     Steps(Vec<Segment>),
-    /// A rate uniform between two rates from `start` on, drawn anew every `every`. A gap that has begun continues at
+    /// From `start` on, a rate drawn uniformly between two rates, anew every `every`. A gap that has begun continues at
     /// the new rate.
     Drawn { start: Instant, from: Rate, to: Rate, every: Duration, random: Stream },
 }
 
 impl RateSchedule {
-    /// Segment with this number, and its end.
+    /// Returns the segment with this number, and its end.
     fn segment(&mut self, number: u64) -> Option<(Segment, Instant)> {
         match self {
             Self::Steps(segments) => {
@@ -40,28 +40,28 @@ impl RateSchedule {
 }
 
 impl LoadRange {
-    /// Rates of a flow with this name in a run with this seed, one after another, each for the time `every`.
+    /// Returns the rates of a flow with this name in a run with this seed, in turn, each for the time `every`.
     pub fn rates(&self, seed: u64, flow: &str) -> impl Iterator<Item = Rate> + use<> {
         let (from, to) = (self.from, self.to);
         let mut random = self.stream(seed, flow);
         std::iter::repeat_with(move || uniform(from, to, &mut random))
     }
 
-    /// Random stream of the rates: flows whose draws have the same name have the same rate.
+    /// Returns the random numbers of the rates. Flows whose draws have the same name have the same rate.
     pub(crate) fn stream(&self, seed: u64, flow: &str) -> Stream {
         Stream::new(seed, self.draw.as_deref().unwrap_or(flow), Purpose::LOAD)
     }
 }
 
-/// A rate between two, uniform in bit/s.
+/// Draws a rate between two rates, uniform in bit/s.
 pub(crate) fn uniform(from: Rate, to: Rate, random: &mut Stream) -> Rate {
     Rate::bps(from.as_bps() + random.up_to(to.as_bps().saturating_sub(from.as_bps())))
 }
 
-/// A source with a constant mean rate.
+/// A source whose mean rate is constant within each segment.
 ///
-/// The rate counts the lengths: after an evenly spaced packet, the next follows when the packet's length at the rate
-/// has passed. Exponential gaps do not depend on lengths.
+/// The rate is one of bytes: after an evenly spaced packet the next follows when its length has passed at the rate.
+/// Exponential gaps do not depend on lengths.
 #[derive(Debug)]
 pub(crate) struct Steady {
     schedule: RateSchedule,
@@ -69,23 +69,23 @@ pub(crate) struct Steady {
     lengths: Lengths,
     /// The part of a packet's length that is not payload.
     overhead: Bytes,
-    /// Random stream of lengths and exponential gaps.
+    /// Random numbers for lengths and exponential gaps.
     random: Stream,
     exponential: bool,
-    /// Segment of the next packet: number and end.
+    /// Segment of the next packet: its number and its end.
     number: u64,
     segment: Segment,
     ends: Instant,
-    /// With even spacing: data sent in this segment before the next packet, in bits and, against rounding losses,
-    /// billionths of bits (nanoseconds at one bit per second).
+    /// If gaps are constant: the data sent in this segment before the next packet, in billionths of a bit (nanoseconds
+    /// at one bit per second), so that rounding loses nothing.
     before: u128,
     length: Bytes,
     next: Instant,
 }
 
 impl Steady {
-    /// A source of packets of these lengths, of which `overhead` is not payload, by this schedule until `stop`. Gaps
-    /// are `exponential` (Poisson) or even (CBR).
+    /// Makes a source of packets of these lengths, of which `overhead` is not payload, with this schedule until `stop`.
+    /// Gaps are `exponential` (Poisson) or constant (CBR).
     pub(crate) fn new(
         mut schedule: RateSchedule,
         stop: Instant,
@@ -126,13 +126,13 @@ impl Steady {
         self.next = self.find(self.next);
     }
 
-    /// Payload of the longest packets.
+    /// Returns the payload of the longest packets.
     pub(crate) fn longest(&self) -> Bytes {
         self.lengths.longest() - self.overhead
     }
 
-    /// First packet time after `last` in the present segment, or in a later one. Exponential gaps have no memory, so
-    /// that they can start anew with a segment.
+    /// Returns the time of the first packet after `last` in the present segment or a later one. Exponential gaps have
+    /// no memory, so they can start anew with a segment.
     fn find(&mut self, mut last: Instant) -> Instant {
         loop {
             let time = self.in_segment(last);
@@ -152,7 +152,7 @@ impl Steady {
         }
     }
 
-    /// The next packet time if the present segment had no end.
+    /// Returns the time of the next packet if the present segment had no end.
     fn in_segment(&mut self, last: Instant) -> Instant {
         let Segment { start, rate } = self.segment;
         if rate.is_zero() {

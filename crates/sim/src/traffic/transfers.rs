@@ -1,11 +1,11 @@
-//! Transfers: the data that a flow gives to its transport, and the times of doing so.
+//! Transfers: which data a flow gives to its transport, and when.
 
 use super::{Pareto, Times, web};
 use crate::engine::Stream;
 use std::ops::Range;
 use units::{Duration, Instant};
 
-/// Largest transfer in bytes: no run could carry more, and sequence numbers stay far from their end.
+/// Largest transfer in bytes. No run could carry more, and sequence numbers stay far from their largest value.
 const MOST: u64 = 1 << 62;
 
 #[derive(Clone, Copy, Debug)]
@@ -13,17 +13,17 @@ pub(crate) enum Volume {
     Endless,
     /// This many bytes.
     Bytes(u64),
-    /// Random, in bytes.
+    /// A random number of bytes.
     Random(Pareto),
 }
 
-/// Time at which the next transfer begins.
+/// When the next transfer begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recurrence {
     Once,
-    /// At this time after the start of the last transfer.
+    /// This time after the start of the last transfer.
     Every(Duration),
-    /// At a random time after the end of the last transfer.
+    /// A random time after the end of the last transfer.
     AfterEnd(Times),
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct Transfers {
     recurrence: Recurrence,
     random: Stream,
     stop: Instant,
-    /// Start of the next transfer; [`Instant::NEVER`] if it is not known yet or there is no further transfer.
+    /// Start of the next transfer; [`Instant::NEVER`] if it is not known yet or there is none.
     next: Instant,
 }
 
 impl Transfers {
-    /// Transfers that begin while `active`. If transfers recur a random time after the end, the first starts after a
+    /// Makes transfers that begin while `active`. If they recur a random time after the end, the first starts after a
     /// random part of such a time.
     pub(crate) fn new(volume: Volume, recurrence: Recurrence, active: Range<Instant>, mut random: Stream) -> Self {
         let next = match recurrence {
@@ -49,17 +49,17 @@ impl Transfers {
         Self { volume, recurrence, random, stop: active.end, next }
     }
 
-    /// Returns the time at which the next transfer begins, if that is known.
+    /// Returns the time at which the next transfer begins, if it is known.
     pub(crate) fn next(&self) -> Option<Instant> {
         (self.next < self.stop).then_some(self.next)
     }
 
-    /// Returns the time at which transfers without an end are to stop.
+    /// Returns the time at which transfers without an end must stop.
     pub(crate) fn ceases(&self) -> Option<Instant> {
         matches!(self.volume, Volume::Endless).then_some(self.stop)
     }
 
-    /// Begins the next transfer; returns its bytes, `None` without end.
+    /// Begins the next transfer. Returns its number of bytes; `None` for no end.
     pub(crate) fn begin(&mut self) -> Option<u64> {
         self.next = match self.recurrence {
             Recurrence::Every(time) => self.next + time,
@@ -72,7 +72,7 @@ impl Transfers {
         }
     }
 
-    /// Records the end of a transfer, after which the start of the next may be known.
+    /// Records the end of a transfer. The start of the next one may now be known.
     pub(crate) fn end(&mut self, now: Instant) {
         if let Recurrence::AfterEnd(times) = self.recurrence {
             self.next = now + times.draw(&mut self.random);

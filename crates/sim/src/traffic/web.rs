@@ -1,14 +1,14 @@
-//! Bursts of Pareto sizes, with random reading times between them.
+//! Bursts whose sizes are Pareto-distributed, with random reading times between them.
 
 use super::{Emission, Pareto, Times};
 use crate::engine::Stream;
 use std::ops::Range;
 use units::{Bytes, Duration, Instant, Rate};
 
-/// A reader of pages: a burst of packets, a time of reading, the next burst.
+/// A reader of pages: a burst of packets, a reading time, the next burst, and so on.
 ///
-/// A cycle lasts for the burst's size at its rate (no time without a rate) and a reading time. A source starts within a
-/// reading time.
+/// A cycle lasts for the burst's size at its rate (no time if there is no rate) and a reading time. A source starts
+/// within a reading time.
 #[derive(Debug)]
 pub(crate) struct Web {
     packet: Bytes,
@@ -18,15 +18,15 @@ pub(crate) struct Web {
     random: Stream,
     stop: Instant,
     burst_start: Instant,
-    /// Size of the present burst in bytes.
+    /// Size of the present burst, in bytes.
     burst_size: u64,
     burst_made: u64,
     next: Instant,
 }
 
 impl Web {
-    /// A source of bursts while `active` in packets of `packet` bytes. `rate` spreads a burst out; without a rate the
-    /// packets of a burst are emitted at once. `size` is in bytes.
+    /// Makes a source of bursts while `active`, in packets of `packet` bytes. `rate` spreads a burst out; without it
+    /// the packets of a burst are emitted at once. `size` is in bytes.
     pub(crate) fn new(
         packet: Bytes,
         rate: Option<Rate>,
@@ -60,7 +60,7 @@ impl Web {
     }
 }
 
-/// The size of a burst in whole bytes, at least one.
+/// Draws the size of a burst in whole bytes, at least one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
 pub(super) fn draw_size(size: Pareto, random: &mut Stream) -> u64 {
     (libm::round(size.draw(random)) as u64).max(1)

@@ -1,4 +1,4 @@
-//! Actions of an AODV node, and the context of every call.
+//! What an AODV node orders, and the context of every call.
 
 use super::message::{Lists, Message, Unreachable};
 use super::settings::Settings;
@@ -13,15 +13,15 @@ pub(crate) const ALL: u32 = crate::mac::BROADCAST;
 pub(crate) enum Action {
     /// Send a message after a delay, to a neighbour or to [`ALL`].
     Send { message: Message, to: u32, after: Duration },
-    /// Send a packet that was handed over to a neighbour.
+    /// Send a packet, which the node was given, to a neighbour.
     Forward { packet: Handle, to: u32 },
-    /// Discard a packet that was handed over.
+    /// Discard a packet that the node was given.
     Discard { packet: Handle, why: LossCause },
-    /// Discard a packet for which the buffer has no room next to the new packet.
+    /// Discard a buffered packet to make room for a new one.
     Displace { packet: Handle },
 }
 
-/// Actions of nodes, in order. The host executes the actions after each call and empties the list.
+/// What nodes have ordered, in order. After each call the host executes these actions and empties the list.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) actions: Vec<Action>,
@@ -31,7 +31,7 @@ pub(crate) struct Output {
     pub(super) precursors: Vec<u32>,
 }
 
-/// Context of every call: the time, the network's parameters, and the list of actions to extend.
+/// Context of every call: the time, the network's parameters, and the list to which actions are added.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) now: Instant,
@@ -44,8 +44,8 @@ pub(crate) struct Context<'a> {
 pub(crate) struct Ends {
     pub(crate) origin: u32,
     pub(crate) destination: u32,
-    /// The neighbour that sent the packet; none at its origin.
+    /// The neighbour that sent the packet; `None` at its origin.
     pub(crate) previous: Option<u32>,
-    /// Hops so far.
+    /// Number of hops that the packet has travelled.
     pub(crate) travelled: u8,
 }

@@ -1,4 +1,4 @@
-//! Detection of broken links (6.8 to 6.10), and the errors that report them (6.11, 6.12).
+//! Detects broken links (RFC 3561, 6.8 to 6.10), and reports them with errors (6.11, 6.12).
 
 use super::action::{Action, Context, Ends};
 use super::message::{List, Message, Unreachable};
@@ -13,7 +13,7 @@ use units::Duration;
 const MOST_UNREACHABLE: usize = 255;
 
 impl Aodv {
-    /// Records that a neighbour was heard: any packet is a sign of life (6.10).
+    /// Records that a neighbour was heard: any packet shows that its link works (6.10).
     pub(crate) fn heard(&mut self, from: u32, cx: &Context) {
         if let Some((_, until)) = self.links.greeted.iter_mut().find(|(known, _)| *known == from) {
             *until = cx.now + HELLO_LIFETIME;
@@ -21,7 +21,7 @@ impl Aodv {
     }
 
     /// Handles a message that the MAC has given up. A neighbour that gets no replies cannot use this node's links
-    /// (6.8). True if the link then counts as broken.
+    /// (6.8). True if the link now counts as broken.
     pub(crate) fn message_failed(&mut self, message: &Message, to: u32, cx: &mut Context) -> bool {
         if matches!(message, Message::Reply(_)) {
             self.blacklist(to, cx);
@@ -32,8 +32,8 @@ impl Aodv {
         cx.settings.given.message_failures
     }
 
-    /// Handles a data packet that the MAC has given up: the link counts as broken. True if the node keeps the packet,
-    /// to send it by another route. `packet` is none if the neighbour has received the packet nevertheless.
+    /// Handles a data packet that the MAC has given up; its link counts as broken. True if the node keeps the packet to
+    /// send it by another route. `packet` is `None` if the neighbour has received the packet nevertheless.
     pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, ends: &Ends, cx: &mut Context) -> bool {
         if !cx.settings.given.packet_failures {
             return false;
@@ -46,7 +46,7 @@ impl Aodv {
         true
     }
 
-    /// Invalidates all routes over a link. True if the route of a packet to that neighbour is being repaired.
+    /// Invalidates all routes over a link. True if the route of `of`, a packet to that neighbour, is being repaired.
     fn link_failed(&mut self, neighbour: u32, of: Option<&Ends>, cx: &mut Context) -> bool {
         let now = cx.now;
         let mut repaired = None;
@@ -87,8 +87,8 @@ impl Aodv {
         self.table.entry(neighbour, cx.now).blacklisted = cx.now + cx.settings.blacklist_timeout;
     }
 
-    /// Handles a packet from `previous` without a route (6.11, case ii). The packet's sender is informed even if it is
-    /// no known precursor.
+    /// Handles a packet from `previous` for which there is no route (6.11, case ii). Its sender is told even if it is
+    /// not a known precursor.
     pub(super) fn no_route(&mut self, destination: u32, previous: u32, cx: &mut Context) {
         begin_error(cx);
         let route = self.table.entry(destination, cx.now);
@@ -98,14 +98,14 @@ impl Aodv {
         self.end_error(false, cx);
     }
 
-    /// Reports the end of a repair (6.12): it failed, or with `no_delete` led to a longer route for its users.
+    /// Reports the end of a repair (6.12): it failed, or with `no_delete` it found a route longer than the old one.
     pub(super) fn repair_ends(&mut self, destination: u32, no_delete: bool, cx: &mut Context) {
         begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);
         self.end_error(no_delete, cx);
     }
 
-    /// Handles a route error: this node's routes through the neighbour to the listed destinations are invalid too
+    /// Handles a route error. This node's routes through the neighbour to the listed destinations are now invalid, too
     /// (6.11, case iii).
     pub(super) fn receive_error(&mut self, list: List, no_delete: bool, from: u32, cx: &mut Context) {
         let now = cx.now;
@@ -121,7 +121,7 @@ impl Aodv {
         self.end_error(no_delete, cx);
     }
 
-    /// Sends the collected route error, unless the rate limit is reached: to its only reader, or to all neighbours.
+    /// Sends the collected route error unless the rate limit is reached: to the only neighbour concerned, or to all.
     fn end_error(&mut self, no_delete: bool, cx: &mut Context) {
         let now = cx.now;
         let unreachable = std::mem::take(&mut cx.out.unreachable);
@@ -147,7 +147,7 @@ impl Aodv {
         cx.out.unreachable = unreachable;
     }
 
-    /// Sends a hello if one is due, and detects neighbours that are silent.
+    /// Sends a hello if one is due, and detects neighbours that have become silent.
     pub(super) fn check_links(&mut self, cx: &mut Context) {
         let now = cx.now;
         while let Some(at) = self.links.awaited.iter().position(|&(_, until)| until <= now) {
@@ -160,7 +160,7 @@ impl Aodv {
         }
         if self.links.hello <= now {
             let active = |route: &Route| route.state == State::Valid && route.expires > now;
-            // 6.9: only nodes on active routes send hellos, and only if they have been silent.
+            // 6.9: only nodes on active routes send hellos, and only if they have sent no other broadcast meanwhile.
             if self.links.broadcast + HELLO_INTERVAL <= now && self.table.routes().iter().any(active) {
                 self.counts.hellos_sent += 1;
                 self.broadcast(Message::Hello { sequence: self.sequence }, cx);
@@ -175,7 +175,7 @@ fn begin_error(cx: &mut Context) {
     cx.out.precursors.clear();
 }
 
-/// Adds a lost route to the route error, if any neighbour uses it.
+/// Adds a lost route to the route error if any neighbour uses the route.
 fn report(route: &Route, cx: &mut Context) {
     if route.precursors.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Route discovery: route requests (6.3), expanding ring search (6.4), and local repair (6.12).
+//! Route discovery (RFC 3561): route requests (6.3), expanding ring search (6.4), and local repair (6.12).
 
 use super::action::Context;
 use super::message::{Message, Request};
@@ -9,11 +9,11 @@ use super::table::State;
 use crate::config::{RepairBy, ReplyWait};
 use units::{Duration, Instant};
 
-/// `MAX_RREQ_TIMEOUT` of ns-2.
+/// Largest wait for a reply, `MAX_RREQ_TIMEOUT` of ns-2.
 const LONGEST_MEASURED_WAIT: Duration = Duration::from_secs(10);
 
 impl Aodv {
-    /// Starts a search for a destination. The first ring is a little larger than the last known distance (6.4).
+    /// Starts a search for a destination. The first ring is slightly larger than the last known distance (6.4).
     pub(super) fn search(&mut self, destination: u32, cx: &mut Context) {
         let ttl = self.first_ring(destination, cx);
         self.counts.searches += 1;
@@ -26,8 +26,8 @@ impl Aodv {
         cx.settings.ring(if last == 0 { given.ttl_start } else { last.saturating_add(TTL_INCREMENT) })
     }
 
-    /// Starts a search for a way round a broken link: no farther than the destination was, or half of the way back to
-    /// the packet's origin (6.12).
+    /// Starts a search for a way round a broken link. It reaches as far as the destination was, or half of the way back
+    /// to the packet's origin if that is farther (6.12).
     pub(super) fn repair(&mut self, destination: u32, origin: u32, cx: &mut Context) {
         let back = self.table.find(origin).map_or(0, |route| route.hops);
         let route = self.table.entry(destination, cx.now);
@@ -47,7 +47,7 @@ impl Aodv {
         self.searches.push(search);
     }
 
-    /// Originates a request (6.3), as soon as the rate limit allows.
+    /// Sends a request of this node (6.3) as soon as the rate limit allows.
     fn request(&mut self, search: &mut Search, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         search.due = self.requests.next(now);
@@ -89,7 +89,7 @@ impl Aodv {
         self.broadcast(Message::Request(request), cx);
     }
 
-    /// Sends packets whose routes may have been found.
+    /// Ends searches that have found a route, and sends the packets that waited.
     pub(super) fn end_searches(&mut self, cx: &mut Context) {
         let mut at = 0;
         while at < self.searches.len() {
@@ -107,7 +107,7 @@ impl Aodv {
         }
     }
 
-    /// Records the round-trip time per hop of a reply to this node's request.
+    /// Records the round-trip time per hop of a reply to a request of this node.
     pub(super) fn record_hop_time(&mut self, destination: u32, hops: u8, now: Instant) {
         if let Some(search) = self.searches.iter().find(|search| search.destination == destination && !search.holds()) {
             let time = now.since(search.asked) / u64::from(hops.max(1));
@@ -136,13 +136,13 @@ impl Aodv {
         }
     }
 
-    /// Handles a search without reply: widens the ring, or gives up.
+    /// Handles a search without a reply: widens the ring, or gives up.
     fn goes_on(&mut self, search: &mut Search, cx: &mut Context) -> bool {
         let Context { now, settings, .. } = *cx;
         match search.stage {
             Stage::HeldBack => return true,
             Stage::Holds if self.buffer.holds(search.destination, now) => {
-                // ns-2 remembers the TTL that it had reached.
+                // ns-2 keeps the TTL that the search had reached.
                 (search.ttl, search.attempts) = (settings.given.net_diameter, 0);
                 self.counts.searches += 1;
                 return true;

@@ -1,4 +1,4 @@
-//! Links to neighbours (6.8 to 6.10).
+//! Links to neighbours (RFC 3561, 6.8 to 6.10).
 
 use super::settings::{HELLO_INTERVAL, Settings};
 use crate::engine::Stream;
@@ -9,11 +9,11 @@ use units::{Duration, Instant};
 pub(super) struct Links {
     /// Time at which the node last sent a message to all.
     pub(super) broadcast: Instant,
-    /// Time of the next check whether a hello is due; `NEVER` without hellos.
+    /// Time at which to check next whether a hello is due; `NEVER` without hellos.
     pub(super) hello: Instant,
-    /// Neighbours that have sent hellos, and the times at which their links count as broken.
+    /// Neighbours that have sent hellos, each with the time at which its link will count as broken.
     pub(super) greeted: Vec<(u32, Instant)>,
-    /// Neighbours from which an RREP-ACK is due, each with the end of the wait.
+    /// Neighbours that owe an RREP-ACK, each with the end of the wait.
     pub(super) awaited: Vec<(u32, Instant)>,
 }
 
@@ -32,7 +32,7 @@ impl Links {
         self.hello.min(watched.unwrap_or(Instant::NEVER))
     }
 
-    /// Records a hello: from now on more hellos are expected.
+    /// Records a hello. From now on more hellos are expected from this neighbour.
     pub(super) fn greeted(&mut self, neighbour: u32, until: Instant) {
         match self.greeted.iter_mut().find(|(known, _)| *known == neighbour) {
             Some((_, expected)) => *expected = until,

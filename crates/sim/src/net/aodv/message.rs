@@ -5,19 +5,19 @@ use units::{Bytes, Duration};
 /// A route request (5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// TTL of the message's IP header: remaining hops.
+    /// TTL of the message's IP header: number of remaining hops.
     pub(crate) ttl: u8,
     pub(crate) hops: u8,
-    /// Number of the request, which identifies it together with the originator.
+    /// Number of the request. Together with the originator it identifies the request.
     pub(crate) id: u32,
     pub(crate) destination: u32,
-    /// Last known sequence number of the destination; none sets the U flag.
+    /// Last known sequence number of the destination. `None` sets the U flag.
     pub(crate) destination_sequence: Option<u32>,
     pub(crate) originator: u32,
     pub(crate) originator_sequence: u32,
-    /// The G flag.
+    /// The G flag: the destination gets a gratuitous reply.
     pub(crate) gratuitous: bool,
-    /// The D flag.
+    /// The D flag: only the destination may reply.
     pub(crate) destination_only: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Reply {
     pub(crate) hops: u8,
     pub(crate) destination: u32,
     pub(crate) destination_sequence: u32,
-    /// The receiver of the reply.
+    /// The node that will get the reply.
     pub(crate) originator: u32,
     pub(crate) lifetime: Duration,
     /// The A flag: an RREP-ACK is requested.
@@ -38,14 +38,14 @@ pub(crate) struct Reply {
 pub(crate) enum Message {
     Request(Request),
     Reply(Reply),
-    /// A hello: a reply about the sender itself, to all neighbours (6.9).
+    /// A hello: a reply about the sender itself to all neighbours (6.9).
     Hello {
         sequence: u32,
     },
     /// A route error (5.3).
     Error {
         unreachable: List,
-        /// The N flag: the link has been repaired, and routes shall stay.
+        /// The N flag: the link has been repaired, so routes shall stay.
         no_delete: bool,
     },
     /// An acknowledgement of a reply (5.4).
@@ -53,7 +53,7 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// Length in the UDP datagram.
+    /// Returns the message's length in its UDP datagram.
     pub(crate) fn length(&self, lists: &Lists) -> Bytes {
         Bytes::new(match self {
             Self::Request(_) => 24,
@@ -64,18 +64,18 @@ impl Message {
     }
 }
 
-/// An unreachable destination, with its sequence number if known.
+/// A destination that cannot be reached, with its sequence number if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreachable {
     pub(crate) destination: u32,
     pub(crate) sequence: Option<u32>,
 }
 
-/// Handle of the destinations in a route error.
+/// Identifies the destinations of a route error in [`Lists`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct List(u32);
 
-/// Destinations of all route errors under way. Lists are reused.
+/// Destinations of all route errors in flight. Lists are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     lists: Vec<Vec<Unreachable>>,
@@ -99,7 +99,7 @@ impl Lists {
         &self.lists[list.0 as usize]
     }
 
-    /// Frees the list of a message that is no longer on its way.
+    /// Frees the list of a message that is no longer in flight.
     pub(crate) fn release(&mut self, message: &Message) {
         if let Message::Error { unreachable, .. } = message {
             self.free.push(unreachable.0);

@@ -1,6 +1,6 @@
-//! Ad hoc on-demand distance vector routing (RFC 3561) as a state machine per node: it takes events and returns
-//! messages to send. The module contains no queue, no MAC and no radio. `docs/routing.md` lists what is implemented, by
-//! section, and the choices that the RFC leaves open.
+//! Ad hoc on-demand distance vector routing (RFC 3561) as a state machine for each node. It takes events and returns
+//! messages to send. There is no queue, MAC or radio here. `docs/routing.md` lists for each section what is
+//! implemented, and the choices that the RFC leaves open.
 
 mod action;
 mod broken_links;

@@ -1,4 +1,4 @@
-//! A node: its routes and its searches for others.
+//! An AODV node: its routes, and its searches for routes (section numbers: RFC 3561).
 
 use super::action::{ALL, Action, Context, Ends};
 use super::links::Links;
@@ -25,7 +25,7 @@ pub(crate) struct Aodv {
     pub(super) errors: RateLimit,
     pub(super) links: Links,
     pub(super) random: Stream,
-    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads this time after every call.
+    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads it after every call.
     pub(crate) deadline: Instant,
     pub(crate) counts: Counts,
 }
@@ -52,7 +52,7 @@ impl Aodv {
         node
     }
 
-    /// Next hop of a data packet, if a route is known; using a route keeps it and the reverse route alive (6.2).
+    /// Returns the next hop of a data packet if a route is known. Its use keeps the route and its reverse alive (6.2).
     #[inline]
     pub(crate) fn route(&mut self, ends: &Ends, now: Instant, settings: &Settings) -> Option<u32> {
         let until = now + settings.given.active_route_timeout;
@@ -77,10 +77,10 @@ impl Aodv {
         }
     }
 
-    /// Handles a data packet without [`route`](Self::route). At its origin, and while its route is being repaired, the
-    /// packet waits for a route; elsewhere it is lost, and its sender is informed (6.11, case ii).
+    /// Handles a data packet that has no [`route`](Self::route). At its origin, and while its route is being repaired,
+    /// it waits for a route. Elsewhere it is lost, and its sender is told (6.11, case ii).
     pub(crate) fn unroutable(&mut self, packet: Handle, ends: &Ends, cx: &mut Context) {
-        // During a hold, without requests, only this node's own packets wait.
+        // During the hold after a failed search, when no request is sent, only this node's own packets wait.
         let waits = |search: &Search| ends.previous.is_none() || !search.holds();
         let sought = self.searches.iter().any(|search| search.destination == ends.destination && waits(search));
         match ends.previous {
@@ -104,7 +104,7 @@ impl Aodv {
         self.rearm();
     }
 
-    /// Number of packets that the node holds.
+    /// Returns the number of packets that wait at the node.
     pub(crate) fn held(&self) -> usize {
         self.buffer.len()
     }
@@ -122,7 +122,7 @@ impl Aodv {
     }
 }
 
-/// Limit of messages in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
+/// Largest number of messages in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
 #[derive(Debug)]
 pub(super) struct RateLimit {
     most: usize,

@@ -1,4 +1,4 @@
-//! Handling of received messages: route requests (6.5), replies (6.6, 6.7), errors (6.11), hellos (6.9).
+//! Handles received messages (RFC 3561): requests (6.5), replies (6.6, 6.7), errors (6.11), hellos (6.9).
 
 use super::action::{Action, Context};
 use super::message::{Message, Reply, Request};
@@ -49,7 +49,7 @@ impl Aodv {
         }
     }
 
-    /// Sets up the reverse route, by which a reply can return (6.5).
+    /// Makes the reverse route, on which a reply can return (6.5).
     fn learn_way_back(&mut self, request: &Request, from: u32, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         let covered = settings.given.node_traversal_time * 2 * u64::from(request.hops);
@@ -68,14 +68,14 @@ impl Aodv {
         }
     }
 
-    /// True if a route is fresh enough to reply for the destination (6.6).
+    /// True if a route is fresh enough to reply in place of the destination (6.6).
     fn may_reply(&mut self, request: &Request, cx: &Context) -> bool {
         let Some(route) = self.table.valid(request.destination, cx.now) else { return false };
         let Some(own) = route.sequence.filter(|_| route.known) else { return false };
         !request.destination_only && request.destination_sequence.is_none_or(|asked| !newer(asked, own))
     }
 
-    /// Replies as the destination: 6.6.1, and 6.1 for the sequence number.
+    /// Replies as the destination (6.6.1; 6.1 for the sequence number).
     fn reply_as_destination(&mut self, request: &Request, cx: &mut Context) {
         self.sequence = newest(Some(self.sequence), request.destination_sequence).expect("one of them is known");
         let reply = Reply {
@@ -89,7 +89,7 @@ impl Aodv {
         self.send_reply(reply, cx);
     }
 
-    /// Replies for the destination: 6.6.2 and, for the G flag, 6.6.3.
+    /// Replies in place of the destination (6.6.2; with the G flag also 6.6.3).
     fn reply_for_destination(&mut self, request: &Request, from: u32, cx: &mut Context) {
         let now = cx.now;
         let Some(forward) = self.table.valid(request.destination, now) else { return };
@@ -121,7 +121,7 @@ impl Aodv {
         }
     }
 
-    /// Sends a reply, the node's own or another's, one hop towards its originator.
+    /// Sends a reply of this node or another one hop towards the originator of the request.
     fn send_reply(&mut self, mut reply: Reply, cx: &mut Context) {
         let Some(back) = self.table.valid(reply.originator, cx.now) else { return };
         back.asked.retain(|&asked| asked != reply.destination);
@@ -150,10 +150,10 @@ impl Aodv {
             next: from,
             until: now + reply.lifetime,
         };
-        // Another's reply about this node itself must not become a route to itself; the originator gets its own too.
+        // Another node's reply about this one must not become a route to itself. The originator gets its own, too.
         let is_own = reply.destination == self.address;
         let taken = !is_own && self.table.learn(offer, now).map(|forward| forward.expires = offer.until).is_some();
-        // After its sequence number, if the destination itself has sent it: a neighbour that is only heard has none.
+        // If the destination itself sent the reply, its number comes first: a neighbour that is only heard has none.
         self.table.learn_neighbour(from, now, active);
         if is_own || !taken && (reply.originator == self.address || !self.replace(&mut reply, now)) {
             return;
@@ -172,9 +172,9 @@ impl Aodv {
         self.send_reply(reply, cx);
     }
 
-    /// Replaces a reply that brings no better route by one with this node's own route, as in 6.6.2, if that route is
-    /// valid and a request still waits for it. By the letter of 6.7 the reply ends here, and its originator never
-    /// learns the route if all nodes on the way know it already (van Glabbeek and others, 2016).
+    /// If a reply brings no better route, but this node's own route is valid and a request still waits for it, replaces
+    /// it with a reply about that route (as in 6.6.2). According to 6.7 the reply would end here. Its originator would
+    /// then never learn the route if all nodes on the way know it (van Glabbeek and others, 2016).
     fn replace(&mut self, reply: &mut Reply, now: Instant) -> bool {
         if !self.table.find(reply.originator).is_some_and(|origin| origin.asked.contains(&reply.destination)) {
             return false;
@@ -187,7 +187,7 @@ impl Aodv {
         true
     }
 
-    /// Handles a hello (6.9): a neighbour with this sequence number exists.
+    /// Handles a hello (6.9): there is a neighbour with this sequence number.
     fn receive_hello(&mut self, sequence: u32, from: u32, cx: &mut Context) {
         let now = cx.now;
         self.links.greeted(from, now + HELLO_LIFETIME);

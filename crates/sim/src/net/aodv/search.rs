@@ -13,21 +13,21 @@ pub(super) struct Search {
     pub(super) ttl: u8,
     /// Number of requests so far with the largest TTL.
     pub(super) attempts: u8,
-    /// Time of the next request, or at which the search is given up.
+    /// Time of the next request, or time at which the search is given up.
     pub(super) due: Instant,
     /// Time at which the last request was made.
     pub(super) asked: Instant,
     pub(super) stage: Stage,
-    /// Hops of the route under repair.
+    /// Number of hops of the route that is being repaired.
     pub(super) repairs: Option<u8>,
 }
 
-/// Event that a search waits for.
+/// What a search waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// A reply.
     Asked,
-    /// The rate limit of requests delays the search.
+    /// The search waits because the rate limit of requests is reached.
     HeldBack,
     /// The end of the hold after a failed search.
     Holds,
@@ -38,7 +38,7 @@ impl Search {
         Self { destination, ttl, attempts: 0, due: now, asked: now, stage: Stage::Asked, repairs }
     }
 
-    /// True while the search widens its ring.
+    /// True as long as the search widens its ring.
     pub(super) fn widens(&self, given: &config::Aodv) -> bool {
         self.repairs.is_none() || given.repair_by == RepairBy::WholeSearch
     }
@@ -49,9 +49,9 @@ impl Search {
     }
 }
 
-/// Packets held at a node during searches.
+/// Largest number of packets that wait at a node during searches.
 const HELD: usize = 64;
-/// Time to hold them.
+/// Longest time for which they wait.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
 /// Packets that wait for a route.
@@ -77,7 +77,7 @@ impl Buffer {
         self.packets.iter().any(|held| held.destination == destination && held.until > now)
     }
 
-    /// Adds a packet; without room the oldest is dropped.
+    /// Adds a packet. If there is no room, the oldest packet is dropped.
     pub(super) fn hold(&mut self, packet: Handle, destination: u32, cx: &mut Context) {
         if self.packets.len() == HELD
             && let Some(oldest) = self.packets.pop_front()

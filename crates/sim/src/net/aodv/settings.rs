@@ -1,19 +1,19 @@
-//! The parameters of section 10, and values derived from them.
+//! The parameters of section 10 of RFC 3561, and values derived from them.
 
 use crate::config;
 use units::Duration;
 
-/// Missing hello messages in a row that break a link.
+/// Number of missing hello messages in a row after which a link counts as broken.
 const ALLOWED_HELLO_LOSS: u64 = 2;
 /// Time between hello messages.
 pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(1);
-/// Lifetime of a link without a sign of life.
+/// Time after which a link without any message or hello counts as broken.
 pub(super) const HELLO_LIFETIME: Duration = Duration::from_secs(ALLOWED_HELLO_LOSS);
 /// TTL added to a request for local repair.
 pub(super) const LOCAL_ADD_TTL: u8 = 2;
-/// TTL added to each further request.
+/// TTL added to each further request of a search.
 pub(super) const TTL_INCREMENT: u8 = 2;
-/// TTL above which a request is network-wide.
+/// TTL above which a request goes through the whole network.
 const TTL_THRESHOLD: u8 = 7;
 
 #[derive(Clone, Debug)]
@@ -46,12 +46,12 @@ impl Settings {
         }
     }
 
-    /// Returns a request's TTL: above the threshold a network-wide request's (6.4).
+    /// Returns a request's TTL. Above the threshold it is that of the whole network (6.4).
     pub(super) fn ring(&self, ttl: u8) -> u8 {
         if ttl > TTL_THRESHOLD { self.given.net_diameter } else { ttl.min(self.given.net_diameter) }
     }
 
-    /// `RING_TRAVERSAL_TIME`: longest time until a reply to a request with this TTL.
+    /// Returns `RING_TRAVERSAL_TIME`: longest time until a reply to a request with this TTL.
     pub(super) fn ring_traversal_time(&self, ttl: u8) -> Duration {
         self.given.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.given.timeout_buffer))
     }

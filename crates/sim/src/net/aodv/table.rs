@@ -1,16 +1,16 @@
 //! The route table (RFC 3561, sections 2 and 6.2).
 //!
-//! Entries are never deleted, so that a destination's sequence number is never forgotten: deletion after
-//! `DELETE_PERIOD` is allowed, not required (6.11), and can make loops if a route error was lost.
+//! Entries are never deleted, so that a destination's sequence number is never forgotten. Deletion after
+//! `DELETE_PERIOD` is allowed, not required (6.11). It can make loops if a route error was lost.
 
 use units::{Duration, Instant};
 
-/// True if sequence number `a` is newer than `b`. Numbers wrap around (6.1).
+/// True if sequence number `a` is newer than `b`. The numbers wrap around (6.1).
 pub(crate) fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }
 
-/// The newer of two sequence numbers, either of which may be unknown.
+/// Returns the newer of two sequence numbers; either may be unknown.
 pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     match (a, b) {
         (Some(a), Some(b)) => Some(if newer(b, a) { b } else { a }),
@@ -22,39 +22,39 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 pub(crate) enum State {
     /// Packets use the route until it expires.
     Valid,
-    /// Never known, expired or broken.
+    /// The route was never known, or it has expired or broken.
     #[default]
     Invalid,
-    /// Broken, and under local repair (6.12).
+    /// The route is broken and in local repair (6.12).
     Repairing,
 }
 
-/// Entry of a node.
+/// What a node knows of another node and of the route to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Route {
     pub(crate) destination: u32,
     pub(crate) next: u32,
-    /// Hops to the destination; for an invalid route the last known number. Zero: never known.
+    /// Number of hops to the destination, or the last known number of an invalid route. Zero: never known.
     pub(crate) hops: u8,
     pub(crate) state: State,
-    /// Largest sequence number heard, or its successor after the route broke.
+    /// Largest sequence number that was heard, or its successor after the route broke.
     pub(crate) sequence: Option<u32>,
-    /// True if the sequence number says how fresh the route is; false if the route was made from hearing the neighbour.
+    /// True if the sequence number says how fresh the route is; false if hearing the neighbour made the route.
     pub(crate) known: bool,
     pub(crate) expires: Instant,
-    /// Neighbours to be told when the route breaks.
+    /// Neighbours that are told when the route breaks.
     pub(crate) precursors: Vec<u32>,
-    /// Destinations of this node's requests that were passed on and got no reply through this node.
+    /// Destinations of requests of this node that were passed on and got no reply through it.
     pub(super) asked: Vec<u32>,
     /// Time until which requests of this neighbour are ignored (6.8).
     pub(crate) blacklisted: Instant,
-    /// Requests that it originated.
+    /// Requests that the node originated.
     pub(crate) seen: Seen,
-    /// Times per hop of the searches for this node.
+    /// Times per hop in the searches for this node.
     pub(super) hop_times: HopTimes,
 }
 
-/// Times per hop of the last searches for a node.
+/// Times per hop in the last searches for a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HopTimes {
     last: [Option<Duration>; 3],
@@ -65,7 +65,7 @@ impl HopTimes {
         self.last = [Some(time), self.last[0], self.last[1]];
     }
 
-    /// The mean of these times; none before the first.
+    /// Returns the mean of these times; `None` before the first.
     pub(super) fn mean(&self) -> Option<Duration> {
         let known = self.last.iter().flatten().count() as u64;
         let sum = self.last.iter().flatten().fold(Duration::ZERO, |sum, &time| sum + time);
@@ -83,11 +83,11 @@ impl Route {
         self.expires = self.expires.max(until);
     }
 
-    /// Invalidates the route, by the sequence number in a route error or by the node's own detection (6.11). A valid
-    /// number grows by one, which ensures that no older route through this node is taken for newer. The number grows
-    /// once: a route that is already invalid keeps its number, so that the number is never more than one ahead of the
-    /// destination's own; the destination's next request, which is numbered one higher (6.1), is then always new
-    /// enough. An invalid number does not grow: a neighbour that comes and goes would otherwise get numbers that it
+    /// Invalidates the route, with the sequence number of a route error or because this node has detected the break
+    /// (6.11). A valid number increases by one, so that no older route through this node can count as newer. It
+    /// increases only once: an invalid route keeps its number, so that this is never more than one ahead of the
+    /// destination's own. The destination's next request has a number higher by one (6.1) and is thus always new
+    /// enough. An invalid number does not increase: otherwise a neighbour that comes and goes would get numbers that it
     /// never had.
     pub(super) fn invalidate(&mut self, reported: Option<u32>) {
         let grows = self.known && self.state == State::Valid;
@@ -100,7 +100,7 @@ impl Route {
         };
     }
 
-    /// Forgets the destination's number. If the route was valid, other nodes may have routes through this node.
+    /// Forgets the destination's number. If the route was valid, other nodes may have routes through this one.
     fn forget_number(&mut self) {
         if self.known && self.state == State::Valid {
             self.sequence = self.sequence.map(|own| own.wrapping_add(1));
@@ -122,19 +122,19 @@ impl Route {
     }
 }
 
-/// Requests seen from a node, which numbers them consecutively. The newest number and a bit for each of the 64 before
-/// it suffice: a node makes fewer requests within `PATH_DISCOVERY_TIME`. Older requests count as seen.
+/// Requests that were seen from a node, which numbers them consecutively. The newest number and a bit for each of the
+/// 64 numbers before it suffice: a node makes fewer requests in `PATH_DISCOVERY_TIME`. Older requests count as seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     newest: u32,
     /// Bit `k`: `newest - k` was seen.
     bits: u64,
-    /// Time at which all requests are forgotten.
+    /// Time at which all these requests are forgotten.
     until: Option<Instant>,
 }
 
 impl Seen {
-    /// Records a request. True if the request is seen for the first time.
+    /// Records a request. True if it is seen for the first time.
     pub(super) fn is_first(&mut self, id: u32, now: Instant, lasts: Duration) -> bool {
         if self.until.is_none_or(|until| until <= now) {
             *self = Self { newest: id, bits: 1, until: Some(now + lasts) };
@@ -164,20 +164,20 @@ pub(super) struct Offer {
     pub(super) sequence: u32,
     pub(super) hops: u8,
     pub(super) next: u32,
-    /// Lifetime of the route, unless a longer one is known.
+    /// Lifetime of the route, unless a longer lifetime is known.
     pub(super) until: Instant,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// Destinations and their indices in `routes`, sorted by destination.
+    /// Destinations, sorted, with their indices in `routes`.
     index: Vec<(u32, u32)>,
-    /// In order of first mention.
+    /// Entries in the order of their first use.
     routes: Vec<Route>,
 }
 
 impl Table {
-    /// Entry of a node, if there is one, in any state; see [`valid`](Self::valid).
+    /// Returns the entry of a node in any state, if there is one; see [`valid`](Self::valid).
     pub(crate) fn find(&self, node: u32) -> Option<&Route> {
         self.position(node).map(|at| &self.routes[at])
     }
@@ -186,7 +186,7 @@ impl Table {
         &mut self.routes
     }
 
-    /// Entry of a node, created if there is none; an expired route becomes invalid.
+    /// Returns the entry of a node, created if there is none. An expired route becomes invalid.
     pub(super) fn entry(&mut self, node: u32, now: Instant) -> &mut Route {
         let at = match self.index.binary_search_by_key(&node, |&(destination, _)| destination) {
             Ok(found) => self.index[found].1,
@@ -209,7 +209,7 @@ impl Table {
         (route.state == State::Valid).then_some(route)
     }
 
-    /// Records that a neighbour was heard, so that a link to it exists; its sequence number is unknown (6.2).
+    /// Records that a neighbour was heard, so that there is a link to it. Its sequence number is unknown (6.2).
     pub(super) fn learn_neighbour(&mut self, neighbour: u32, now: Instant, lifetime: Duration) {
         let route = self.entry(neighbour, now);
         if route.state != State::Valid || route.hops != 1 {
@@ -220,8 +220,8 @@ impl Table {
         route.extend(now + lifetime);
     }
 
-    /// Takes an offered route if it is newer than the known route, or as new and shorter, or as new while the known
-    /// route is invalid (6.2). Returns the entry then.
+    /// Takes an offered route if it is newer than the known one. An equally new one is taken if it is shorter, or if
+    /// the known route is invalid (6.2). Returns the entry if it was taken.
     pub(super) fn learn(&mut self, offer: Offer, now: Instant) -> Option<&mut Route> {
         let route = self.entry(offer.destination, now);
         let better = match route.sequence {
@@ -229,8 +229,8 @@ impl Table {
             Some(own) if own == offer.sequence => {
                 let active = route.state == State::Valid;
                 let better = !active || offer.hops < route.hops || (!route.known && offer.hops == route.hops);
-                // The destination has reached this number. The next receivers of the message take it for our route's,
-                // so that it must grow when the route breaks.
+                // The destination has reached this number. The next receivers of the message will take it as the number
+                // of this node's route, so it must increase when the route breaks.
                 route.known |= active;
                 better
             }
@@ -254,7 +254,7 @@ impl Table {
     }
 }
 
-/// Invalidates a route that was not used in time (6.2).
+/// Invalidates a route that was not used for too long (6.2).
 fn expire(route: &mut Route, now: Instant) {
     if route.state == State::Valid && route.expires <= now {
         route.invalidate(None);

@@ -1,4 +1,4 @@
-//! Actions of a DSR node, and the context of every call.
+//! What a DSR node orders, and the context of every call.
 
 use super::header::{Header, Message};
 use super::settings::Settings;
@@ -8,25 +8,25 @@ use units::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Send a message after a delay: a request to all neighbours, any other message to the next hop of its header.
+    /// Send a message after a delay: a request to all neighbours, another message to the next hop in its header.
     Send { message: Message, after: Duration },
-    /// Send a packet that was handed over to the next hop of this header, after a delay.
+    /// Send a packet, which the node was given, to the next hop in this header, after a delay.
     Forward { packet: Handle, header: Header, after: Duration },
-    /// Discard a packet that was handed over.
+    /// Discard a packet that the node was given.
     Discard { packet: Handle, why: LossCause },
-    /// Discard a packet for which the buffer has no room next to the new packet.
+    /// Discard a buffered packet to make room for a new one.
     Displace { packet: Handle },
 }
 
-/// Actions of nodes, in order. The host executes the actions after each call and empties the list.
+/// What nodes have ordered, in order. After each call the host executes these actions and empties the list.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) actions: Vec<Action>,
-    /// Scratch space of searches in a link cache: nodes reached, and for each the index of the previous node.
+    /// Scratch space for searches in a link cache: nodes that were reached, each with the index of the node before it.
     pub(super) reached: Vec<(u32, usize)>,
 }
 
-/// Context of every call: the time, the network's parameters, and the list of actions to extend.
+/// Context of every call: the time, the network's parameters, and the list to which actions are added.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) now: Instant,

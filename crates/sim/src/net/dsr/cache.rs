@@ -1,5 +1,5 @@
-//! The route cache (RFC 4728, section 4.1): of links, which a route may combine from several routes; or of paths in two
-//! parts, like ns-2's `MobiCache`: those that the node requested or uses, and overheard ones.
+//! The route cache (RFC 4728, section 4.1). It holds links, so that a route may combine several learnt routes. Or it
+//! holds paths in two parts, as ns-2's `MobiCache` does: those that the node requested or uses, and overheard ones.
 
 use super::action::Context;
 use super::header::Broken;
@@ -21,7 +21,7 @@ impl Cache {
         }
     }
 
-    /// Adds a route from this node that it requested or uses. True if the route is new.
+    /// Adds a route from this node that the node requested or uses. True if the route is new.
     pub(super) fn add(&mut self, route: &Route, cx: &Context) -> bool {
         match self {
             Self::Links(links) => links.add(route, cx.now, expiry(cx)),
@@ -29,7 +29,7 @@ impl Cache {
         }
     }
 
-    /// Adds a route from this node that it overheard, or that a forwarded packet showed. True if the route is new.
+    /// Adds a route from this node that was overheard or seen in a forwarded packet. True if the route is new.
     pub(super) fn notice(&mut self, route: &Route, cx: &Context) -> bool {
         match self {
             Self::Links(links) => links.add(route, cx.now, expiry(cx)),
@@ -37,7 +37,7 @@ impl Cache {
         }
     }
 
-    /// Returns the shortest route from this node. A route that the node `uses` itself is kept for longer.
+    /// Returns the shortest route from this node. A route that the node itself `uses` is kept for longer.
     pub(super) fn find(&mut self, destination: u32, uses: bool, cx: &mut Context) -> Option<Route> {
         match self {
             Self::Links(links) => links.find(destination, cx.now, &mut cx.out.reached),
@@ -53,7 +53,7 @@ impl Cache {
     }
 }
 
-/// Returns the time at which a route that is learnt now expires.
+/// Returns the time at which a route learnt now will expire.
 fn expiry(cx: &Context) -> Instant {
     if cx.given.route_timeout.is_zero() { Instant::NEVER } else { cx.now + cx.given.route_timeout }
 }
@@ -63,11 +63,11 @@ struct Link {
     from: u32,
     to: u32,
     until: Instant,
-    /// Number of earlier links: without room the oldest link is removed.
+    /// Number of links that were added earlier. Without room the oldest link is removed.
     order: u64,
 }
 
-/// Links known to a node, in the order of their ends.
+/// Links that a node knows, in the order of their ends.
 #[derive(Debug)]
 pub(crate) struct Links {
     address: u32,
@@ -81,7 +81,7 @@ impl Links {
         Self { address, known: Vec::new(), limit, learnt: 0 }
     }
 
-    /// Adds the links of a route. True if one of the links is new.
+    /// Adds the links of a route. True if any of them is new.
     pub(super) fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         let mut news = false;
         for pair in route.nodes().windows(2) {
@@ -106,7 +106,7 @@ impl Links {
         news
     }
 
-    /// Route with the fewest hops, by breadth-first search.
+    /// Returns the route with the fewest hops, found by breadth-first search.
     pub(super) fn find(&self, destination: u32, now: Instant, reached: &mut Vec<(u32, usize)>) -> Option<Route> {
         reached.clear();
         reached.push((self.address, 0));
@@ -138,7 +138,7 @@ impl Links {
     }
 }
 
-/// The way from the first node reached to the node at `at`; none if the way is too long.
+/// Returns the path from the first node reached to the node at `at`; `None` if it is too long.
 fn trace(reached: &[(u32, usize)], mut at: usize) -> Option<Route> {
     let mut back = [0; MOST_NODES];
     for length in 0..MOST_NODES {
@@ -152,14 +152,14 @@ fn trace(reached: &[(u32, usize)], mut at: usize) -> Option<Route> {
     None
 }
 
-/// A path known to a node, which is the path's first node.
+/// A path that begins at the node that knows it.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     route: Route,
     until: Instant,
 }
 
-/// Paths of one kind. If no place is free, a new path replaces the oldest path.
+/// Paths of one kind. Without room a new path replaces the oldest one.
 #[derive(Debug)]
 struct Part {
     paths: Vec<Path>,
@@ -172,7 +172,7 @@ impl Part {
         Self { paths: Vec::new(), limit, next: 0 }
     }
 
-    /// Adds a path, unless a known one begins with it; extends a known path with which it begins. True if it is new.
+    /// Adds a path unless a known one begins with it. If it begins with a known path, it extends that. True if new.
     fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         for known in &mut self.paths {
             let (own, new) = (known.route.nodes(), route.nodes());
@@ -197,7 +197,7 @@ impl Part {
         true
     }
 
-    /// Index and hops of the shortest way to a node.
+    /// Returns the index of the path with the shortest way to a node, and the number of hops.
     fn find(&self, destination: u32, now: Instant) -> Option<(usize, u8)> {
         let known = self.paths.iter().enumerate().filter(|(_, path)| path.until > now);
         let hops = known.filter_map(|(index, path)| Some((index, path.route.position(destination)?)));
@@ -230,7 +230,7 @@ impl Paths {
         route.hops() > 0 && part.add(route, now, until)
     }
 
-    /// Returns the shortest path; a path that the node uses moves to the requested paths.
+    /// Returns the shortest path. A path that the node `uses` moves to the requested paths.
     pub(super) fn find(&mut self, destination: u32, uses: bool, now: Instant) -> Option<Route> {
         let (wanted, overheard) = (self.wanted.find(destination, now), self.overheard.find(destination, now));
         let to = |part: &Part, (index, hops): (usize, u8)| part.paths[index].route.first(hops + 1);

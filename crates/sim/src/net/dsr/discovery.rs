@@ -1,5 +1,5 @@
-//! Route discovery: route requests (RFC 4728, 3.1, 3.3.3, 4.3) and their back-off. Route maintenance by the MAC's
-//! acknowledgements (8.3.4) and packet salvaging (8.3.6).
+//! Route discovery (RFC 4728): route requests (3.1, 3.3.3, 4.3) and their back-off. Also route maintenance with the
+//! MAC's acknowledgements (8.3.4), and packet salvaging (8.3.6).
 
 use super::action::{Action, Context};
 use super::header::{Broken, Content, Header, Message};
@@ -10,13 +10,13 @@ use super::settings::NearRequest;
 use crate::engine::Handle;
 use units::{Duration, Instant};
 
-/// `DiscoveryHopLimit`: hops of a network-wide request beyond the neighbours.
+/// `DiscoveryHopLimit`: number of hops that a network-wide request may travel beyond the neighbours.
 const DISCOVERY_HOP_LIMIT: u8 = 15;
-/// `NonpropRequestTimeout`: wait after a request that neighbours do not pass on.
+/// `NonpropRequestTimeout`: time to wait after a request that neighbours do not pass on.
 const NEAR_TIMEOUT: Duration = Duration::from_millis(30);
 
 impl Dsr {
-    /// Requests a route to a destination now, or after its back-off. For others' packets only neighbours are asked.
+    /// Requests a route to a destination, now or after its back-off. For packets of others only neighbours are asked.
     pub(super) fn search(&mut self, destination: u32, own: bool, cx: &mut Context) {
         let now = cx.now;
         let known = self.searches.iter().position(|search| search.destination == destination);
@@ -35,7 +35,7 @@ impl Dsr {
         self.searches.push(search);
     }
 
-    /// Begins an attempt with a request that neighbours do not pass on (3.3.3), or with a network-wide one.
+    /// Begins an attempt: if `near`, with a request that neighbours do not pass on (3.3.3); else a network-wide one.
     fn begin_try(&mut self, search: &mut Search, near: bool, cx: &mut Context) {
         search.began = cx.now;
         if near {
@@ -50,7 +50,7 @@ impl Dsr {
     fn request(&mut self, target: u32, hops_left: u8, cx: &mut Context) {
         self.request_id = self.request_id.wrapping_add(1);
         let Some(route) = Route::of([self.address]) else { return };
-        // The report is at most a second old, and is sent to the whole network once.
+        // The report is at most a second old. It is sent to the whole network only once.
         let fresh = |&(_, told): &(_, Instant)| cx.now.since(told) < Duration::from_secs(1);
         let broken = self.told.filter(fresh).map(|(broken, _)| broken);
         if hops_left > 0 {
@@ -79,7 +79,7 @@ impl Dsr {
                 search.due = search.began + search.wait;
                 self.request(search.destination, DISCOVERY_HOP_LIMIT, cx);
             }
-            // Packets of others cause no network-wide request: they wait until a route is overheard.
+            // Packets of others cause no network-wide request. They wait until a route is overheard.
             Stage::Near if cx.now < search.began + search.wait => search.due = search.began + search.wait,
             _ if waits => {
                 search.back_off(cx.given);
@@ -89,13 +89,13 @@ impl Dsr {
                 search.back_off(cx.given);
                 (search.stage, search.began, search.due) = (Stage::Far, cx.now, cx.now + search.wait);
             }
-            // The next packet begins another attempt.
+            // The next packet will begin another attempt.
             _ => (search.stage, search.due) = (Stage::Far, Instant::NEVER),
         }
         self.searches[index] = search;
     }
 
-    /// Sends packets whose routes may have been found, one per `interval`.
+    /// Sends the packets for which a route has been found, one in each `interval`.
     pub(super) fn release(&mut self, interval: Duration, cx: &mut Context) {
         let mut after = Duration::ZERO;
         for _ in 0..self.buffer.packets.len() {
@@ -115,7 +115,7 @@ impl Dsr {
 /// A data packet that could not be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failed {
-    /// The packet; none if the next hop has received it nevertheless.
+    /// The packet; `None` if the next hop has received it nevertheless.
     pub(crate) packet: Option<Handle>,
     pub(crate) header: Header,
     pub(crate) destination: u32,
@@ -124,7 +124,7 @@ pub(crate) struct Failed {
 }
 
 impl Dsr {
-    /// Handles a packet for this neighbour that the MAC has given up.
+    /// Handles a packet for the neighbour `to` that the MAC has given up.
     pub(crate) fn link_failed(&mut self, to: u32) -> Broken {
         let broken = Broken { from: self.address, to };
         self.cache.remove(broken);
@@ -137,7 +137,7 @@ impl Dsr {
         self.send_error(header, broken, cx);
     }
 
-    /// Handles a data packet that could not be sent. True if the node keeps the packet, to send it by another route.
+    /// Handles a data packet that could not be sent. True if the node keeps it to send it by another route.
     pub(crate) fn packet_failed(&mut self, failed: &Failed, cx: &mut Context) -> bool {
         let &Failed { packet, header, destination, own } = failed;
         let Some(packet) = packet else { return false };
@@ -161,8 +161,8 @@ impl Dsr {
         cx.given.salvage_search
     }
 
-    /// Handles a message that could not be sent: it takes another route, if one is known and the message does not
-    /// itself report this link.
+    /// Handles a message that could not be sent. It takes another route if one is known and it does not itself report
+    /// this link.
     pub(crate) fn message_failed(&mut self, message: &Message, broken: Broken, cx: &mut Context) {
         self.tell_of(broken, &message.header, cx);
         self.salvage_message(message, broken.to, cx);

@@ -4,18 +4,18 @@ use super::route::{MOST_NODES, Route};
 use super::settings::Settings;
 use units::Bytes;
 
-/// Fixed portion of the header (6.1).
+/// Length of the header's fixed portion, in bytes (6.1).
 const FIXED: u64 = 4;
-/// Source Route option without addresses (6.7); each node between the ends has four bytes more.
+/// Bytes of a Source Route option without addresses (6.7); each node between the ends adds four.
 const SOURCE_ROUTE: u64 = 4;
-/// Route Request option without addresses after the initiator's (6.2).
+/// Bytes of a Route Request option without the addresses after the initiator's (6.2).
 const REQUEST: u64 = 8;
-/// Route Error option for an unreachable node (6.4).
+/// Bytes of a Route Error option for an unreachable node (6.4).
 const ERROR: u64 = 16;
-/// An address.
+/// Bytes of an address.
 const ADDRESS: u64 = 4;
 
-/// Source route of a packet.
+/// Source route of a packet, and how far the packet has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) route: Route,
@@ -26,10 +26,10 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// No header: of a broadcast packet.
+    /// No header, for a broadcast packet.
     pub(crate) const NONE: Self = Self { route: Route::EMPTY, at: 0, salvaged: 0 };
 
-    /// A header for a packet at the first node of its route.
+    /// Makes the header of a packet at the first node of its route.
     pub(crate) fn new(route: Route) -> Self {
         Self { route, ..Self::NONE }
     }
@@ -42,7 +42,7 @@ impl Header {
         self.route.at(self.at.saturating_add(1))
     }
 
-    /// Length on the air, with the fixed portion.
+    /// Returns the length on the air, with the fixed portion.
     pub(crate) fn length(&self) -> Bytes {
         match self.route.hops() {
             0 => Bytes::new(0),
@@ -51,7 +51,7 @@ impl Header {
     }
 }
 
-/// Length of the longest header of a data packet.
+/// Returns the length of the longest header that a data packet can have.
 pub(crate) fn longest_header() -> Bytes {
     Bytes::new(FIXED + SOURCE_ROUTE + ADDRESS * (MOST_NODES as u64 - 2))
 }
@@ -65,16 +65,16 @@ pub(crate) struct Broken {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A route request (6.2). The route of the header has the nodes that the packet has passed, its initiator first.
+    /// A route request (6.2). The route in the header has the nodes that it has passed, its initiator first.
     Request {
         id: u32,
         target: u32,
-        /// Hops that the request may travel beyond the nodes that hear it now.
+        /// Number of hops that the request may travel beyond the nodes that hear it now.
         hops_left: u8,
         /// A broken link that was reported to the initiator (3.4.4).
         broken: Option<Broken>,
     },
-    /// A route reply (6.3); its route leads from the receiver of the reply to the target.
+    /// A route reply (6.3). Its route leads from the receiver of the reply to the target.
     Reply { route: Route },
     /// A route error (6.4).
     Error { broken: Broken },
@@ -88,7 +88,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Length in the IP packet.
+    /// Returns the message's length in its IP packet.
     pub(crate) fn length(&self, given: &Settings) -> Bytes {
         let hops = |route: &Route| u64::from(route.hops());
         match &self.content {
@@ -104,7 +104,7 @@ impl Message {
         }
     }
 
-    /// The destination; none for a request.
+    /// Returns the destination; `None` for a request.
     pub(crate) fn destination(&self) -> Option<u32> {
         match self.content {
             Content::Request { .. } => None,

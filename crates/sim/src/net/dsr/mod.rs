@@ -1,5 +1,5 @@
-//! Dynamic source routing (RFC 4728) as a state machine per node: it gets events and returns the packets to send. The
-//! module has no queue, MAC or radio. `docs/routing.md` lists what is implemented, and the rules in which ns-2 differs.
+//! Dynamic source routing (RFC 4728): a state machine for each node gets events and returns the packets to send. It
+//! knows no queue, MAC or radio. `docs/routing.md` lists what is implemented, and where ns-2's rules differ.
 
 mod action;
 mod cache;

@@ -1,4 +1,4 @@
-//! A node: its routes, its searches and the packets that wait for them.
+//! A DSR node: its routes, its searches, and the packets that wait for routes.
 
 use super::action::{Action, Context};
 use super::cache::Cache;
@@ -18,14 +18,14 @@ pub(crate) struct Dsr {
     pub(super) seen: Seen,
     pub(super) buffer: Buffer,
     pub(super) shortened: Shortened,
-    /// Time of the next search through the buffer, with `buffer_check`.
+    /// Time of the next look at the buffer, with `buffer_check`.
     next_check: Instant,
-    /// True if the cache has learnt a route since the last search through the buffer.
+    /// True if the cache has learnt a route since the last look at the buffer.
     pub(super) learnt: bool,
-    /// The broken link that was last reported to the node, and the time of the report.
+    /// The broken link that was last reported to the node, with the time of the report.
     pub(super) told: Option<(Broken, Instant)>,
     pub(super) random: Stream,
-    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads this time after every call.
+    /// Time at which to call [`timer`](Self::timer); `NEVER` for no call. The host reads it after every call.
     pub(crate) deadline: Instant,
     pub(crate) counts: Counts,
 }
@@ -50,7 +50,7 @@ impl Dsr {
         }
     }
 
-    /// Sends a packet of this node, or keeps it until a route is found.
+    /// Sends a packet of this node, or keeps it until a route is known.
     pub(crate) fn originate(&mut self, packet: Handle, destination: u32, cx: &mut Context) {
         if let Some(route) = self.cache.find(destination, true, cx) {
             cx.out.actions.push(Action::Forward { packet, header: Header::new(route), after: Duration::ZERO });
@@ -60,7 +60,7 @@ impl Dsr {
         self.rearm(cx);
     }
 
-    /// Takes a packet that has arrived for another node: returns its header for the next hop. `None` if misdirected.
+    /// Takes a packet for another node. Returns its header for the next hop; `None` if it should not have come here.
     pub(crate) fn forward(&mut self, mut header: Header, cx: &mut Context) -> Option<Header> {
         header.at = header.at.saturating_add(1);
         if header.sender() != Some(self.address) {
@@ -89,7 +89,7 @@ impl Dsr {
         self.rearm(cx);
     }
 
-    /// Number of packets that the buffer holds.
+    /// Returns the number of packets in the buffer.
     pub(crate) fn held(&self) -> usize {
         self.buffer.packets.len()
     }
@@ -102,7 +102,7 @@ impl Dsr {
         if self.deadline == Instant::NEVER || period.is_zero() {
             return;
         }
-        // ns-2's timer runs all the time: only the rest of its period is left.
+        // ns-2's timer runs all the time, so only the rest of its period is left.
         if self.next_check <= cx.now {
             let whole = period + self.up_to(period);
             self.next_check = cx.now + Duration::from_nanos(1) + self.up_to(whole);
@@ -110,7 +110,7 @@ impl Dsr {
         self.deadline = self.next_check;
     }
 
-    /// Draws a time of at most `most`.
+    /// Draws a time from zero to `most`.
     fn up_to(&mut self, most: Duration) -> Duration {
         Duration::from_nanos(self.random.up_to(most.as_nanos()))
     }

@@ -1,5 +1,5 @@
-//! Handling of received messages: route requests (RFC 4728, 8.2.2, 8.2.4), replies (8.2.6) and errors (8.3.5). What is
-//! learnt from packets that are forwarded or overheard (3.3.1), and automatic route shortening (3.4.3).
+//! Handles received messages (RFC 4728): requests (8.2.2, 8.2.4), replies (8.2.6) and errors (8.3.5). Learns from
+//! packets that are forwarded or overheard (3.3.1), and shortens routes (3.4.3).
 
 use super::action::{Action, Context};
 use super::header::{Broken, Content, Header, Message};
@@ -58,7 +58,7 @@ impl Dsr {
         self.send(message, cx.given.jitter, cx);
     }
 
-    /// Replies, by the reverse route, with a route in which this node has the index `own`.
+    /// Sends a reply along the reverse route, with a route in which this node has the index `own`.
     fn reply(&mut self, route: Route, own: u8, jitter: Duration, cx: &mut Context) {
         let back = route.back_from(own);
         self.learnt |= self.cache.add(&back, cx);
@@ -70,7 +70,7 @@ impl Dsr {
         self.send(Message { header: Header::new(back), content: Content::Reply { route } }, jitter, cx);
     }
 
-    /// Takes a message that follows its source route; passes it on if it is for another node.
+    /// Takes a message that follows its source route. Passes it on if it is for another node.
     fn take(&mut self, message: &Message, cx: &mut Context) {
         let is_mine = message.destination() == Some(self.address);
         match message.content {
@@ -95,7 +95,7 @@ impl Dsr {
         cx.out.actions.push(Action::Send { message: *message, after: Duration::ZERO });
     }
 
-    /// A reply to this node's request, or a shorter route without a request.
+    /// Takes a reply to this node's request, or a report of a shorter route without a request.
     fn take_reply(&mut self, route: &Route, cx: &mut Context) {
         if route.nodes().first() != Some(&self.address) {
             return;
@@ -107,7 +107,7 @@ impl Dsr {
         self.release(cx.given.release_interval, cx);
     }
 
-    /// Sends a route error to the first node of a route, whose packet the node at `at` could not forward.
+    /// Sends a route error to the first node of a route, because the node at `at` could not forward its packet.
     pub(super) fn send_error(&mut self, header: &Header, broken: Broken, cx: &mut Context) {
         let back = header.route.back_from(header.at);
         if back.hops() == 0 {
@@ -122,7 +122,7 @@ impl Dsr {
         self.learnt |= self.cache.notice(route, cx);
     }
 
-    /// Learns from the source route of a packet passed on by this node, at index `at`; the part ahead only if `ahead`.
+    /// Learns from the source route of a packet that this node, at index `at`, passes on; `ahead`: also the part ahead.
     pub(super) fn learn_from(&mut self, header: &Header, ahead: bool, cx: &Context) {
         if ahead {
             self.notice(&header.route.rest_from(header.at), cx);
@@ -132,7 +132,7 @@ impl Dsr {
         }
     }
 
-    /// Sends the packets for which a route was learnt without a request (4.1).
+    /// Sends the packets whose route was learnt without a request (4.1).
     pub(super) fn settle(&mut self, cx: &mut Context) {
         if std::mem::take(&mut self.learnt) && self.held() > 0 && cx.given.buffer_check.is_zero() {
             self.release(Duration::ZERO, cx);
@@ -147,7 +147,7 @@ impl Dsr {
         }
     }
 
-    /// Learns from a packet that a neighbour sends to another.
+    /// Learns from a packet that a neighbour sends to another node.
     fn overhear(&mut self, header: &Header, ahead: bool, cx: &Context) {
         if let Some(at) = header.route.position(self.address) {
             return self.learn_from(&Header { at, ..*header }, ahead, cx);
@@ -164,8 +164,8 @@ impl Dsr {
         }
     }
 
-    /// Handles an overheard data packet for another node. If this node is farther on in the route, those between are
-    /// not needed.
+    /// Handles a data packet for another node that was overheard. If this node comes later in its route, the nodes
+    /// between are not needed.
     pub(crate) fn overhear_data(&mut self, header: &Header, cx: &mut Context) {
         self.overhear(header, true, cx);
         self.settle(cx);
@@ -182,7 +182,7 @@ impl Dsr {
         }
     }
 
-    /// Handles an overheard message for another node.
+    /// Handles a message for another node that was overheard.
     pub(crate) fn overhear_message(&mut self, message: &Message, cx: &mut Context) {
         match &message.content {
             Content::Error { broken } => self.cache.remove(*broken),
@@ -194,8 +194,8 @@ impl Dsr {
     }
 }
 
-/// True if nodes learn the part of a route ahead of a message: this part is not known to work in both directions while
-/// the reporting message is still on it (3.3.1).
+/// True if nodes learn from the part of the route that lies ahead of a message. This part may not work in both
+/// directions if the reporting message has not passed it yet (3.3.1).
 fn teaches_ahead(message: &Message, cx: &Context) -> bool {
     !cx.given.learn_reverse || !matches!(message.content, Content::Reply { .. })
 }

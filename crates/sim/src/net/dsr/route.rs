@@ -1,9 +1,9 @@
 //! Source routes.
 
-/// Most nodes of a source route, both ends included: `MAX_SR_LEN` of ns-2.
+/// Largest number of nodes in a source route, both ends included: `MAX_SR_LEN` of ns-2.
 pub(crate) const MOST_NODES: usize = 16;
 
-/// A sequence of nodes, each at most once.
+/// A sequence of nodes; no node occurs twice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Route {
     nodes: [u32; MOST_NODES],
@@ -19,13 +19,13 @@ impl std::fmt::Debug for Route {
 impl Route {
     pub(crate) const EMPTY: Self = Self { nodes: [0; MOST_NODES], length: 0 };
 
-    /// A route of these nodes; none if a node occurs twice or the nodes are too many.
+    /// Makes a route of these nodes; `None` if a node occurs twice or there are too many.
     pub(crate) fn of(nodes: impl IntoIterator<Item = u32>) -> Option<Self> {
         let mut route = Self::EMPTY;
         nodes.into_iter().all(|node| route.push(node)).then_some(route)
     }
 
-    /// Appends a node. False, without a change, if there is no room or the node is already on the route.
+    /// Appends a node. False, without a change, if there is no room or the node is on the route already.
     pub(crate) fn push(&mut self, node: u32) -> bool {
         if self.is_full() || self.contains(node) {
             return false;
@@ -56,7 +56,7 @@ impl Route {
         (0..self.length).find(|&index| self.nodes[usize::from(index)] == node)
     }
 
-    /// Number of hops; zero for an empty route.
+    /// Returns the number of hops; zero for an empty route.
     pub(crate) fn hops(&self) -> u8 {
         self.length.saturating_sub(1)
     }
@@ -66,23 +66,23 @@ impl Route {
         self.nodes().windows(2).any(|pair| pair == [from, to])
     }
 
-    /// The route's first nodes, up to this number.
+    /// Returns the first `count` nodes of the route.
     pub(crate) fn first(&self, count: u8) -> Self {
         Self { length: self.length.min(count), ..*self }
     }
 
-    /// The way back from the node at `index` to the first.
+    /// Returns the way back from the node at `index` to the first node.
     pub(crate) fn back_from(&self, index: u8) -> Self {
         let nodes = self.first(index.saturating_add(1));
         Self::of(nodes.nodes().iter().rev().copied()).unwrap_or(Self::EMPTY)
     }
 
-    /// The rest of the way from the node at `index` on.
+    /// Returns the rest of the route from the node at `index` on.
     pub(crate) fn rest_from(&self, index: u8) -> Self {
         Self::of(self.nodes().iter().skip(usize::from(index)).copied()).unwrap_or(Self::EMPTY)
     }
 
-    /// This route followed by another.
+    /// Returns this route followed by another.
     pub(crate) fn then(&self, other: &Self) -> Option<Self> {
         Self::of(self.nodes().iter().chain(other.nodes()).copied())
     }

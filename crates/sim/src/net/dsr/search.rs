@@ -1,4 +1,4 @@
-//! Route searches of a node, the requests that it has seen, and the packets that wait for a route.
+//! Route searches of a node, the requests that it has seen, and packets that wait for a route.
 
 use super::action::{Action, Context};
 use super::settings::Settings;
@@ -7,17 +7,17 @@ use crate::net::LossCause;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// `MaxRequestPeriod`: longest wait.
+/// `MaxRequestPeriod`: longest time between two requests.
 const MAX_REQUEST_PERIOD: Duration = Duration::from_secs(10);
 
-/// A search for a destination, until a reply comes: its back-off outlasts the waiting packets.
+/// A search for a destination, until a reply comes. Its back-off lasts longer than packets wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     pub(super) destination: u32,
     pub(super) stage: Stage,
     /// Time of the next request, if a packet waits.
     pub(super) due: Instant,
-    /// Time from the start of this attempt to the next.
+    /// Time from the start of this attempt to the start of the next.
     pub(super) wait: Duration,
     pub(super) began: Instant,
 }
@@ -29,7 +29,7 @@ impl Search {
     }
 }
 
-/// Event that a search waits for.
+/// What a search waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The end of the time in which neighbours may answer.
@@ -41,14 +41,14 @@ pub(super) enum Stage {
 /// Number of nodes whose requests are remembered: `RequestTableSize`.
 const ORIGINATORS: usize = 64;
 
-/// Requests seen: for each initiator the newest id, and a bit for each of the preceding ids.
+/// Requests that were seen: for each initiator the newest id, and a bit for each id before it.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     newest: VecDeque<(u32, u32, u64)>,
 }
 
 impl Seen {
-    /// Records a request. True if the request is seen for the first time.
+    /// Records a request. True if it is seen for the first time.
     pub(super) fn is_first(&mut self, initiator: u32, id: u32) -> bool {
         let Some(place) = self.newest.iter().position(|&(node, ..)| node == initiator) else {
             if self.newest.len() == ORIGINATORS {
@@ -83,17 +83,17 @@ pub(super) struct Held {
     pub(super) own: bool,
 }
 
-/// Packets held at a node during searches.
+/// Largest number of packets that wait at a node during searches.
 const HELD: usize = 64;
 
-/// The send buffer.
+/// The send buffer: packets that wait for a route.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     pub(super) packets: VecDeque<Held>,
 }
 
 impl Buffer {
-    /// Adds a packet; without room the oldest is dropped.
+    /// Adds a packet. If there is no room, the oldest packet is dropped.
     pub(super) fn hold(&mut self, held: Held, cx: &mut Context) {
         if self.packets.len() == HELD
             && let Some(oldest) = self.packets.pop_front()
@@ -103,7 +103,7 @@ impl Buffer {
         self.packets.push_back(held);
     }
 
-    /// Drops the packets that have waited for too long.
+    /// Drops packets that have waited for too long.
     pub(super) fn expire(&mut self, cx: &mut Context) {
         while let Some(&Held { packet, until, .. }) = self.packets.front()
             && until <= cx.now
@@ -113,7 +113,7 @@ impl Buffer {
         }
     }
 
-    /// Drops the oldest packet of another node for a destination. False if there is no such packet.
+    /// Drops the oldest packet of another node for a destination. False if there is none.
     pub(super) fn give_up_other(&mut self, destination: u32, cx: &mut Context) -> bool {
         let oldest = self.packets.iter().position(|held| held.destination == destination && !held.own);
         let Some(held) = oldest.and_then(|index| self.packets.remove(index)) else { return false };
@@ -129,17 +129,17 @@ impl Buffer {
 
 /// Number of gratuitous replies that are remembered.
 const MOST_SHORTENED: usize = 64;
-/// Time between gratuitous replies to a node for one neighbour.
+/// Shortest time between gratuitous replies to a node about the same neighbour.
 const GRATUITOUS_REPLY_HOLDOFF: Duration = Duration::from_secs(1);
 
-/// Recent gratuitous replies: the node that got each, the overheard node, and the time until which the next waits.
+/// Recent gratuitous replies: who got each, which node was overheard, and until when the next reply waits.
 #[derive(Debug, Default)]
 pub(super) struct Shortened {
     recent: VecDeque<(u32, u32, Instant)>,
 }
 
 impl Shortened {
-    /// Records a reply. False if a reply of the same kind was made a short time ago.
+    /// Records a reply. False if the same node got one about the same neighbour a short time ago.
     pub(super) fn is_new(&mut self, told: u32, heard: u32, cx: &Context) -> bool {
         self.recent.retain(|&(.., until)| until > cx.now);
         if self.recent.len() == MOST_SHORTENED || self.recent.iter().any(|&(a, b, _)| (a, b) == (told, heard)) {

@@ -1,21 +1,21 @@
-//! The parameters of RFC 4728, section 9, and the rules in which implementations differ, as sets.
+//! The parameters of RFC 4728, section 9, and sets of rules in which implementations differ.
 
 use crate::config::{Dsr, DsrProfile, RoutingPriority};
 use units::Duration;
 
-/// Route cache of a node (section 4.1).
+/// Kind of a node's route cache (section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RouteCache {
     /// Links; a route may combine links from several packets.
     Links,
-    /// Paths, requested ones apart from overheard ones (ns-2).
+    /// Paths; requested ones are kept apart from overheard ones (ns-2).
     Paths,
 }
 
-/// Requests that neighbours do not pass on (section 3.3.3).
+/// When requests that neighbours do not pass on are sent (section 3.3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NearRequest {
-    /// At the beginning of a search.
+    /// Only at the beginning of a search.
     First,
     /// Before each network-wide request (ns-2).
     Each,
@@ -24,45 +24,45 @@ pub(crate) enum NearRequest {
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a rule in which others differ")]
 pub(crate) struct Settings {
-    /// Upper bound of the random delay of requests, and of a target's replies.
+    /// Upper bound of the random delay of requests, and of replies by the target.
     pub(super) jitter: Duration,
     /// Lifetime of a route or link that is not seen again; zero for no limit (ns-2).
     pub(super) route_timeout: Duration,
-    /// Time to hold packets during searches.
+    /// Time for which packets wait during searches.
     pub(super) buffer_time: Duration,
-    /// Wait after the first network-wide request.
+    /// Time to wait after the first network-wide request.
     pub(super) request_period: Duration,
     /// Factor by which the wait grows with each request.
     pub(super) request_backoff: u8,
-    /// Most times that a packet is given another route.
+    /// Largest number of times that a packet is given another route.
     pub(super) max_salvage_count: u8,
     pub(super) cache: RouteCache,
-    /// Most links known.
+    /// Largest number of known links.
     pub(super) cache_links: usize,
-    /// Most paths known by own searches.
+    /// Largest number of known paths from own searches.
     pub(super) cache_paths: usize,
-    /// Most other paths known.
+    /// Largest number of other known paths.
     pub(super) cache_overheard: usize,
     pub(super) near_request: NearRequest,
-    /// Replies of nodes that know a route.
+    /// True if nodes that know a route reply.
     pub(super) replies_from_cache: bool,
-    /// Nodes learn the reverse route from packets that they pass on or overhear, and from requests; ns-2: only from
-    /// requests that they answer.
+    /// True if nodes learn the reverse route from requests and from packets that they pass on or overhear. In ns-2 they
+    /// learn it only from requests that they answer.
     pub(super) learn_reverse: bool,
-    /// Nodes learn from the replies that they pass on; ns-2: only from overheard replies.
+    /// True if nodes learn from replies that they pass on. In ns-2 they learn only from overheard replies.
     pub(super) learn_forwarded_replies: bool,
-    /// A node that salvages and knows no route asks its neighbours (ns-2).
+    /// True if a node that salvages and knows no route asks its neighbours (ns-2).
     pub(super) salvage_search: bool,
-    /// Packets queued for a broken link are salvaged at once.
+    /// True if packets that wait in a queue for a broken link are salvaged at once.
     pub(crate) purge_on_failure: bool,
-    /// Time between searches of the buffer, drawn from once to twice this; zero: packets leave when a route is learnt
-    /// or a request is due.
+    /// Time between looks at the buffer, drawn between this time and twice of it. With zero, packets leave when a route
+    /// is learnt or a request is due.
     pub(super) buffer_check: Duration,
-    /// Time between packets that leave the buffer after a reply.
+    /// Time between two packets that leave the buffer after a reply.
     pub(super) release_interval: Duration,
-    /// Bytes of a reply besides the addresses after the first.
+    /// Bytes of a reply, without the addresses after the first one.
     pub(super) reply_bytes: u8,
-    /// Position of DSR packets without data in queues.
+    /// Where DSR packets without data join a queue.
     pub(crate) routing_priority: RoutingPriority,
 }
 

@@ -1,4 +1,4 @@
-//! The files around recorded packets: pcap and pcapng.
+//! The files that contain recorded packets: pcap and pcapng.
 
 use super::error::PcapError;
 use units::refuse_if;
@@ -7,22 +7,22 @@ use units::refuse_if;
 pub(super) struct Record<'f> {
     /// Number, from 1.
     pub(super) number: u64,
-    /// Time since 1970.
+    /// Time since 1970, in ns.
     pub(super) nanos: i128,
-    /// LINKTYPE_ number.
+    /// Number of the link type (LINKTYPE_ of pcap).
     pub(super) link: u32,
     /// Original length of the packet, of which `data` was recorded.
     pub(super) original: u32,
     pub(super) data: &'f [u8],
 }
 
-/// Packets of a recording in order; ends after the first error.
+/// Packets of a recording, in order. The sequence ends after the first error.
 #[derive(Debug)]
 pub(super) struct Records<'f> {
     rest: &'f [u8],
     order: Order,
     format: Format,
-    /// Number of packets so far.
+    /// Number of packets that have been read.
     number: u64,
 }
 
@@ -36,13 +36,13 @@ enum Format {
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: u32,
-    /// Ticks of the interface's clock per second.
+    /// Number of ticks of the interface's clock per second.
     ticks: u128,
-    /// Offset of all the interface's times in seconds.
+    /// Offset of all times of the interface, in s.
     offset: i64,
 }
 
-/// First bytes of files that programs other than gzip have compressed, and the command that decompresses them.
+/// First bytes of files that other programs than gzip have compressed, each with a command that decompresses them.
 const COMPRESSED: [(&[u8], &str); 7] = [
     (b"\x28\xB5\x2F\xFD", "zstd -d"),
     (b"\xFD7zX", "xz -d"),
@@ -72,13 +72,13 @@ impl<'f> Records<'f> {
                 return Ok(Self { rest: file, order: Order::Little, format, number: 0 });
             }
             _ => {
-                // zstd's files may begin with a frame to skip, which has one of 16 first bytes.
+                // A file of zstd may begin with a frame to skip, whose first byte has one of 16 values.
                 let skips = magic[0] & 0xF0 == 0x50 && magic[1..] == *b"\x2A\x4D\x18";
                 let by = COMPRESSED.iter().find(|(begins, _)| skips || file.starts_with(begins));
                 return Err(by.map_or(PcapError::Unrecognised, |(_, command)| PcapError::Compressed(command)));
             }
         };
-        // The upper bits are about check sums at the end of frames.
+        // The upper bits concern check sums at the end of frames.
         let link = order.u32(file, 20).ok_or(PcapError::CutHeader)? & 0xFFFF;
         Ok(Self { rest: &file[24..], order, format: Format::Pcap { link, fraction }, number: 0 })
     }
@@ -87,7 +87,7 @@ impl<'f> Records<'f> {
         found.ok_or(PcapError::CutShort(self.number))
     }
 
-    /// The next packet of a pcap file.
+    /// Reads the next packet of a pcap file.
     fn pcap(&mut self, link: u32, fraction: i128) -> Result<Record<'f>, PcapError> {
         self.number += 1;
         let word = |at| self.cut(self.order.u32(self.rest, at));
@@ -98,9 +98,9 @@ impl<'f> Records<'f> {
         Ok(Record { number: self.number, nanos, link, original, data })
     }
 
-    /// The next block of a pcapng file: the packet, if the block is one.
+    /// Reads the next block of a pcapng file. Returns the packet if the block is one.
     fn pcapng(&mut self) -> Result<Option<Record<'f>>, PcapError> {
-        // The type of a section header reads the same in both orders; its magic number tells which one follows.
+        // A section header's type reads the same in both byte orders; its magic number tells the order.
         if array(self.rest, 0) == Some(SECTION_HEADER.to_be_bytes()) {
             let magic = self.cut(array(self.rest, 8))?;
             self.order = match u32::from_be_bytes(magic) {
@@ -115,7 +115,7 @@ impl<'f> Records<'f> {
         refuse_if!(length < 12 || !length.is_multiple_of(4), Err(PcapError::BadBlock(self.number)));
         let block = self.cut(self.rest.get(..length))?;
         self.rest = &self.rest[length..];
-        // Without type and length at the start, and the repeated length at the end.
+        // The body lies between type and length at the start, and the repeated length at the end.
         let body = &block[8..length - 4];
         match kind {
             INTERFACE_DESCRIPTION => self.describe(body).map(|()| None),
@@ -152,7 +152,7 @@ impl<'f> Records<'f> {
         Ok(())
     }
 
-    /// Reads a packet; obsolete packet blocks have a shorter interface number and the same later fields.
+    /// Reads a packet. Obsolete packet blocks have a shorter interface number; their later fields are the same.
     fn packet(&mut self, body: &'f [u8], interface: Option<u32>) -> Result<Record<'f>, PcapError> {
         self.number += 1;
         let index = self.cut(interface)? as usize;
@@ -162,7 +162,7 @@ impl<'f> Records<'f> {
         let word = |at| self.cut(self.order.u32(body, at));
         let [high, low, kept, original] = [word(4)?, word(8)?, word(12)?, word(16)?];
         let data = self.cut(body[20..].get(..kept as usize))?;
-        // Below 2^64 ticks times 10^9: below 2^94.
+        // There are fewer than 2^64 ticks; times 10^9 this is below 2^94.
         let since = (u128::from(high) << 32 | u128::from(low)) * 1_000_000_000 / ticks;
         let since = i128::try_from(since).unwrap_or(i128::MAX);
         let nanos = since + i128::from(offset) * 1_000_000_000;
@@ -170,7 +170,7 @@ impl<'f> Records<'f> {
     }
 }
 
-/// Ticks per second by option `if_tsresol`: a negative power of ten, or of two if the highest bit is set.
+/// Returns the ticks per second that option `if_tsresol` gives: a power of ten, or of two if its highest bit is set.
 fn ticks(resolution: u8) -> Result<u128, PcapError> {
     let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
     base.checked_pow(u32::from(resolution & 0x7F)).ok_or(PcapError::Resolution(resolution))
@@ -203,7 +203,7 @@ pub(super) enum Order {
     Little,
 }
 
-/// The `N` bytes from `at` on, if that many exist.
+/// Returns the `N` bytes from `at` on, if there are that many.
 pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }

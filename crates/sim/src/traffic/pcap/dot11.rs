@@ -1,4 +1,4 @@
-//! 802.11 frames (IEEE 802.11-2016, clause 9) with the headers that captures put before them.
+//! Reads 802.11 frames (IEEE 802.11-2016, clause 9) and the headers that captures put before them.
 
 use super::container::{Order, Record, array};
 use super::error::Reason;
@@ -7,16 +7,16 @@ use super::link_type as of;
 use std::collections::BTreeMap;
 use units::refuse_if;
 
-/// LLC and SNAP, which an encrypted frame hides.
+/// Length of LLC and SNAP, which an encrypted frame hides.
 const LLC: u64 = 8;
 const SEQUENCES: u16 = 4096;
 
-/// A frame without the capture's own headers.
+/// A frame without the headers that the capture has added.
 pub(super) struct Frame<'f> {
     data: &'f [u8],
-    /// Length on the air without the check sum; `data` may be cut short.
+    /// Length on the air without the check sum. `data` may be shorter.
     length: u32,
-    /// The header is padded to a multiple of four bytes.
+    /// True if the header is padded to a multiple of four bytes.
     padded: bool,
     bad_fcs: bool,
 }
@@ -45,16 +45,16 @@ impl<'f> Frame<'f> {
     }
 }
 
-/// A bit of radiotap's field Flags.
+/// Bit of radiotap's field Flags: the frame has its check sum.
 const FCS: u8 = 0x10;
 const DATA_PAD: u8 = 0x20;
 const BAD_FCS: u8 = 0x40;
 
-/// The field Flags of a radiotap header; zero where there is none.
+/// Returns the field Flags of a radiotap header; zero if there is none.
 fn radiotap_flags(data: &[u8]) -> Result<u8, No> {
     let present = read(Order::Little.u32(data, 4))?;
     let mut at = 8;
-    // The highest bit of each word says whether another follows.
+    // The highest bit of each word says whether another word follows.
     let mut word = present;
     while word & 1 << 31 != 0 {
         word = read(Order::Little.u32(data, at))?;
@@ -63,24 +63,24 @@ fn radiotap_flags(data: &[u8]) -> Result<u8, No> {
     if present & 1 << 1 == 0 {
         return Ok(0);
     }
-    // Only TSFT may precede it: eight bytes at a multiple of eight.
+    // Only TSFT may precede Flags: eight bytes at a multiple of eight.
     if present & 1 != 0 {
         at = at.next_multiple_of(8) + 8;
     }
     read(data.get(at).copied())
 }
 
-/// Returns where the frame begins after a header of AVS, which is big-endian.
+/// Returns where the frame begins after a header of AVS, whose numbers are big-endian.
 fn avs(data: &[u8]) -> Result<usize, No> {
     usize::try_from(read(Order::Big.u32(data, 4))?).map_err(|_| No::Cut)
 }
 
-/// Knowledge from the frames on the air so far.
+/// What the frames so far have told.
 #[derive(Default)]
 pub(super) struct Air {
-    /// By transmitter and TID: sequence numbers that were seen.
+    /// For each transmitter and TID, the sequence numbers that were seen.
     seen: BTreeMap<([u8; 6], u8), Seen>,
-    /// By BSSID: lengths of the check of unicast and of group frames.
+    /// For each BSSID, the lengths of the integrity check of unicast and of group frames.
     checks: BTreeMap<[u8; 6], [u64; 2]>,
 }
 
@@ -93,19 +93,19 @@ impl Air {
         let flag = |bit: u16| control & 1 << bit != 0;
         let (is_data, no_body, qos) = (control >> 2 & 3 == 2, flag(6), flag(7));
         if !is_data || no_body {
-            // Beacons and probe responses.
+            // These are beacons and probe responses.
             if matches!(control & 0xFC, 0x80 | 0x50) {
                 self.learn(data);
             }
             return Err(Reason::Management.into());
         }
         let (to_ds, from_ds, retry, protected) = (flag(8), flag(9), flag(11), flag(14));
-        // Four addresses where a frame goes from one access point to another.
+        // A frame from one access point to another has four addresses.
         let mut header = if to_ds && from_ds { 30 } else { 24 };
         let mut qos_control = 0;
         if qos {
             qos_control = read(Order::Little.u16(data, header))?;
-            // The HT control field follows the QoS control where the order bit is set.
+            // If the order bit is set, the HT control field follows the QoS control field.
             header += if flag(15) { 6 } else { 2 };
         }
         let sequence = read(Order::Little.u16(data, 22))?;
@@ -132,7 +132,7 @@ impl Air {
         length_at(data, at, frame.length).map(found)
     }
 
-    /// The length of an encrypted packet: the frame's length without LLC and the bytes that the cipher adds.
+    /// Returns the length of an encrypted packet: the frame without LLC and without the bytes that the cipher adds.
     fn encrypted(&self, frame: &Frame, body: usize, from_ds: bool, to_ds: bool) -> Result<u64, No> {
         let data = frame.data;
         let header: [u8; 4] = read(array(data, body))?;
@@ -149,24 +149,24 @@ impl Air {
         let group = read(data.first_chunk::<5>())?[4] & 1 == 1;
         let extended = header[3] & 0x20 != 0;
         let added = if !extended {
-            // WEP: IV and ICV.
+            // WEP adds IV and ICV.
             4 + 4
         } else if header[2] != 0 && header[1] == (header[0] | 0x20) & 0x7F {
-            // TKIP: IV, Michael and ICV.
+            // TKIP adds IV, Michael and ICV.
             8 + 8 + 4
         } else {
             let [unicast, of_group] = self.checks.get(&bssid).copied().unwrap_or([8, 8]);
             8 + if group { of_group } else { unicast }
         };
         let before = body as u64 + added + LLC;
-        // An IP header at least.
+        // At least an IP header must be left.
         match u64::from(frame.length).checked_sub(before) {
             Some(length) if length >= 20 => Ok(length),
             _ => Err(Reason::NotIp.into()),
         }
     }
 
-    /// Reads the ciphers of a network from the RSN element of a beacon or probe response (9.4.2.25).
+    /// Reads a network's ciphers from the RSN element of a beacon or probe response (9.4.2.25).
     fn learn(&mut self, data: &[u8]) {
         const RSN: u8 = 48;
         let Some(bssid) = array(data, 16) else { return };
@@ -184,7 +184,7 @@ impl Air {
     }
 }
 
-/// The length of the check that a cipher adds at the end: 16 B with GCMP and CCMP-256, otherwise as with CCMP-128.
+/// Returns the length of the check at the end: 16 B with GCMP and CCMP-256, otherwise that of CCMP-128.
 fn check(suite: Option<[u8; 4]>) -> u64 {
     match suite {
         Some([0, 0x0F, 0xAC, 8..=10]) => 16,
@@ -192,7 +192,7 @@ fn check(suite: Option<[u8; 4]>) -> u64 {
     }
 }
 
-/// Returns where the body begins behind a mesh control field (9.2.4.7.3), if there is one: senders outside a mesh use
+/// Returns where the body begins after a mesh control field (9.2.4.7.3), if there is one. Senders outside a mesh use
 /// the field's bit for another purpose.
 fn mesh(data: &[u8], body: usize) -> usize {
     let is_llc = |at: usize| data.get(at..).is_some_and(is_snap);
@@ -202,7 +202,7 @@ fn mesh(data: &[u8], body: usize) -> usize {
     }
 }
 
-/// An A-MSDU: subframes (9.3.2.2) with addresses and length before them, each but the last padded to a multiple of four bytes.
+/// Reads an A-MSDU: subframes (9.3.2.2) with addresses and length, all but the last padded to a multiple of 4 bytes.
 fn aggregate(frame: &Frame, body: usize, meshed: bool, found: &mut impl FnMut(u64)) -> Result<(), No> {
     const HEADER: usize = 14;
     let (mut at, mut packets) = (body, 0);
@@ -223,7 +223,7 @@ fn aggregate(frame: &Frame, body: usize, meshed: bool, found: &mut impl FnMut(u6
     if packets == 0 { Err(Reason::NotIp.into()) } else { Ok(()) }
 }
 
-/// Sequence numbers that a transmitter has used recently.
+/// Sequence numbers that a transmitter has recently used.
 struct Seen {
     last: u16,
     numbers: [u64; SEQUENCES as usize / 64],
@@ -236,10 +236,10 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// True if this frame repeats an earlier frame with this number. Records the number.
+    /// Records the number of a frame. True if the frame repeats an earlier one with this number.
     fn has(&mut self, number: u16, repeated: bool) -> bool {
         let ahead = number.wrapping_sub(self.last) % SEQUENCES;
-        // Skipped numbers, or numbers that will be used again, belong to other frames.
+        // Numbers that were skipped, or that will be used again, belong to other frames.
         if ahead < SEQUENCES / 2 {
             (1..=ahead).for_each(|step| self.set((self.last + step) % SEQUENCES, false));
             self.last = number;

@@ -1,4 +1,4 @@
-//! Reasons why a recording, or a frame of it, is not replayed.
+//! Why a recording, or one of its frames, is not replayed.
 
 use super::link_type::KNOWN;
 use crate::results::LeftOut;
@@ -41,7 +41,7 @@ pub(crate) enum PcapError {
     NoPackets(LeftOut),
 }
 
-/// Formats the reasons why no packet can be replayed, after a colon.
+/// Returns the reasons why no packet can be replayed, with a colon before them.
 fn reasons(left_out: &LeftOut) -> String {
     let reasons = left_out.reasons().into_iter().map(|(frames, reason)| format!("{frames} {reason}"));
     let reasons = reasons.collect::<Vec<_>>().join(", ");
@@ -75,7 +75,7 @@ impl LeftOut {
         } += 1;
     }
 
-    /// The reasons that occurred, in words, with their numbers of frames.
+    /// Returns the reasons that occurred as words, each with its number of frames.
     pub fn reasons(&self) -> Vec<(u64, &'static str)> {
         let all = [
             (self.not_ip, "without an IP packet"),

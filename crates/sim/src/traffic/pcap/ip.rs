@@ -1,4 +1,4 @@
-//! Where an IP packet begins in a frame, and its length.
+//! Finds where an IP packet begins in a frame, and its length.
 
 use super::container::Order;
 use super::error::Reason;
@@ -11,10 +11,10 @@ const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
 /// Protocols that also carry IP, but are not opened: MPLS, a session of `PPPoE`, batman-adv.
 const TUNNELS: [u16; 4] = [0x8847, 0x8848, 0x8864, 0x4305];
 
-/// The reason why no packet begins at a place.
+/// Why there is no packet at this offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum No {
-    /// The frame has no packet that is replayed.
+    /// The frame has no packet that could be replayed.
     Left(Reason),
     /// The frame ends too early to decide.
     Cut,
@@ -26,13 +26,13 @@ impl From<Reason> for No {
     }
 }
 
-/// A number that was read, or the frame's end.
+/// Returns a number that was read, or that the frame ends before it.
 pub(super) fn read<T>(found: Option<T>) -> Result<T, No> {
     found.ok_or(No::Cut)
 }
 
-/// The length of the IP packet at `at`, by its own header, because frames may be padded; by the frame's length if the
-/// header says zero, as the kernel leaves it before it cuts a long segment.
+/// Returns the length of the IP packet at `at`: that of its own header, because frames may be padded. If the header
+/// says zero, it is the frame's length: the kernel leaves zero before it cuts a long segment.
 pub(super) fn length_at(data: &[u8], at: usize, frame: u32) -> Result<u64, No> {
     let ip = data.get(at..).unwrap_or_default();
     let (length, header) = match ip.first().map(|byte| byte >> 4) {
@@ -48,7 +48,7 @@ pub(super) fn length_at(data: &[u8], at: usize, frame: u32) -> Result<u64, No> {
     })
 }
 
-/// Returns where the IP packet begins in a frame with its `EtherType` at `type_at`, whose payload begins at `at`.
+/// Returns where the IP packet begins in a frame with its `EtherType` at `type_at` and its payload at `at`.
 pub(super) fn typed(data: &[u8], mut type_at: usize, mut at: usize) -> Result<usize, No> {
     loop {
         match read(Order::Big.u16(data, type_at))? {
@@ -60,13 +60,13 @@ pub(super) fn typed(data: &[u8], mut type_at: usize, mut at: usize) -> Result<us
     }
 }
 
-/// LLC and SNAP (RFC 1042) at `at`.
+/// Reads LLC and SNAP (RFC 1042) at `at`.
 pub(super) fn llc(data: &[u8], at: usize) -> Result<usize, No> {
     let header = read(data.get(at..at + 6))?;
     if is_snap(header) { typed(data, at + 6, at + 8) } else { Err(Reason::NotIp.into()) }
 }
 
-/// True if this is the start of LLC with SNAP.
+/// True if these bytes begin LLC with SNAP.
 pub(super) fn is_snap(header: &[u8]) -> bool {
     header.starts_with(&[0xAA, 0xAA, 0x03, 0, 0, 0])
 }

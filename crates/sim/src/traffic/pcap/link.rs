@@ -1,7 +1,7 @@
-//! Lengths of the IP packets in a captured frame, by link type.
+//! Lengths of the IP packets in a captured frame, for each link type.
 //!
-//! No parser crate is used: those for Ethernet lack 802.3 with SNAP and the second kind of Linux cooked captures, those
-//! for 802.11 lack mesh control and the padding in radiotap's flags, and they treat lengths of zero as damage.
+//! No parser crate is used. Those for Ethernet lack 802.3 with SNAP and the second kind of Linux cooked captures. Those
+//! for 802.11 lack mesh control and the padding in radiotap's flags, and take lengths of zero as damage.
 
 use super::container::{Order, Record};
 use super::dot11::{Air, Frame};
@@ -9,10 +9,10 @@ use super::error::{PcapError, Reason};
 use super::ip::{No, length_at, llc, read, typed};
 use super::link_type as of;
 
-/// Of Linux cooked captures: the packet leaves this machine.
+/// In Linux cooked captures: the packet leaves the recording machine.
 const OUTGOING: u16 = 4;
 
-/// Calls `found` with the length of each IP packet in a frame, with the IP header; if there is none, returns why.
+/// Calls `found` with the length of each IP packet in a frame, IP header included. If there is none, returns why.
 pub(super) fn ip_lengths(
     record: &Record,
     air: &mut Air,
@@ -21,7 +21,7 @@ pub(super) fn ip_lengths(
     match lengths(record, air, found)? {
         Ok(()) => Ok(Ok(())),
         Err(No::Left(reason)) => Ok(Err(reason)),
-        // The capture holds the whole frame, so the frame is damaged.
+        // The capture has the whole frame, so the frame itself is damaged.
         Err(No::Cut) if record.data.len() as u64 >= u64::from(record.original) => Ok(Err(Reason::Malformed)),
         Err(No::Cut) => Err(PcapError::Snapped(record.number)),
     }
@@ -46,12 +46,12 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
     Ok(place.and_then(|at| length_at(data, at, record.original)).map(found))
 }
 
-/// Parts of a packet that routers and NAT leave unchanged: identification (zero in IPv6), length, and the last 8 B
+/// What routers and NAT leave unchanged in a packet: its identification (zero in IPv6), its length, and the last 8 B
 /// recorded.
 type Kept<'f> = (u16, u16, &'f [u8]);
 
-/// For the IP packet in a frame of a cooked capture: whether the packet leaves the recording machine; its unchanged
-/// parts; its source and destination.
+/// For the IP packet in a frame of a cooked capture, returns whether it leaves the recording machine, its unchanged
+/// parts, and its source and destination.
 pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, Kept<'f>, [&'f [u8]; 2])> {
     let data = record.data;
     let (kind, at) = match record.link {
@@ -64,7 +64,7 @@ pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, Kept<'f>, [&'f [
         6 => (0, Order::Big.u16(ip, 4)?.saturating_add(40), [8, 24, 40]),
         _ => (Order::Big.u16(ip, 4)?, Order::Big.u16(ip, 2)?, [12, 16, 20]),
     };
-    // Without Ethernet's padding, which follows packets that come. A length of zero is one before segmentation.
+    // Ethernet's padding after incoming packets is left out. A length of zero is that of a packet before segmentation.
     let whole = if length == 0 { ip } else { &ip[..ip.len().min(length.into())] };
     let last = &whole[whole.len().saturating_sub(8)..];
     Some((kind == OUTGOING, (id, length, last), [ip.get(from..to)?, ip.get(to..end)?]))
@@ -73,13 +73,13 @@ pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(bool, Kept<'f>, [&'f [
 /// Longest length of an 802.3 frame; an `EtherType` is larger.
 const LONGEST_802_3: u16 = 1500;
 
-/// Ethernet II, or 802.3 with LLC and SNAP, at `at`.
+/// Reads Ethernet II, or 802.3 with LLC and SNAP, at `at`.
 fn ethernet(data: &[u8], at: usize) -> Result<usize, No> {
     let kind = read(Order::Big.u16(data, at + 12))?;
     if kind > LONGEST_802_3 { typed(data, at + 12, at + 14) } else { llc(data, at + 14) }
 }
 
-/// PPP (RFC 1661), perhaps in HDLC framing (RFC 1662), perhaps with a compressed protocol field.
+/// Reads PPP (RFC 1661), which may have HDLC framing (RFC 1662) and a compressed protocol field.
 fn ppp(data: &[u8], at: usize) -> Result<usize, No> {
     let at = at + if data.get(at..).is_some_and(|rest| rest.starts_with(&[0xFF, 0x03])) { 2 } else { 0 };
     let first = *read(data.get(at))?;
@@ -88,7 +88,7 @@ fn ppp(data: &[u8], at: usize) -> Result<usize, No> {
     if matches!(protocol, 0x0021 | 0x0057) { Ok(packet) } else { Err(Reason::NotIp.into()) }
 }
 
-/// BSD loopback: the address family in the recording machine's byte order, or big-endian. IPv6 has several numbers.
+/// Reads BSD loopback: an address family, big-endian or as on the recording machine. IPv6 has several numbers.
 fn loopback(data: &[u8]) -> Result<usize, No> {
     let family = read(Order::Big.u32(data, 0))?;
     let family = if family > 0xFFFF { family.swap_bytes() } else { family };

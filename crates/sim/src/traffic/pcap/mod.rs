@@ -1,8 +1,8 @@
 //! Reader of packet recordings as tcpdump writes them: pcap and pcapng.
 //!
-//! Only the time and the length of each IP packet are read; everything else is skipped. The formats are those of the
-//! IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. This reader exists because errors must name the
-//! packet, and the known crate reads big-endian files as little-endian when it iterates over a slice.
+//! Only the time and the length of each IP packet are read. The formats are those of the IETF drafts
+//! draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. This reader exists because errors must name the packet. The
+//! known crate also reads big-endian files as little-endian when it iterates over a slice.
 
 mod container;
 mod dot11;

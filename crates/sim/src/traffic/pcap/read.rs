@@ -13,7 +13,7 @@ use units::{Bytes, Duration, refuse_if};
 #[derive(Clone, Debug)]
 pub(crate) struct Pcap {
     pub(crate) packets: Arc<[PcapPacket]>,
-    /// Frames that are not replayed.
+    /// Counts of the frames that are not replayed.
     pub(crate) left_out: LeftOut,
 }
 
@@ -21,15 +21,15 @@ pub(crate) struct Pcap {
 pub(crate) struct PcapPacket {
     /// Time since the first packet.
     pub(crate) after: Duration,
-    /// Length without the headers of IP (20 B) and UDP (8 B); zero for shorter packets.
+    /// Length without the headers of IP (20 B) and UDP (8 B); zero if the packet is shorter.
     pub(crate) payload: Bytes,
 }
 
-/// Length of the IP and UDP headers, which every packet of a flow has.
+/// Length of the IP and UDP headers that every packet of a flow has.
 const HEADERS: u64 = 28;
 
 impl Pcap {
-    /// Reads a recording; no packet may carry more than `most`.
+    /// Reads a recording. No packet may carry more than `most`.
     pub(crate) fn read(file: &[u8], most: Bytes) -> Result<Self, PcapError> {
         let mut packets: Vec<PcapPacket> = Vec::new();
         let (mut air, mut left_out) = (Air::default(), LeftOut::default());
@@ -48,7 +48,7 @@ impl Pcap {
                 packets.truncate(before);
                 continue;
             }
-            // A packet that this machine itself made did not come before, and its answer may repeat the payload.
+            // A packet that this machine made cannot have come before, and its answer may repeat the payload.
             match link::passage(&record) {
                 Some((true, kept, [source, _])) => {
                     left_out.forwarded += u64::from(came.remove(&kept).is_some_and(|to| to != source));
