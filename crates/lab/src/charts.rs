@@ -1,11 +1,11 @@
-//! The charting library, with which reports draw.
+//! The library with which reports draw charts.
 
 use thiserror::Error;
 
-/// Empty when this crate was built before `make charts`.
+/// The library; empty if this crate was built before `make charts`.
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/charts.js"));
 
-/// This program was built without the charting library.
+/// This program was built without the library for charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("this build has no charting library, which the report needs: run `make charts`, then build again")]
 pub struct NoLibrary;
@@ -13,7 +13,7 @@ pub struct NoLibrary;
 /// Returns the library, as JavaScript that a report embeds.
 ///
 /// # Errors
-/// If this crate was built without the library.
+/// This crate was built without the library.
 pub fn library() -> Result<&'static str, NoLibrary> {
     if LIBRARY.is_empty() { Err(NoLibrary) } else { Ok(LIBRARY) }
 }

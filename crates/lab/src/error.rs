@@ -1,11 +1,11 @@
-//! Errors, with the reason in words for users.
+//! Errors; each gives the reason as text for users.
 
 use experiment::scenario::or_one_of;
 use std::io;
 use std::path::Path;
 use thiserror::Error;
 
-/// The reason.
+/// Why an operation failed, as text.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
@@ -20,7 +20,7 @@ impl Error {
         Self::Write { what: path.display().to_string(), error }
     }
 
-    /// Returns the error for a missing node, flow or event, with the nearest name or all names.
+    /// Returns the error for a name of a node, flow or event that does not exist, with the nearest name or all names.
     pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Self {
         Self::Wrong(format!("there is no {what} `{name}`{}", or_one_of(name, known)))
     }

@@ -1,4 +1,4 @@
-//! Scenarios and configurations in files. For a missing path, the error gives the existing part and the names there.
+//! Scenarios and configurations in files. For a missing path, the error gives the part that exists and its names.
 
 use experiment::scenario::{Files, Refusal, Scenario, Wishes, nearest, opened, parse};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// A folder: the place of a scenario, to which the names of other files are relative.
+/// The folder of a scenario. The names of other files in the scenario are relative to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Folder<'f>(pub &'f Path);
 
@@ -43,7 +43,7 @@ impl Files for Folder<'_> {
 /// [Reads](Scenario::read) a scenario's file.
 ///
 /// # Errors
-/// The fault in the file, and its place.
+/// The fault in the file, and its position.
 pub fn load(path: &Path, wishes: &Wishes) -> Result<Scenario, Refusal> {
     let bytes = opened(&Folder::here(), path)?;
     Scenario::read(&Folder::here().name(path), &stem(path), &bytes, &Folder::of(path), wishes)
@@ -52,7 +52,7 @@ pub fn load(path: &Path, wishes: &Wishes) -> Result<Scenario, Refusal> {
 /// [Skims](Scenario::skim) a scenario's file.
 ///
 /// # Errors
-/// The fault in the file, and its place.
+/// The fault in the file, and its position.
 pub fn skim(path: &Path, wishes: &Wishes) -> Result<Scenario, Refusal> {
     let bytes = opened(&Folder::here(), path)?;
     Scenario::skim(&Folder::here().name(path), &stem(path), &bytes, &Folder::of(path), wishes)
@@ -61,12 +61,12 @@ pub fn skim(path: &Path, wishes: &Wishes) -> Result<Scenario, Refusal> {
 /// Reads a TOML file other than a scenario as a `T`.
 ///
 /// # Errors
-/// The fault in the file, and its place.
+/// The fault in the file, and its position.
 pub fn config<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, Refusal> {
     parse(&Folder::here().name(path), &opened(&Folder::here(), path)?)
 }
 
-/// Returns the default id of a file's scenario.
+/// Returns the default id of the scenario in a file.
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -87,15 +87,15 @@ pub fn sentence(path: &Path) -> String {
         };
         return message + &instead(&folder, &part.as_os_str().to_string_lossy());
     }
-    // The file has appeared since, or is a dangling link.
+    // The file has appeared meanwhile, or is a dangling link.
     format!("{}: there is no such file or folder", path.display())
 }
 
-/// Formats "; did you mean `x`?"; empty if no name is near.
+/// Formats "; did you mean `x`?"; empty if no name is similar.
 fn instead(folder: &Path, name: &str) -> String {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(here).into_iter().flatten().flatten();
-    // A dangling link is in the folder, but does not help.
+    // A dangling link is in the folder, but no help.
     let mut names: Vec<String> = entries
         .filter(|entry| entry.path().exists())
         .filter_map(|entry| entry.file_name().into_string().ok())

@@ -1,7 +1,7 @@
-//! Forecasts the effect of today's and other queues at an access point, from readings of its radio: the modes and the
-//! traffic of its stations, and how busy the channel is. Conditions that the readings do not show are drawn at random:
-//! the neighbour, servers, other queues. Draws in which today's queues behave as recorded are kept, and simulated with
-//! the other queues on the same random numbers.
+//! Forecasts what other queues at an access point would change, from readings of its radio: the modes and the traffic
+//! of its stations, and how busy the channel is. What the readings do not show is drawn at random: the neighbour,
+//! servers, other queues. Draws in which today's queues behave as recorded are kept. They are simulated with the other
+//! queues on the same random numbers.
 
 mod draw;
 mod seen;
@@ -17,22 +17,22 @@ use serde::Serialize;
 use sim::World;
 use sim::results::Outcome;
 
-/// Number of draws simulated with today's queues. At most half of the draws are kept.
+/// Number of draws that are simulated with today's queues. At most half of them are kept.
 pub const DRAWS: usize = 40;
-/// Least number of draws that reproduce the readings, and their largest distance from these, in tolerances.
+/// Smallest number of draws that reproduce the readings; then their largest distance from the readings, in tolerances.
 const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
-/// Number of kept draws for which the neighbour's growth is simulated.
+/// Number of kept draws in which growth of the neighbour's load is simulated, too.
 const GROWN: usize = 4;
-/// Round trip of the line to a server, in seconds.
+/// Round-trip time of the line to a server, in s.
 const LINE: f64 = 0.01;
 /// Approximate number of events of all simulations together: a minute of one core.
 const MOST_EVENTS: f64 = 100e6;
-/// Least number of steps of a recording.
+/// Smallest number of steps that a recording must have.
 const ENOUGH: usize = WARMUP + LENGTH;
-/// A queue for a forecast: its name, and its settings of the access point.
+/// A queue of a forecast: its name, and the settings of the access point for it.
 pub type Queues = (&'static str, &'static [&'static str]);
-/// All of them.
+/// All queues that a forecast can compare with today's.
 pub const ARMS: [Queues; 2] = [
     ("turns", &["node.ap.queues=turns"]),
     (
@@ -44,56 +44,56 @@ pub const ARMS: [Queues; 2] = [
 /// An 80 % prediction interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Interval {
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Middle.
+    /// Middle of the interval.
     pub mid: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
-/// Effect of an arm (queue) on the slowest hundredth of the pings to a station.
+/// What an arm (another queue) changes for the slowest hundredth of the pings to a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arm {
     /// Name.
     pub name: String,
-    /// Round trip with today's queues, in seconds, including 10 ms for the line to a server.
+    /// Round-trip time with today's queues, in s, including 10 ms for the line to a server.
     pub now_s: Interval,
-    /// Round trip with the arm (queue).
+    /// Round-trip time with the arm (queue), in s.
     pub then_s: Interval,
-    /// Ratio of the two round trips, on the same draws.
+    /// Ratio of the two round-trip times in the same draws.
     pub ratio: Interval,
-    /// Ratio of the round trips without the line, as for an echo from the access point itself.
+    /// The same ratio without the line, as for an echo from the access point itself.
     pub echo: Interval,
-    /// Ratio of the goodput of all stations.
+    /// Ratio of the goodput of all stations, with the arm to today's.
     pub goodput: Interval,
 }
 
-/// A forecast.
+/// The result of a forecast.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Why there is no forecast; nothing was simulated in this case.
+    /// Why there is no forecast; `None` if there is one. Without a forecast nothing was simulated.
     pub cannot: Option<&'static str>,
     /// Number of stations.
     pub stations: usize,
     /// Number of stations whose bitrates have no MCS.
     pub legacy: usize,
-    /// Share of airtime that other networks use.
+    /// Share of airtime that other networks use, 0 to 1.
     pub foreign: f64,
-    /// Draws that were kept.
+    /// Number of draws that were kept.
     pub draws: usize,
     /// Distance of the nearest draw from the readings, in tolerances.
     pub distance: f64,
-    /// Ratio of the first arm (queue) to today's queues if the neighbour takes all the airtime that it can.
+    /// Ratio of the round-trip time with the first arm to today's if the neighbour takes all the airtime that it can.
     pub grown: Option<Interval>,
-    /// The arms.
+    /// Effect of each arm.
     pub arms: Vec<Arm>,
 }
 
-/// Measures of a simulation.
+/// Results of a simulation.
 #[derive(Clone, Debug)]
 struct Found {
-    /// Round trip of the slowest hundredth of the pings, in seconds.
+    /// Round-trip time of the slowest hundredth of the pings, in s.
     rtt: f64,
     /// Goodput to and from the stations, in bit/s.
     goodput: [f64; 2],
@@ -101,7 +101,7 @@ struct Found {
     events: u64,
 }
 
-/// Forecasts the effect of arms (queues) from the readings, by this number of draws ([`DRAWS`], or fewer in tests).
+/// Forecasts the effect of arms (queues) from the readings, with this number of draws ([`DRAWS`], or fewer in tests).
 ///
 /// # Errors
 /// The recording yields no network.
@@ -131,7 +131,7 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     let mut tried = (0..draws).into_par_iter().map(today).collect::<Result<Vec<(f64, Found, Draw)>, String>>()?;
     tried.sort_by(|one, other| one.0.total_cmp(&other.0));
     told.distance = tried[0].0;
-    // Draws at more than twice the distance of the nearest are unlikely causes.
+    // Draws at more than twice the distance of the nearest one are unlikely causes of the readings.
     tried.retain(|it| it.0 <= (2.0 * told.distance).max(2.0));
     tried.truncate(draws / 2);
     told.draws = tried.len();
@@ -158,8 +158,8 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     Ok(told)
 }
 
-/// Simulates a draw with today's queues, and again if the neighbour's load does not use the recorded airtime. Also
-/// returns the draw's distance from the readings.
+/// Simulates a draw with today's queues; again with another load of the neighbour if it does not use the recorded
+/// airtime. Also returns the draw's distance from the readings.
 fn fitted(air: &Air, mut draw: Draw) -> Result<(f64, Found, Draw), String> {
     let seen = Shares::mean(&air.shares[draw.steps.clone()]).foreign;
     let mut found = simulated(air, &draw, &[])?;
@@ -188,7 +188,7 @@ impl Found {
         let mut found = Self { rtt: 0.0, goodput: [0.0; 2], air: Shares::default(), events: outcome.events };
         for flow in &outcome.flows {
             match &*flow.name {
-                // Without an answer a ping counts as the slowest possible.
+                // A ping without an answer counts as the slowest possible one.
                 "ping" => found.rtt = flow.rtt_s.map_or(outcome.simulated_s, |times| times.p99),
                 name if name.starts_with("load") => {
                     found.goodput[usize::from(flow.from.starts_with("sta"))] += flow.goodput_bps;
@@ -209,7 +209,7 @@ impl Found {
 }
 
 impl Arm {
-    /// Compares an arm (queue) with today's queues.
+    /// Compares an arm (queue) with today's.
     fn of(name: &str, now: &[(f64, Found, Draw)], then: &[Found]) -> Self {
         debug_assert_eq!(now.len(), then.len(), "each draw has both");
         let each = |of: &dyn Fn(&Found, &Found) -> f64| {
@@ -230,12 +230,12 @@ impl Arm {
 }
 
 impl Air {
-    /// Returns the distance of a simulation of today's queues from the readings in the same steps, in tolerances.
+    /// Returns how far a simulation of today's queues is from the readings in the same steps, in tolerances.
     fn distance(&self, draw: &Draw, found: &Found) -> f64 {
         let steps = draw.steps.start + WARMUP..draw.steps.end;
         let mut sum = 0.0;
         for (way, tolerance) in [(0, 0.1), (1, 0.15)] {
-            // Goodput has no headers or acknowledgements.
+            // Goodput includes no headers and no acknowledgements.
             let bytes = (self.total(way, &steps) - ANSWERS.end / 2.0 * self.total(1 - way, &steps)).max(0.0);
             let seen = 0.96 * 8.0 * bytes / (steps.len() as f64 * STEP);
             sum += (((found.goodput[way] + 1e6) / (seen + 1e6)).ln() / tolerance).powi(2);
@@ -249,13 +249,13 @@ impl Air {
 }
 
 impl Interval {
-    /// An 80 % prediction interval for the next of some values, by Student's t, from their logarithms.
+    /// Returns an 80 % prediction interval for the next of some values, from their logarithms and Student's t.
     fn of(logs: &[f64]) -> Self {
         debug_assert!(logs.len() > 1, "one value has no spread");
         let n = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / n;
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        // The 90 % quantile of t, within 1 % from two degrees of freedom on.
+        // This is the 90 % quantile of t, within 1 % from two degrees of freedom on.
         let t = 1.2816 + (0.85 + 0.75 / (n - 1.0)) / (n - 1.0);
         let half = t * (squares / (n - 1.0) * (1.0 + 1.0 / n)).sqrt();
         Self { low: (mean - half).exp(), mid: mean.exp(), high: (mean + half).exp() }

@@ -1,4 +1,4 @@
-//! Finds experiments: in the working directory, or built into the command.
+//! Finds experiments in the working directory, or among those built into the command.
 
 use crate::Error;
 use crate::files::Folder;
@@ -9,20 +9,20 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder that takes precedence over the built-in scenarios.
+/// Folder that takes precedence over the built-in scenarios.
 pub const FOLDER: &str = "scenarios";
 
-/// The repository's scenarios: path below `scenarios` and content.
+/// The repository's scenarios: the path of each below `scenarios`, and its content.
 const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 
-/// Returns `./scenarios`; if that is missing, a folder of the user's cache with the built-in scenarios, or without a
-/// cache a user's folder among the temporary files.
+/// Returns `./scenarios`. If that is missing: a folder of the user's cache with the built-in scenarios or, without a
+/// cache, a folder of the user among the temporary files.
 ///
 /// The scenarios are files, so that users can read and copy what messages and reports refer to. A cached file that was
-/// changed is written again.
+/// changed is written anew.
 ///
 /// # Errors
-/// No folder can be written to.
+/// There is no folder that can be written to.
 pub fn home() -> Result<PathBuf, Error> {
     let here = PathBuf::from(FOLDER);
     if here.is_dir() {
@@ -40,7 +40,7 @@ pub fn home() -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-/// Makes the folder in the temporary directory, where others can write: it must belong to the user, and not be a link.
+/// Makes a folder in the temporary directory. Others can write there, so it must belong to the user and be no link.
 #[cfg(unix)]
 fn owned(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -54,7 +54,7 @@ fn owned(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the folder in the temporary directory, which belongs to the user.
+/// Makes a folder in the temporary directory, which belongs to the user.
 #[cfg(not(unix))]
 fn owned(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
@@ -73,7 +73,7 @@ fn carry(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A folder of the built-in scenarios, for a program that writes no files.
+/// The folder of the built-in scenarios, for a program that writes no files.
 struct Carried(&'static Path);
 
 impl Files for Carried {
@@ -91,7 +91,7 @@ impl Files for Carried {
 /// [Reads](Scenario::read) the built-in scenario with this id. The function reads and writes no files.
 ///
 /// # Errors
-/// No such id (with the nearest id), or the wishes cannot be fulfilled.
+/// There is no such id (the nearest is named), or the scenario lacks a key, case or label that `wishes` names.
 pub fn built_in(id: &str, wishes: &Wishes) -> Result<Scenario, Refusal> {
     if let Some((name, content, _)) = identified().find(|(.., own)| own == id) {
         let path = Path::new(name);
@@ -109,7 +109,7 @@ pub fn ids() -> Vec<String> {
     ids
 }
 
-/// The built-in scenarios: name, content and id.
+/// Returns name, content and id of each built-in scenario.
 fn identified() -> impl Iterator<Item = (&'static str, &'static [u8], String)> {
     let scenarios = CARRIED.iter().filter(|(name, _)| Path::new(name).extension().is_some_and(|kind| kind == "toml"));
     scenarios.map(|&(name, content)| {
@@ -118,8 +118,8 @@ fn identified() -> impl Iterator<Item = (&'static str, &'static [u8], String)> {
     })
 }
 
-/// Returns the name of a scenario on the command line: the id of a built-in scenario, whose path is useless elsewhere,
-/// otherwise the path.
+/// Returns the name of a scenario on the command line. For a built-in scenario it is the id, because its path is
+/// useless elsewhere; otherwise it is the path.
 pub fn name(file: &Path, id: &str) -> String {
     if cached().into_iter().chain([below(&temporary())]).any(|folder| file.starts_with(folder)) {
         id.to_owned()
@@ -128,12 +128,12 @@ pub fn name(file: &Path, id: &str) -> String {
     }
 }
 
-/// Returns the folder of the user's cache for the built-in scenarios.
+/// Returns the folder for the built-in scenarios in the user's cache.
 fn cached() -> Option<PathBuf> {
     Some(below(&cache()?.join("sluice")))
 }
 
-/// Returns the user's folder among the temporary files.
+/// Returns the folder for the built-in scenarios among the user's temporary files.
 fn temporary() -> PathBuf {
     #[cfg(unix)]
     let user = rustix::process::geteuid().as_raw();
@@ -153,20 +153,20 @@ fn cache() -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
 }
 
-/// Returns words that name the place of `home` in messages.
+/// Returns what messages call the folder `home`.
 pub fn place(home: &Path) -> &'static str {
     if home == Path::new(FOLDER) { "in `scenarios`" } else { "among those built into the command" }
 }
 
-/// Returns true for an argument that may be an id or the name of a folder: `adth-s1a`, `bqm-fig6.1`.
+/// True for an argument that may be an id or the name of a folder, such as `adth-s1a` or `bqm-fig6.1`.
 pub fn is_word(target: &Path) -> bool {
     target.components().count() == 1 && target.extension().is_none_or(|extension| extension != "toml")
 }
 
-/// Returns the file itself, or all scenarios in the folder and below.
+/// Returns the file itself, or all scenarios in the folder and in folders below it.
 ///
 /// # Errors
-/// A folder that cannot be read or holds no scenarios.
+/// The folder cannot be read or has no scenarios.
 pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -178,9 +178,9 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let path = entry.path();
-            // Links to folders are not followed: they may form a loop.
+            // Links to folders are not followed, because they may form a loop.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                // Folders of results hold copies of their scenarios.
+                // Folders of results have copies of their scenarios.
                 if !store::keeps_runs(&path) {
                     folders.push(path);
                 }
@@ -198,7 +198,7 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Removes the files without an id, which others inherit from, because they are not experiments.
+/// Removes files without an id: they are bases of other files, not experiments.
 fn without_bases(files: &mut Vec<PathBuf>) {
     let outlines: Vec<Outline> = files.iter().map(|file| outlined(file)).collect();
     let base =
@@ -211,7 +211,7 @@ fn without_bases(files: &mut Vec<PathBuf>) {
     });
 }
 
-/// Returns the outline of a file; it is empty for a file that cannot be read.
+/// Returns the outline of a file; empty if the file cannot be read.
 fn outlined(file: &Path) -> Outline {
     outline(&opened(&Folder::here(), file).unwrap_or_default())
 }
@@ -219,7 +219,7 @@ fn outlined(file: &Path) -> Outline {
 /// Returns the file in `home` with this id.
 ///
 /// # Errors
-/// No file has the id; the error names the nearest id.
+/// No file has the id. The error names the nearest one.
 pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, Error> {
     let mut known = Vec::new();
     for file in under(home)? {
@@ -230,7 +230,7 @@ pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, Error> {
         }
         known.push(own);
     }
-    // The name of a file without its ending is an easy mistake.
+    // A user may have given the file's name without its ending.
     let file = format!("{id}.toml");
     let hint = if Path::new(&file).is_file() {
         format!("; did you mean `{file}`?")

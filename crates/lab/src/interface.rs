@@ -1,5 +1,5 @@
-//! Turns an interface, as nl80211 or `iw` reports it, into a scenario: its channel, and each station's generation,
-//! width, streams and MCS.
+//! Turns an interface, as nl80211 or `iw` reports it, into a scenario: its channel, and the generation, width, streams
+//! and MCS of each station.
 
 mod iw;
 
@@ -12,12 +12,12 @@ use sim::radio::{DsssRate, Mimo, TWELFTHS};
 use std::fmt::{self, Write as _};
 use units::Rate;
 
-/// A generation's name, highest MCS, largest number of streams and widest channel in a scenario.
+/// Returns a generation's name, highest MCS, largest number of streams and widest channel in a scenario.
 const fn limits(generation: Format) -> (&'static str, u8, u8, u32) {
     match generation {
         Format::Ht => ("802.11n", 7, 4, 40),
         Format::Vht => ("802.11ac", 9, 8, 160),
-        // Also represents later generations.
+        // This also stands for later generations.
         Format::He => ("802.11ax", 11, 8, 160),
     }
 }
@@ -26,27 +26,27 @@ const fn limits(generation: Format) -> (&'static str, u8, u8, u32) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bitrate {
     generation: Format,
-    /// The MCS of one stream.
+    /// The MCS in one stream.
     mcs: u8,
     streams: u8,
-    /// In MHz.
+    /// Width in MHz.
     width: u32,
     guard: GuardInterval,
 }
 
 impl Bitrate {
-    /// Creates a mode; for 802.11n the MCS counts the streams. Modes above a generation's highest, such as 4096-QAM,
-    /// count as its highest.
+    /// Creates a mode. For 802.11n the MCS counts the streams. A mode above the highest of its generation, such as
+    /// 4096-QAM, counts as the highest.
     ///
     /// # Errors
-    /// The reason, if the generation lacks such a width or this number of streams.
+    /// The generation does not have this width or number of streams; the error says which.
     pub fn new(generation: Format, mcs: u8, streams: u8, width: u32, guard: GuardInterval) -> Result<Self, String> {
         let (mcs, streams) = if generation == Format::Ht { (mcs % 8, mcs / 8 + 1) } else { (mcs, streams) };
         let (name, fastest, most, widest) = limits(generation);
         if !(1..=most).contains(&streams) {
             return Err(format!("{name} has 1 to {most} spatial streams (NSS), not {streams}"));
         }
-        // 802.11be is not simulated.
+        // Channels of 802.11be are not simulated.
         let width = width.min(160);
         if ![20, 40, 80, 160].contains(&width) || width > widest {
             return Err(format!("{name} has no channels of {width} MHz"));
@@ -54,18 +54,18 @@ impl Bitrate {
         Ok(Self { generation, mcs: mcs.min(fastest), streams, width, guard })
     }
 
-    /// Number proportional to the mode's rate, apart from the guard interval.
+    /// Returns a number proportional to the mode's rate, the guard interval left out.
     fn bits(self) -> u64 {
         TWELFTHS[usize::from(self.mcs)] * u64::from(self.streams) * u64::from(self.width)
     }
 
     /// The mode's rate in bit/s, rounded to a sixth.
     pub(crate) fn rate(self) -> f64 {
-        // Per MHz, stream and twelfth of a bit; without pilots, guard intervals and bands.
+        // The rate is per MHz, stream and twelfth of a bit, without pilots, guard intervals and edges of the band.
         62e3 * self.bits() as f64
     }
 
-    /// True if the standard has the mode: 802.11ac lacks some combinations with MCS 6 and 9.
+    /// True if the standard has the mode. 802.11ac does not have some combinations with MCS 6 and 9.
     fn exists(self) -> bool {
         let width = self.generation.widths().iter().find(|width| width.mhz() == self.width);
         let mimo = |width| Mimo::new(self.generation, self.mcs, self.streams, width, self.generation.guards()[0]);
@@ -73,32 +73,32 @@ impl Bitrate {
     }
 }
 
-/// Role of an interface.
+/// Role of an interface in its network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// An access point, whose stations are listed.
+    /// An access point; its stations are listed.
     #[default]
     AccessPoint,
-    /// A station, with its access point in the list.
+    /// A station; its access point is listed.
     Station,
     /// A node of a network without an access point.
     Other,
 }
 
-/// A station, as an interface's driver knows it.
+/// A station, as the interface's driver knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Station {
-    /// MAC address: `02:00:00:00:01:00`.
+    /// MAC address, such as `02:00:00:00:01:00`.
     pub address: String,
     /// Mode of the last frame to the station.
     pub sent: Option<Bitrate>,
     /// Mode of the last frame from the station.
     pub received: Option<Bitrate>,
-    /// Rate of the last frame to the station, if it was [data in an older format](old_rate).
+    /// Rate of the last frame to the station if it was [data in an older format](old_rate).
     pub old: Option<Rate>,
 }
 
-/// A rate of 802.11a, b or g that shows a station's standard; other frames than data use the lowest rates, 1 or 6 Mb/s.
+/// Returns a rate of 802.11a, b or g that shows a station's standard. Frames without data have the lowest, 1 or 6 Mb/s.
 pub fn old_rate(bits_per_second: u64) -> Option<Rate> {
     let known = [2_000, 5_500, 11_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000].map(Rate::kbps);
     known.into_iter().find(|rate| rate.as_bps() == bits_per_second)
@@ -111,7 +111,7 @@ pub struct Interface {
     pub name: Option<String>,
     /// Role of the interface.
     pub role: Role,
-    /// Centre of the primary channel, in MHz.
+    /// Centre frequency of the primary channel, in MHz.
     pub frequency: Option<u32>,
     /// Width of the channel, in MHz.
     pub width: Option<u32>,
@@ -119,21 +119,21 @@ pub struct Interface {
     pub stations: Vec<Station>,
 }
 
-/// True for a frequency in MHz at which the standards have channels.
+/// True for a frequency, in MHz, at which the standards have channels.
 pub const fn is_of_wifi(mhz: &u32) -> bool {
     matches!(*mhz, 2_400..=2_500 | 4_900..=7_200)
 }
 
-/// Returns the text of a scenario file made from an interface; `about`: its source.
+/// Returns the text of a scenario file made from an interface. `about`: where the interface comes from.
 ///
 /// # Errors
-/// The interface lacks required values.
+/// The interface does not have all required values.
 pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static str> {
     Ok(cell(interface, about)? + SERVER + TRAFFIC)
 }
 
-/// Like [`scenario`], but returns only the cell: access point and stations. Errors: the interface lacks required
-/// values.
+/// As [`scenario`], but returns only the cell: access point and stations. Errors: the interface does not have all
+/// required values.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
         return Err("it belongs to no access point: only a network with an access point can be copied");
@@ -150,18 +150,18 @@ pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'stati
 }
 
 impl Interface {
-    /// Number of stations without a bitrate that shows their standard: idle ones.
+    /// Returns the number of idle stations: those without a bitrate that shows their standard.
     pub fn left_out(&self) -> usize {
         let old = self.stations.iter().filter(|station| station.older(self.is_low()).is_some());
         self.stations.len() - self.modes().count() - old.count()
     }
 
-    /// MCS and rate in bit/s of a neighbour of the newest generation, at these tenths of the fastest MCS.
+    /// Returns MCS and rate in bit/s of a neighbour of the newest generation, at these tenths of the fastest MCS.
     pub(crate) fn neighbour(&self, tenths: u8) -> (u8, f64) {
         let newest = self.modes().map(|mode| mode.generation).max().unwrap_or(Format::He);
         let streams = self.modes().map(|mode| mode.streams).max().unwrap_or(1);
         let width = self.modes().map(|mode| mode.width).max().unwrap_or(20);
-        // The highest MCS of 802.11ac is not in all widths.
+        // Not all widths have the highest MCS of 802.11ac.
         let mcs = limits(newest).1 * tenths / 10;
         let mode = Bitrate { generation: newest, mcs, streams, width, guard: GuardInterval::Long };
         (if newest == Format::Ht { 8 * (streams - 1) + mcs } else { mcs }, mode.rate())
@@ -172,13 +172,13 @@ impl Interface {
         self.frequency.is_some_and(|mhz| mhz < 4_000)
     }
 
-    /// Generation, width and streams of the stations for which they are known.
+    /// Returns generation, width and streams of those stations for which they are known.
     fn modes(&self) -> impl Iterator<Item = Bitrate> {
         self.stations.iter().filter_map(|station| station.mode(self.is_low()))
     }
 
-    /// The guard interval of most frames. A single generation has its own; 802.11ax has none below 0.8 us, and before
-    /// 802.11ax the short one counts only if all stations have it.
+    /// Returns the guard interval of most frames. With one generation it is that generation's; 802.11ax has none below
+    /// 0.8 us. Before 802.11ax the short one counts only if all stations have it.
     fn guard(&self, newest: Format) -> GuardInterval {
         use GuardInterval::{Double, Long, Quadruple, Short};
         if newest < Format::He {
@@ -186,13 +186,13 @@ impl Interface {
         }
         let frames = || self.stations.iter().flat_map(|station| [station.sent, station.received]).flatten();
         let count = |guard: GuardInterval| frames().filter(|it| it.generation == newest && it.guard == guard).count();
-        // Among equal counts the last wins.
+        // If counts are equal, the last one is taken.
         [Quadruple, Double, Long].into_iter().max_by_key(|&guard| count(guard)).unwrap_or_default()
     }
 }
 
 impl Station {
-    /// Standard and rate of a station that was sent data in an older format and has used no newer format.
+    /// Returns standard and rate of a station that got data in an older format and has used no newer one.
     fn older(&self, low: bool) -> Option<(Standard, Rate)> {
         let rate = self.old.filter(|_| self.mode(low).is_none())?;
         let is_dsss = DsssRate::ALL.iter().any(|known| known.rate() == rate);
@@ -200,11 +200,11 @@ impl Station {
         Some((standard[usize::from(is_dsss)]?, rate))
     }
 
-    /// Generation, width and streams of a station: the largest that it has used in either direction.
+    /// Returns generation, width and streams of a station: the largest that it has used in either direction.
     fn mode(&self, low: bool) -> Option<Bitrate> {
         let (one, other) = (self.sent.or(self.received)?, self.received.or(self.sent)?);
         let newer = if other.generation > one.generation { other } else { one };
-        // Some cards send 802.11ac at 2.4 GHz, against the standard.
+        // Some cards send 802.11ac at 2.4 GHz, although the standard does not allow it.
         let is_foreign = low && newer.generation == Format::Vht;
         let generation = if is_foreign { Format::Ht } else { newer.generation };
         let (.., most, widest) = limits(generation);
@@ -218,10 +218,10 @@ impl Station {
     }
 }
 
-/// The line to a server.
+/// Keys of the line to a server.
 const SERVER: &str = "[[node]]\nname = \"server\"\nrole = \"wired\"\n\n[[wired]]\nbetween = [\"server\", \"ap\"]\n\
                       rate = \"1 Gb/s\"\ndelay = \"5 ms\"\nqueue.limit = 20000\n\n";
-/// Traffic under which the queues of the access point are compared.
+/// Traffic with which the queues of the access point are compared.
 const TRAFFIC: &str = include_str!("interface/traffic.toml");
 
 fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Result {
@@ -267,11 +267,11 @@ fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Res
         }
         let Some(own) = own else { continue };
         let Bitrate { generation, streams, width, .. } = own;
-        // A station lists its access point, to which it sends upwards.
+        // A station's list has its access point, to which the station sends upwards.
         let ways = if interface.role == Role::Station { [received, sent] } else { [sent, received] };
         let [down, up] = ways.map(|bitrate| bitrate.map(|bitrate| index(bitrate, own)));
         writeln!(text, "standard = \"{}\"\nchannel_width = \"{width} MHz\"", limits(generation).0)?;
-        // An MCS of 802.11n counts the streams.
+        // The MCS of 802.11n counts the streams.
         if generation > Format::Ht {
             writeln!(text, "streams = {streams}")?;
         }
@@ -286,8 +286,8 @@ fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Res
     Ok(())
 }
 
-/// MCS index with which a station with the streams and width of `own` is about as fast as at this bitrate, and no
-/// faster, because a node has one number of streams and one width.
+/// Returns the MCS index with which a station with the streams and the width of `own` is about as fast as at this
+/// bitrate, but not faster. A node has only one number of streams and one width.
 fn index(bitrate: Bitrate, own: Bitrate) -> u8 {
     let slower = (0..=limits(own.generation).1).rev().map(|mcs| Bitrate { mcs, ..own });
     let mode = slower.filter(|mode| mode.exists()).find(|mode| mode.bits() <= bitrate.bits());

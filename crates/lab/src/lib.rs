@@ -1,6 +1,6 @@
 //! The lab: runs experiments, keeps their results, and reads recordings.
 //!
-//! This crate has what crate `experiment` must not have: files, threads and clocks. No model of a network is here.
+//! This crate has what the crate `experiment` must not have: files, threads and clocks. It has no model of a network.
 
 pub mod capture;
 pub mod charts;

@@ -1,14 +1,14 @@
-//! Settings of a live queue: the keys of a scenario's `[queue]`, from arguments.
+//! Settings of a live queue, given as arguments: the keys of a scenario's `[queue]`.
 
 use control::Name;
 use queue::Settings;
 use toml::{Table, Value};
 
-/// Returns the settings that `sets` make, each `KEY=VALUE` with a key of `[queue]`: `adth.target_delay=50 ms`. `queue.`
-/// may precede a key, as in a scenario's `--set`.
+/// Returns the settings that `sets` give. Each is `KEY=VALUE` with a key of `[queue]`, such as
+/// `adth.target_delay=50 ms`. `queue.` may precede a key, as in `--set` for a scenario.
 ///
 /// # Errors
-/// The first argument that is not a key with a value, or the fault of the settings as a whole.
+/// Names the first argument that is not a key with a value, or says what is wrong with the settings as a whole.
 pub fn settings(sets: &[String]) -> Result<Settings, String> {
     let mut root = Table::new();
     for set in sets {
@@ -22,12 +22,12 @@ pub fn settings(sets: &[String]) -> Result<Settings, String> {
     Value::Table(root).try_into().map_err(|error: toml::de::Error| error.message().trim().to_owned())
 }
 
-/// Returns the key of `[queue]` for a controller's target delay; `None` if the controller has none.
+/// Returns the key of `[queue]` for a controller's target delay; `None` if the controller has no target.
 pub fn target_key(controller: Name) -> Option<String> {
     controller.target().map(|key| format!("{controller}.{key}"))
 }
 
-/// Reads a value as TOML; any other text counts as a string, without its quotes.
+/// Reads a value as TOML. Any other text counts as a string without its quotes.
 fn value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
     parsed.unwrap_or_else(|| Value::String(text.trim().to_owned()))

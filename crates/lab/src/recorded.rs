@@ -1,9 +1,9 @@
-//! Turns a recording of a live queue into a scenario: a link as fast as the measured one, and the offered load.
+//! Turns a recording of a live queue into a scenario that has a link as fast as the measured one, and the offered load.
 //!
-//! - *Link*: a packet takes the service time that was measured in the interval of its transmission, or the time between
-//!   departures if service times were never measured. An interval without either time, for example without
-//!   transmissions, keeps the last value.
-//! - *Load*: each interval has as many packets as arrived, evenly spaced. All have the recording's mean length.
+//! - *Link*: a packet takes the service time that was measured in the interval in which it is sent. If service times
+//!   were never measured, it takes the time between departures. An interval with neither, such as one in which nothing
+//!   was sent, keeps the last value.
+//! - *Load*: each interval has as many packets as arrived in it, evenly spaced. All have the recording's mean length.
 
 use control::{AnyController, Controller as _, Heard, Limit, Name, Parameters, Reads, Stat};
 use std::fmt;
@@ -13,29 +13,29 @@ use units::{Bytes, Duration, Rate, refuse_if};
 /// An interval of a recording.
 pub type Decision = control::Decision<Vec<Heard>>;
 
-/// Headers of IP and UDP, which a flow's packets have in addition to their payload.
+/// Length of the IP and UDP headers, which a flow's packets have in addition to their payload.
 const HEADERS: u64 = 28;
-/// The longest payload of a flow, see the scenario's reference.
+/// Longest payload that a flow of a scenario can have.
 const MOST_PAYLOAD: u64 = 2_268;
-/// Payload that replaces a size which a scenario cannot have, such as the size of packets that a card segments (GSO).
+/// Payload that replaces one that a scenario cannot have, such as that of packets that a card segments (GSO).
 const USUAL_PAYLOAD: u64 = 1_472;
 
 /// Largest number of intervals, so that the file stays small enough to be read.
 const MOST: usize = 100_000;
-/// Number of values of the time series over the whole recording.
+/// Number of values of each time series over the whole recording.
 const SERIES: u64 = 500;
 
-/// A part of the recording during which a value was constant.
+/// A part of the recording in which a value is constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
     from: Duration,
     rate: Rate,
 }
 
-/// Returns the text of a scenario file made from a recording called `of`.
+/// Returns the text of a scenario file made from the recording `of`.
 ///
 /// # Errors
-/// The recording lacks required values.
+/// The recording does not have all required values.
 pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     let last = recording.last().ok_or("it holds no interval")?;
     if recording.len() > MOST {
@@ -54,7 +54,7 @@ pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     Ok(text(&Copy { of, duration: last.at, payload, cut, link: &link, load: &load, limit }))
 }
 
-/// The contents of the file.
+/// What goes into the file.
 struct Copy<'c> {
     of: &'c str,
     duration: Duration,
@@ -66,7 +66,7 @@ struct Copy<'c> {
     limit: Limit,
 }
 
-/// Returns the mean payload of the arrived packets, and whether this payload had to be changed.
+/// Returns the mean payload of the packets that arrived, and whether it had to be changed.
 fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
     let (mut packets, mut bytes) = (0_u128, 0_u128);
     for arrived in recording.iter().map(|decision| decision.seen.arrived) {
@@ -79,7 +79,7 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
     Ok(if fits { (Bytes::new(mean - HEADERS), false) } else { (Bytes::new(USUAL_PAYLOAD), true) })
 }
 
-/// Returns the link's rates, at which a packet takes the measured time.
+/// Returns the rates of the link at which a packet takes the measured time.
 fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static str> {
     let bits = u128::from(payload.bits() + 8 * HEADERS) * 1_000_000_000;
     let some = |stat: Stat| (stat.n > 0 && !stat.mean.is_zero()).then_some(stat.mean);
@@ -88,7 +88,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
     for decision in recording {
         let stat = if served { decision.seen.service } else { decision.seen.departure_gap };
         let Some(time) = some(stat) else { continue };
-        // The largest whole rate in bit/s at which a packet is not faster than measured.
+        // This is the largest whole rate in bit/s at which a packet is not faster than measured.
         let rate = Rate::bps(u64::try_from((bits / u128::from(time.as_nanos())).max(1)).unwrap_or(u64::MAX));
         let from = if parts.is_empty() { Duration::ZERO } else { begin(decision) };
         if parts.last().is_none_or(|last| last.rate != rate) {
@@ -99,7 +99,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
     Ok(parts)
 }
 
-/// Returns the payload rates at which each interval has the number of packets that arrived.
+/// Returns the payload rates with which each interval has the number of packets that arrived in it.
 fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut end = Duration::ZERO;
@@ -110,7 +110,7 @@ fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
     };
     for decision in recording {
         let from = begin(decision).max(end);
-        // The time between is unknown; a scenario begins at zero.
+        // Nothing is known of the time between; a scenario begins at zero.
         if from > end {
             add(end, Rate::bps(0));
         }
@@ -159,7 +159,7 @@ fn text(copy: &Copy) -> String {
     text
 }
 
-/// False for a controller that needs a radio or transmission levels, which a wired link lacks.
+/// False for a controller that needs a radio or transmission levels: a wired link has neither.
 fn works_on_a_wire(name: Name) -> bool {
     let built = AnyController::new(name, &Parameters::default(), &Limit::Packets(1).into());
     built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES).and(Reads::LEVELS)))
@@ -167,7 +167,7 @@ fn works_on_a_wire(name: Name) -> bool {
 
 const CHARTS: &str = include_str!("recorded/charts.toml");
 
-/// Returns the variations and charts of the scenario.
+/// Returns the keys for the scenario's variations and charts.
 fn pictures(duration: Duration) -> String {
     let controllers: Vec<&str> =
         Name::ALL.iter().filter(|name| works_on_a_wire(**name)).map(|name| name.as_str()).collect();
@@ -176,7 +176,7 @@ fn pictures(duration: Duration) -> String {
     text + CHARTS
 }
 
-/// The parts after the first, as values of the key `at` of a link or a flow.
+/// The parts after the first one, as values of the key `at` of a link or flow.
 struct Steps<'s>(&'s [Part]);
 
 impl fmt::Display for Steps<'_> {

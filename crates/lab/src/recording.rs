@@ -1,4 +1,4 @@
-//! Recordings: the intervals of a queue and a controller's decisions, one JSON object per line.
+//! Recordings: the intervals of a queue with the controller's decisions, one JSON object per line.
 
 use crate::Error;
 use crate::recorded::Decision;
@@ -9,27 +9,27 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// Largest length of a line, in bytes. An interval names its neighbours, at most some hundreds.
+/// Largest length of a line, in bytes. An interval contains its neighbours' notes, at most some hundreds.
 const LONGEST_LINE: u64 = 1 << 20;
-/// Largest number of lines: six days of intervals of 100 ms, which fill some gigabytes of memory.
+/// Largest number of lines: six days of intervals of 100 ms. They take some gigabytes of memory.
 const MOST_LINES: usize = 5_000_000;
 
-/// Start of a line with readings of a radio, between the intervals of a queue.
+/// Start of a line with readings of a radio. Such lines lie between the intervals of a queue.
 const AIR: &[u8] = b"{\"air\":";
 
-/// The contents of a file.
+/// What was read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// The recording's intervals with the limits that the controller then set, in order of time.
+    /// The recording's intervals, each with the limit that the controller then set, in order of time.
     pub decisions: Vec<Decision>,
-    /// The number of the last line, counted from 1, if a full disk or a crash cut the line off. It is left out.
+    /// Number of the last line, from 1, if a full disk or a crash has cut it off. The line is left out.
     pub cut: Option<usize>,
 }
 
 /// Reads a file with a recording of at least one interval.
 ///
 /// # Errors
-/// The recording cannot be read, or holds no interval.
+/// The recording cannot be read, or it has no interval.
 pub fn open(path: &Path) -> Result<Recording, Error> {
     let name = path.display().to_string();
     match File::open(path) {
@@ -41,7 +41,7 @@ pub fn open(path: &Path) -> Result<Recording, Error> {
 /// Reads a recording of at least one interval, which is called `name` in messages.
 ///
 /// # Errors
-/// The file is no recording, or holds no interval.
+/// The file is no recording, or it has no interval.
 pub fn read_all(name: &str, recording: impl BufRead) -> Result<Recording, Error> {
     let recording = read(recording).map_err(|why| Error::Wrong(format!("{name}: {why}")))?;
     if recording.decisions.is_empty() { Err(Error::Wrong(format!("{name} holds no interval"))) } else { Ok(recording) }
@@ -55,7 +55,7 @@ pub fn cut_off(name: &str, line: usize) -> String {
 /// Reads a recording. Empty lines, readings of a radio, and a last line that was cut off are skipped.
 ///
 /// # Errors
-/// The first other line that is not an interval.
+/// The first line that is neither an interval nor one of these.
 pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
     let (mut decisions, mut text) = (Vec::new(), Vec::new());
     for line in 1.. {
@@ -73,7 +73,7 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
             Ok(_) => {}
             Err(error) => return refused(&format_args!("cannot be read: {error}")),
         }
-        // The radio's readings are for a forecast.
+        // The radio's readings serve forecasts.
         if text.trim_ascii().is_empty() || text.starts_with(AIR) {
             continue;
         }
@@ -93,11 +93,11 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
     Ok(Recording { decisions, cut: None })
 }
 
-/// Replays a recording, called `name` in messages, into the controller of `settings`. Returns the controller as it was
-/// built, and its decisions.
+/// Gives a recording, called `name` in messages, to the controller of `settings` again. Returns the controller as it
+/// was built, and its decisions.
 ///
 /// # Errors
-/// The settings are wrong, or the controller needs a quantity that was not recorded.
+/// The settings are wrong, or the controller needs what was not recorded.
 pub fn replay(
     name: &str,
     recording: &[Decision],
@@ -122,7 +122,7 @@ pub fn replay(
 }
 
 /// Returns the decisions of `controller` for the intervals of a recording. The recorded queue does not react: later
-/// intervals do not show the effect of another limit.
+/// intervals do not show what another limit would do.
 pub fn decide(recording: &[Decision], controller: &mut AnyController) -> Vec<Decision> {
     let one = |recorded: &Decision| {
         if let Some(limit) = recorded.begin_from {

@@ -1,35 +1,35 @@
-//! One run of one network, and the time that the run takes.
+//! One run of one network, and the time that it takes.
 
 use experiment::watch::{Timed, Watch};
 use sim::config::Network;
 use sim::trace::TraceEvent;
 use std::io;
 
-/// A receiver of every event of a run.
+/// Gets every event of a run.
 pub(crate) trait Observer {
     /// Takes the events since the last call.
     ///
     /// # Errors
-    /// If the events cannot be written.
+    /// The events cannot be written.
     fn see(&mut self, events: &[TraceEvent]) -> io::Result<()>;
 
-    /// Ends the record of a run that is over or was stopped.
+    /// Completes the record of a run that has ended or was stopped.
     ///
     /// # Errors
-    /// If the last events cannot be written.
+    /// The last events cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 }
 
 /// Runs `network` with `seed` to its end; `None` if the watcher stopped the run.
 ///
 /// # Errors
-/// The reason why the network cannot be built, or a fault of a discipline that the program registered.
+/// The network cannot be built; the error says why. Or a discipline that the program registered has failed.
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
     let begun = (wall_clock(), thread_time());
     to_end(sim::World::new(network, seed)?, watch, begun, |world| sim::sound(world))
 }
 
-/// Runs a world that started at `begun` to its end by short advances, reports the progress to the watcher, and calls
+/// Runs a world, which started at `begun`, to its end in short advances. Reports the progress to the watcher and calls
 /// `each` after each advance. `None` if the watcher stopped the run.
 fn to_end<E>(
     mut world: sim::World,
@@ -51,8 +51,8 @@ fn to_end<E>(
     Ok(world.finished().then(|| timed(world.finish())))
 }
 
-/// Runs `world` to its end as [`run`] does, and passes all events at the watched nodes to `observer`. Errors: the
-/// observer's error.
+/// Runs `world` to its end as [`run`] does, and gives all events at the watched nodes to `observer`. Errors: those of
+/// the observer.
 pub(crate) fn observed(world: sim::World, watch: &dyn Watch, observer: &mut dyn Observer) -> io::Result<Option<Timed>> {
     let see = |world: &mut sim::World| {
         sim::sound(world).map_err(io::Error::other)?;
@@ -63,14 +63,14 @@ pub(crate) fn observed(world: sim::World, watch: &dyn Watch, observer: &mut dyn 
     Ok(timed)
 }
 
-/// Runs `network` with `seed` to its end. `decide` replaces the controllers of the queues that `steered` returns with
-/// their intervals, and gets a queue's index in this list. `None` if the watcher stopped the run.
+/// Runs `network` with `seed` to its end. `steered` returns queues with their intervals. `decide` replaces the
+/// controllers of these queues and gets a queue's index in the list. `None` if the watcher stopped the run.
 ///
 /// # Panics
 /// Never.
 ///
 /// # Errors
-/// The reason why the network cannot be built or steered, or the error of `decide`.
+/// The network cannot be built or steered, or `decide` fails.
 pub fn steered<E: From<sim::BuildError>>(
     network: &Network,
     seed: u64,
@@ -100,14 +100,14 @@ fn wall_clock() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Returns the processor time of this thread so far.
+/// Returns the processor time that this thread has used.
 #[cfg(unix)]
 fn thread_time() -> std::time::Duration {
     use rustix::time::{ClockId, clock_gettime};
     std::time::Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("this clock begins at zero")
 }
 
-/// Returns the time since the first call, on systems without a clock for a thread's processor time.
+/// Returns the time since the first call, for systems without a clock of a thread's processor time.
 #[cfg(not(unix))]
 fn thread_time() -> std::time::Duration {
     static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

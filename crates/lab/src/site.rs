@@ -1,14 +1,14 @@
-//! Turns a list of access points and stations with their positions, as CSV or GeoJSON, into a scenario.
+//! Turns a list of access points and stations with their positions, in CSV or GeoJSON, into a scenario.
 //!
-//! A column of CSV, or a property of GeoJSON, is a key of `[[node]]`. Positions are `x`, `y` and perhaps `z` in metres
-//! or `lat` and `lon` in degrees; GeoJSON (RFC 7946) has points in degrees.
+//! Each column of CSV or property of GeoJSON is a key of `[[node]]`. Positions are `x`, `y` and perhaps `z` in metres,
+//! or `lat` and `lon` in degrees. Points of GeoJSON (RFC 7946) are in degrees.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-/// Metres of a degree of latitude, on a sphere with the earth's mean radius.
+/// Length of a degree of latitude in metres, on a sphere with the earth's mean radius.
 const DEGREE: f64 = 6_371_008.8 * std::f64::consts::PI / 180.0;
-/// Radio and traffic, which a list does not have.
+/// Radio and traffic of the scenario, which no list has.
 const NETWORK: &str = include_str!("site/network.toml");
 const COMPARISON: &str = r#"[vary]
 seeds = 3
@@ -26,7 +26,7 @@ cell = [
 ]
 "#;
 
-/// A node, with its position in metres, or in degrees east, degrees north and metres.
+/// A node with its position, in metres, or in degrees east, degrees north and metres.
 struct Node {
     keys: Table,
     at: [f64; 3],
@@ -44,10 +44,10 @@ fn is_json(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// Returns the text of a scenario with the nodes of a list; `about`: its source.
+/// Returns the text of a scenario with the nodes of a list. `about`: where the list comes from.
 ///
 /// # Errors
-/// The node that is wrong, and why.
+/// Names the node that is wrong, and says why.
 pub fn scenario(text: &str, about: &str) -> Result<String, String> {
     let mut nodes = if is_json(text) { of_geojson(text)? } else { of_csv(text)? };
     let points: Vec<(Value, [f64; 3])> =
@@ -98,7 +98,7 @@ fn of_csv(text: &str) -> Result<Vec<Node>, String> {
                 "y" | "lat" => 1,
                 "z" => 2,
                 _ => {
-                    // Numbers and truth values are as in TOML; all else is text.
+                    // Numbers and truth values are as in TOML. Any other value is text.
                     let value: Result<Value, _> = text.parse();
                     let value = value.ok().filter(|value| value.is_integer() || value.is_float() || value.is_bool());
                     keys.insert(name.to_owned(), value.unwrap_or_else(|| text.into()));
@@ -132,7 +132,7 @@ fn of_geojson(text: &str) -> Result<Vec<Node>, String> {
     Ok(nodes)
 }
 
-/// Checks name, role and position, which a list must have; `sluice check` knows the other keys.
+/// Checks the name, role and position that each node must have. `sluice check` knows the other keys.
 fn node(mut keys: Table, at: [f64; 3]) -> Result<Node, String> {
     if keys.get("name").and_then(Value::as_str).is_none_or(str::is_empty) {
         return Err("a node needs a `name` that is text".to_owned());
@@ -152,7 +152,7 @@ fn node(mut keys: Table, at: [f64; 3]) -> Result<Node, String> {
     Ok(Node { keys, at, is_access_point })
 }
 
-/// Turns degrees into metres from the south-western corner of all nodes, on the plane that touches the earth there.
+/// Turns degrees into metres from the south-western corner of all nodes, on the plane tangent to the earth there.
 fn flatten(nodes: &mut [Node]) {
     let least = |axis: usize, nodes: &[Node]| nodes.iter().map(|node| node.at[axis]).fold(f64::INFINITY, f64::min);
     let (west, south) = (least(0, nodes), least(1, nodes));

@@ -1,9 +1,9 @@
-//! A study's folder. Each run is stored when it finishes, so that an interrupted sweep can continue.
+//! The folder of a study. Each run is stored when it finishes, so that an interrupted sweep can continue.
 //!
-//! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish. The other files are written when all runs are
-//! finished: `results.jsonl` (one run per line), `flows.csv`, `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`,
-//! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears completely
-//! or not at all: it is written under a temporary name and then renamed.
+//! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish. After all runs follow `results.jsonl` (one
+//! run per line), `flows.csv`, `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`, `tables.csv`, `series/CASE.csv`,
+//! `claims.json`, `scenario.toml` and `manifest.json`. Every file appears completely or not at all: it is written under
+//! a temporary name and then renamed.
 
 use crate::Error;
 use experiment::csv;
@@ -17,13 +17,13 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Largest size of a file of a study, in bytes: a series has 20 million values at most.
+/// Largest size of a study's file, in bytes. A series has at most 20 million values.
 const LARGEST: u64 = 1 << 30;
 
-/// Refuses a folder with results of these experiments, which cannot be mixed with new results.
+/// Refuses a folder that has results of these experiments: they cannot be mixed with new ones.
 ///
 /// # Errors
-/// The folder has results of these experiments.
+/// The folder has results of one of these experiments.
 pub fn untaken(folder: &Path, of: &[String]) -> Result<(), Error> {
     if of.is_empty() {
         return Ok(());
@@ -32,22 +32,22 @@ pub fn untaken(folder: &Path, of: &[String]) -> Result<(), Error> {
     Err(Error::Wrong(format!("{} holds results of {ids}; name another folder with --out", folder.display())))
 }
 
-/// The folder in which a study's runs are kept, so that an interrupted sweep can continue.
+/// The folder that keeps a study's runs, so that an interrupted sweep can continue.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
 }
 
-/// The description of a study, without its runs and verdicts.
+/// Description of a study, without its runs and verdicts.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest<'s> {
     #[serde(flatten)]
     study: Cow<'s, Study>,
-    /// The keys of the runs, by case and seed.
+    /// Keys of the runs, in order of case and seed.
     runs: Cow<'s, [String]>,
 }
 
-/// The part of a manifest or run that contains the experiment's id in every version of Sluice.
+/// The part of a manifest or run in which every version of Sluice stores the experiment's id.
 #[derive(Deserialize)]
 struct Owner {
     #[serde(alias = "scenario")]
@@ -58,10 +58,10 @@ impl Store {
     /// Creates the folder of the experiment `id` if it is missing, and checks that it can be written to.
     ///
     /// # Errors
-    /// If the folder cannot be used, or holds results of other experiments.
+    /// The folder cannot be used, or has results of other experiments.
     pub fn create(folder: &Path, id: &str) -> Result<Self, Error> {
         let of: Vec<String> = owners(folder).into_iter().filter(|owner| owner != id).collect();
-        // The folder of several experiments has their folders in it.
+        // A folder for several experiments has one folder for each.
         let below: Vec<String> = folders(folder).iter().flat_map(|folder| owners(folder)).collect();
         untaken(folder, &of).and_then(|()| untaken(folder, &below))?;
         for part in ["runs", "runs/series", "series"] {
@@ -74,7 +74,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns a stored run, if it is complete; with its series if `series` is set.
+    /// Returns a stored run if it is complete; with its series if `series` is true.
     pub(crate) fn run(&self, key: &str, series: bool) -> Option<Run> {
         let mut run: Run = read_json(&self.run_path(key)).ok()?;
         if series {
@@ -83,7 +83,7 @@ impl Store {
         Some(run)
     }
 
-    /// Keeps a finished run. The run's series is written first, so that every run in the folder has its series.
+    /// Keeps a finished run. Its series is written first, so that every run in the folder has its series.
     pub(crate) fn keep(&self, key: &str, run: &mut Run) -> Result<(), Error> {
         let series = run.outcome.series.take();
         if let Some(series) = &series {
@@ -94,10 +94,10 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the files made from all runs; `keys` are those of the study's runs.
+    /// Writes the files that are made from all runs. `keys`: those of the study's runs.
     ///
     /// # Errors
-    /// When the folder cannot be written to; earlier files stay complete.
+    /// The folder cannot be written to. Earlier files stay complete.
     pub fn finish(&self, study: &Study, keys: &[String]) -> Result<(), Error> {
         let mut lines = Vec::new();
         for run in &study.runs {
@@ -116,11 +116,11 @@ impl Store {
         self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;
         self.write("scenario.toml", study.alone.as_bytes())?;
-        // Last, because a folder with a manifest is a finished study.
+        // This file comes last: a folder with a manifest is a finished study.
         self.write("manifest.json", &json(&manifest))
     }
 
-    /// Writes the time series as tables, each under the name of its case; tables of an earlier command are removed.
+    /// Writes the time series as tables named after their cases. Tables of an earlier command are removed.
     fn write_series(&self, study: &Study) -> Result<(), Error> {
         let folder = self.folder.join("series");
         let of_case =
@@ -129,7 +129,7 @@ impl Store {
         for (number, run, series) in of_case {
             let name = csv::file_name(&study.axes, &run.case, run.seed);
             let path = folder.join(format!("{name}.csv"));
-            // Labels may differ only in characters that file names do not have.
+            // Labels may differ only in characters that file names cannot have.
             let path = if written.contains(&path) { folder.join(format!("{name}_{number}.csv")) } else { path };
             write_whole(&path, csv::series(series).as_bytes())?;
             written.insert(path);
@@ -142,10 +142,10 @@ impl Store {
         Ok(())
     }
 
-    /// Reads a finished study back.
+    /// Reads a finished study.
     ///
     /// # Errors
-    /// When the folder holds no study, or one of its files is missing or damaged.
+    /// The folder has no study, or one of its files is missing or damaged.
     pub fn load(folder: &Path) -> Result<Study, Error> {
         let store = Self { folder: folder.to_owned() };
         let manifest = described(folder)?;
@@ -169,11 +169,10 @@ impl Store {
         Ok(study)
     }
 
-    /// Reads the description of a finished study and its verdicts, without its runs: its id, the command that made it,
-    /// and the verdicts.
+    /// Reads a finished study without its runs. Returns its id, the command that made it, and the verdicts.
     ///
     /// # Errors
-    /// When the folder holds no study, or one of its files is missing or damaged.
+    /// The folder has no study, or one of its files is missing or damaged.
     pub fn verdicts(folder: &Path) -> Result<(String, String, Vec<Verdict>), Error> {
         let Study { id, command, .. } = described(folder)?.study.into_owned();
         Ok((id, command, read_json(&folder.join("claims.json"))?))
@@ -206,7 +205,7 @@ pub fn owners(folder: &Path) -> Vec<String> {
     ids
 }
 
-/// True for a folder that keeps the runs of an experiment, finished or not.
+/// True for a folder that keeps runs of an experiment, finished or not.
 pub fn keeps_runs(folder: &Path) -> bool {
     folder.join("runs").join("series").is_dir()
 }
@@ -216,7 +215,7 @@ pub fn holds_study(folder: &Path) -> bool {
     folder.join("manifest.json").is_file()
 }
 
-/// Returns the folders in `folder` that hold a finished study, by name.
+/// Returns the folders in `folder` that have a finished study, in order of name.
 pub fn folders(folder: &Path) -> Vec<PathBuf> {
     let mut found = entries(folder);
     found.retain(|path| holds_study(path));
@@ -224,7 +223,7 @@ pub fn folders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the entries of a folder; none if it cannot be read or is no folder.
+/// Returns the entries of a folder; empty if it cannot be read or is no folder.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
@@ -232,17 +231,17 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 /// Makes a missing folder, and missing folders above it.
 ///
 /// # Errors
-/// When the system refuses.
+/// The system refuses.
 pub fn make_folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|error| Error::write(path, error))
 }
 
-/// Writes a file under a temporary name and renames it, so that a full disk or an interrupt leaves no partial file.
+/// Writes a file under a temporary name and then renames it. So a full disk or an interrupt leaves no partial file.
 ///
 /// # Errors
-/// When the system refuses.
+/// The system refuses.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    // A device or a pipe takes the bytes; a file must not take its place.
+    // If a device or a pipe is there, it gets the bytes and is not replaced by a file.
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return fs::write(path, bytes).map_err(|error| Error::write(path, error));
     }
@@ -251,16 +250,16 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()))
         .and_then(|()| fs::rename(&beside, path));
     written.map_err(|error| {
-        // The half-written file is of no use, so a failure to remove it is ignored.
+        // The partial file is of no use, so it does not matter if it cannot be removed.
         let _ = fs::remove_file(&beside);
         Error::write(path, error)
     })
 }
 
-/// True if [`write_whole`] can write a file there, without changing the file's content.
+/// Checks that [`write_whole`] can write a file there, without a change of the file's content.
 ///
 /// # Errors
-/// When the system refuses.
+/// The system refuses.
 pub fn check_place(path: &Path) -> Result<(), Error> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(Error::write(path, std::io::ErrorKind::IsADirectory.into())),
@@ -286,7 +285,7 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("results have string keys only")
 }
 
-/// Reads the bytes of a file of the folder; the file may be a link to an endless device.
+/// Reads the bytes of a file in the folder, up to a limit: it may be a link to an endless device.
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;

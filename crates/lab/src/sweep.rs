@@ -1,4 +1,4 @@
-//! Sweeps: every case of a scenario with every seed, on all cores, stored run by run.
+//! Sweeps: every case of a scenario with every seed, on all cores. Each run is stored.
 
 use crate::capture::{self, Filter, Wanted};
 use crate::store::Store;
@@ -13,10 +13,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Seeds of a quick reproduction: with two seeds the interval is three times as wide, and confirms almost no claim.
+/// Number of seeds of a quick reproduction. With two, intervals are three times as wide and confirm almost no claim.
 pub const QUICK_SEEDS: usize = 3;
 
-/// Reasons why a sweep did not finish.
+/// Why a sweep did not finish.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum SweepError {
@@ -28,7 +28,7 @@ pub enum SweepError {
     /// A network could not be built.
     #[error(transparent)]
     Build(#[from] sim::BuildError),
-    /// The controllers of a baseline failed.
+    /// A controller of a baseline failed.
     #[error(transparent)]
     Outside(Fault),
     #[error("cannot start {threads} threads: {reason}")]
@@ -38,31 +38,31 @@ pub enum SweepError {
 /// Settings of a sweep.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Number of threads; 0: one per core. Results do not depend on the number.
+    /// Number of threads; 0: one per core. It does not affect the results.
     pub threads: usize,
-    /// Identity of this build of Sluice: a run that another build stored is made again.
+    /// Identifies this build of Sluice. A run that another build has stored is made again.
     pub build: String,
-    /// The command that makes these runs again.
+    /// Command that makes these runs again.
     pub command: String,
-    /// Events to write, except for those of baselines; with events, every run is made again.
+    /// Which events to write; baselines write none. With events, every run is made again.
     pub traces: Option<Traces>,
 }
 
-/// The files of events of a sweep.
+/// The files with the events of a sweep.
 #[derive(Clone, Debug)]
 pub struct Traces {
-    /// The folder, with one file per run, named by the run's case and seed.
+    /// Folder with one file per run. The run's case and seed form its name.
     pub folder: PathBuf,
-    /// The nodes; all if empty.
+    /// Names of the nodes; all nodes if empty.
     pub nodes: Vec<String>,
-    /// The filter of the events.
+    /// Which events to write.
     pub filter: Filter,
 }
 
-/// Makes the runs that `store` lacks, stores them, and rules on the claims.
+/// Makes the runs that `store` does not have, stores them, and judges the claims.
 ///
 /// # Errors
-/// When the watcher stops the sweep or results cannot be stored; runs that finished before stay in the store.
+/// The watcher stops the sweep, or results cannot be stored. Runs that have finished stay in the store.
 pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn Watch) -> Result<Study, SweepError> {
     let jobs = jobs::jobs(scenario, &settings.build);
     let finished = AtomicUsize::new(0);
@@ -87,11 +87,11 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     Ok(study)
 }
 
-/// Stores an emulation, the only run of a scenario [without variations](Scenario::without_variations), with the
-/// verdicts on its claims, as [`run()`] stores a simulated run; the two are never confused.
+/// Stores an emulation with the verdicts on its claims, as [`run()`] stores a simulated run. It is the only run of a
+/// scenario [without variations](Scenario::without_variations), and is never confused with a simulated one.
 ///
 /// # Errors
-/// When the emulation cannot be stored.
+/// The emulation cannot be stored.
 pub fn keep(
     scenario: &Scenario,
     store: &Store,
@@ -106,8 +106,8 @@ pub fn keep(
     Ok(study)
 }
 
-/// Returns a run from the store, or makes and stores a new one; `None` when stopped. A baseline's run is always new,
-/// because its controllers may have changed.
+/// Returns a run from the store, or makes and stores a new one; `None` if the watcher stopped. A baseline's run is
+/// always new, because its controllers may have changed.
 fn finish(
     scenario: &Scenario,
     job: &Job,
@@ -140,10 +140,10 @@ fn finish(
     Ok(Some(run))
 }
 
-/// Makes a new run and writes its events. The file gets its name when it is complete.
+/// Makes a new run and writes its events. The file gets its name after it is complete.
 fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, Error> {
     let name = csv::file_name(&scenario.axes, &job.case.labels, job.seed);
-    // Labels may differ only in characters that file names do not have.
+    // Labels may differ only in characters that file names cannot have.
     let alike = scenario.cases.iter().filter(|case| csv::file_name(&scenario.axes, &case.labels, job.seed) == name);
     let rank = alike.take_while(|case| case.labels != job.case.labels).count();
     let name = if rank == 0 { name } else { format!("{name}_{rank}") };

@@ -1,5 +1,5 @@
-//! ADTH's testbed on a real kernel: a scenario's plan for the guest of `tests/live`, and its claims on what was
-//! measured there, beside the simulated ones. `tests/live/testbed.py` calls both.
+//! ADTH's testbed on a real kernel. It prints a scenario's plan for the guest of `tests/live`, and judges the
+//! scenario's claims on what was measured there, beside simulated runs. `tests/live/testbed.py` calls both.
 //!
 //! `cargo run -p sluice-lab --example testbed -- plan SCENARIO SEEDS SECONDS [AXIS=LABEL|LABEL...]...`
 //! `cargo run -p sluice-lab --example testbed -- judge SCENARIO MEASURED SIMULATED`: files with one run per line
@@ -40,7 +40,7 @@ fn say(line: &serde_json::Value) {
     println!("{line}");
 }
 
-/// Prints a line for each run: the queues of the nodes in their order along the chain, and the flows.
+/// Prints a line for each run: the nodes' queues in their order along the chain, and the flows.
 fn plan(file: &str, seeds: u64, seconds: u64, chosen: &[&str]) -> Result<(), Box<dyn Error>> {
     let scenario = load(file)?;
     let chosen: Vec<(&str, Vec<&str>)> = chosen
@@ -101,7 +101,7 @@ fn entry(id: &str, case: &Case, seed: u64, seconds: u64) -> Result<serde_json::V
     Ok(json!({ "scenario": id, "case": case.labels, "seed": seed, "seconds": seconds, "nodes": nodes, "flows": flows }))
 }
 
-/// A run as the guest reports it.
+/// A run, as the guest reports it.
 #[derive(Deserialize)]
 struct Measured {
     scenario: String,
@@ -139,7 +139,7 @@ struct MeasuredNode {
 }
 
 impl Measured {
-    /// Converts the run to the form of a simulated one. Values not measured are zero; no claim of it uses them.
+    /// Converts the run to the form of a simulated one. Values that were not measured are zero; no claim uses them.
     fn run(self) -> Run {
         let ratio = |part: u64, all: u64| if all == 0 { 0.0 } else { part as f64 / all as f64 };
         let sum = |of: fn(&MeasuredFlow) -> u64| self.flows.iter().map(of).sum::<u64>();
@@ -195,8 +195,8 @@ impl MeasuredNode {
     }
 }
 
-/// Prints a line for each claim that these runs decide: the verdict on what was measured, and on the simulated runs of
-/// the same cases.
+/// Prints a line for each claim that these runs decide: the verdict on the measured runs, and that on the simulated
+/// runs of the same cases.
 fn judge(file: &str, measured: &str, simulated: &str) -> Result<(), Box<dyn Error>> {
     let scenario = load(file)?;
     let measured: Vec<Run> = lines(measured)?
@@ -219,8 +219,8 @@ fn judge(file: &str, measured: &str, simulated: &str) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// Refuses runs with different offered loads, which cannot be compared. Measurement and simulation draw packet lengths
-/// separately, so that in a run of some seconds their packets differ by a few per cent.
+/// Refuses runs that cannot be compared because their offered loads differ. Measurement and simulation draw packet
+/// lengths separately, so the packets of a run of some seconds differ by a few per cent.
 fn is_offered_alike(measured: &Run, simulated: &Run) -> Result<(), String> {
     for (ours, theirs) in measured.outcome.flows.iter().zip(&simulated.outcome.flows) {
         let (here, there) = (ours.sent_packets, theirs.sent_packets);
@@ -237,8 +237,8 @@ struct Row<'a> {
     simulated: &'a Verdict,
 }
 
-/// Returns the verdicts on all claims by runs of these cases, or of all cases, and the cases. All have the seeds of the
-/// first.
+/// Returns the verdicts on all claims that runs of these cases (or of all cases) decide, and the cases. All of them
+/// have the seeds of the first.
 fn verdicts(
     scenario: &Scenario,
     runs: Vec<Run>,

@@ -1,4 +1,4 @@
-//! The addresses that nodes have in a capture. The simulator identifies nodes by index only.
+//! The addresses that nodes have in a capture. The simulator itself identifies nodes only by their index.
 
 use sim::trace::{DsrMessage, Frame, Owner, Packet, Protocol};
 
@@ -7,40 +7,40 @@ pub(super) type Mac = [u8; 6];
 pub(super) type Ip = [u8; 4];
 
 const EVERYBODY: Mac = [0xff; 6];
-/// The network's own address where there is no access point (an IBSS).
+/// Address of a network without an access point (an IBSS).
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
-/// The port of AODV (RFC 3561, section 12).
+/// UDP port of AODV (RFC 3561, section 12).
 const AODV: u16 = 654;
-/// The port of notes to neighbours, whose format is Sluice's own: the last registered port, which IANA keeps free.
+/// Port of notes to neighbours, whose format is Sluice's own: the last registered port, which IANA keeps free.
 const NOTES: u16 = 49_151;
-/// First port of flows: flow `i` uses this port plus `i`, at both ends or, for TCP, at its destination only.
+/// First port of flows. Flow `i` has this port plus `i`: at both ends or, with TCP, only at its destination.
 const FIRST_PORT: u16 = 10_000;
-/// The first port of TCP connections at their source (RFC 6335, section 6), and the number of such ports.
+/// First port of TCP connections at their source (RFC 6335, section 6), and number of such ports.
 const FIRST_EPHEMERAL: u16 = 49_152;
 const EPHEMERAL: u32 = 16_384;
 
 /// The addresses of a network's nodes and flows.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
-    /// The ends of every flow of the roster (`None`: broadcast), and the protocol of its packets.
+    /// For every flow, in the simulator's order, its ends (`None`: broadcast) and the protocol of its packets.
     pub(super) flows: Vec<(u32, Option<u32>, Protocol)>,
     pub(super) access_points: Vec<bool>,
-    /// The carrier frequency in MHz.
+    /// Carrier frequency in MHz.
     pub(super) channel: u16,
 }
 
-/// The three addresses of a data frame, and its To DS and From DS bits (IEEE 802.11-2016, table 9-26).
+/// Three addresses of a data frame, and its To DS and From DS bits (IEEE 802.11-2016, table 9-26).
 pub(super) struct Route {
     pub(super) addresses: [Mac; 3],
     pub(super) to_ds: bool,
     pub(super) from_ds: bool,
 }
 
-/// The ends and ports in a packet's headers.
+/// The addresses and ports in a packet's headers.
 pub(super) struct Ends {
     pub(super) from: Ip,
     pub(super) to: Ip,
-    /// Source and destination port; an echo has its identifier in both fields.
+    /// Source port and destination port. For an echo both are its identifier.
     pub(super) ports: [u16; 2],
     pub(super) protocol: Protocol,
 }
@@ -73,7 +73,7 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, otherwise those of the path.
+    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, those of the path for others.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         if let (Owner::Routing, Some(options)) = (packet.of, &packet.options) {
             let all = matches!(options.message, Some(DsrMessage::Request { .. }));

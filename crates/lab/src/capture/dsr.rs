@@ -12,10 +12,10 @@ const SOURCE_ROUTE: u8 = 96;
 const PAD_1: u8 = 224;
 /// Type of a route error: the node cannot be reached.
 const NODE_UNREACHABLE: u8 = 1;
-/// Next Header, flags, Payload Length.
+/// Length of Next Header, flags and Payload Length, in bytes.
 const FIXED: usize = 4;
 
-/// Length of the header of a packet that has a source route and no other option.
+/// Returns the length of the header of a packet that has a source route and no other option.
 pub(super) fn route_length(options: &DsrOptions) -> usize {
     FIXED + 4 + 4 * options.route.len().saturating_sub(2)
 }
@@ -56,7 +56,7 @@ pub(super) fn header(options: &DsrOptions, next: u8, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Writes the nodes between the ends, and the number of nodes still ahead.
+/// Writes the nodes between the ends, and the number of nodes that lie ahead.
 fn source_route(bytes: &mut Vec<u8>, options: &DsrOptions) {
     let nodes = &options.route;
     let between = nodes.get(1..nodes.len().saturating_sub(1)).unwrap_or_default();
@@ -71,7 +71,7 @@ fn error(bytes: &mut Vec<u8>, salvaged: u8, broken: (u32, u32), told: Option<u32
     option(bytes, ROUTE_ERROR, &[NODE_UNREACHABLE, salvaged & 0xf], nodes.iter().flatten());
 }
 
-/// Writes an option with this type, the resulting length, these bytes and these addresses.
+/// Writes an option: its type, the length that results, these bytes, and these nodes' addresses.
 fn option<'a>(bytes: &mut Vec<u8>, kind: u8, first: &[u8], nodes: impl IntoIterator<Item = &'a u32>) {
     let start = bytes.len();
     bytes.extend([kind, 0]);

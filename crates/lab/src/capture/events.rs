@@ -40,7 +40,7 @@ pub(super) struct Events<W> {
     names: Names,
 }
 
-/// Names of nodes and flows.
+/// The names of the nodes and the flows.
 #[derive(Debug)]
 struct Names {
     nodes: Vec<String>,
@@ -48,7 +48,7 @@ struct Names {
     flows: Vec<(String, bool)>,
 }
 
-/// An event as a line of the file: a JSON object.
+/// One event: a line of the file, which is a JSON object.
 #[derive(Default, Serialize)]
 struct Line<'e> {
     t_ns: u64,
@@ -68,7 +68,7 @@ struct Line<'e> {
     delay_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
-    /// Flow of an event that concerns the flow as a whole, not one of its packets.
+    /// Flow that an event concerns as a whole; events of single packets have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<&'e str>,
 }
@@ -102,7 +102,7 @@ struct PacketLine<'e> {
     packet: u64,
     flow: &'e str,
     bytes: u64,
-    /// True for a packet in the reverse direction.
+    /// True for a packet of the reverse direction.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     back: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -119,7 +119,7 @@ struct NoteLine<'e> {
     rate_bps: u64,
     backlog_packets: u64,
     backlog_bytes: u64,
-    /// Number of links that the packet reports.
+    /// Number of links that the note reports.
     links: usize,
 }
 
@@ -136,19 +136,19 @@ struct SegmentLine {
 }
 
 impl<W: Write> Events<W> {
-    /// Creates an event file of a network with these nodes and flows, in the order of the roster; each flow comes with
-    /// whether it answers another flow.
+    /// Creates an event file for a network with these nodes and flows, both in the simulator's order. The value with
+    /// each flow says whether it answers another flow.
     pub(super) fn new(to: W, nodes: Vec<String>, flows: Vec<(String, bool)>) -> Self {
         Self { to, names: Names { nodes, flows } }
     }
 
-    /// Writes an event, if the filter accepts it. Errors: when the event cannot be written.
+    /// Writes an event if the filter accepts it. Errors: the event cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, &self.names.line(event))?;
         self.to.write_all(b"\n")
     }
 
-    /// Writes out the buffer. Errors: when it cannot be written.
+    /// Writes out the buffer. Errors: it cannot be written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
@@ -244,7 +244,7 @@ impl Names {
         }
     }
 
-    /// Returns the name of a flow, and whether it answers another one.
+    /// Returns the name of a flow, and whether it answers another flow.
     fn flow(&self, flow: u32) -> (&str, bool) {
         self.flows.get(flow as usize).map_or(("*", false), |(name, back)| (name, *back))
     }

@@ -1,4 +1,4 @@
-//! The files of one run: a capture per node, the events, and the intervals of a queue.
+//! The files of one run: a capture for each node, the events, and the intervals of a queue.
 
 use super::filter::Sieve;
 use super::{Addresses, Capture, Events, Filter};
@@ -15,34 +15,34 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use units::Instant;
 
-/// The files to write for a run.
+/// Which files to write for a run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The folder of the captures, `NODE.pcap` each.
+    /// Folder of the captures; each is named `NODE.pcap`.
     pub pcap: Option<PathBuf>,
-    /// The file of the events.
+    /// File of the events.
     pub trace: Option<PathBuf>,
-    /// The events that go into `trace`.
+    /// Which events go into `trace`.
     pub filter: Filter,
-    /// The nodes; all if empty.
+    /// Names of the nodes; all nodes if empty.
     pub nodes: Vec<String>,
-    /// The file for the intervals of one queue at one of the nodes.
+    /// File for the intervals of one queue at one of the nodes.
     pub intervals: Option<PathBuf>,
-    /// The queue's name in the results, if there are several queues.
+    /// The queue's name in the results. Needed if there are several queues.
     pub queue: Option<String>,
 }
 
 /// Runs `network` with `seed` to its end and writes the files; `None` if the watcher stopped the run.
 ///
 /// # Errors
-/// A network that cannot be built, an unknown node, or a file that cannot be written.
+/// The network cannot be built, there is no such node, or a file cannot be written.
 pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) -> Result<Option<Timed>, Error> {
     let mut world = sim::World::new(network, seed)?;
     let mut files = Files::begin(&mut world, wanted)?;
     run::observed(world, watch, &mut files).map_err(lost)
 }
 
-/// Files that are open at once: most systems allow 1024.
+/// Largest number of files that are open at once; most systems allow 1024.
 const MOST_CAPTURES: usize = 500;
 
 /// The files that are written during a run: captures, events, intervals.
@@ -53,7 +53,7 @@ pub struct Files {
     intervals: Option<Intervals>,
 }
 
-/// The intervals of a queue, one JSON object a line.
+/// The intervals of a queue, one JSON object per line.
 #[derive(Debug)]
 struct Intervals {
     to: BufWriter<File>,
@@ -62,7 +62,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    /// Creates the file for the queue with this node and name.
+    /// Creates the file for the only queue with this name at these nodes.
     fn create(roster: &Roster, nodes: &[u32], path: &Path, queue: Option<&str>) -> Result<Self, Error> {
         let of =
             |node: u32| (0..).zip(&roster.nodes[node as usize].queues).map(move |(queue, name)| (node, queue, name));
@@ -94,16 +94,16 @@ impl Intervals {
 }
 
 impl Files {
-    /// Creates the files, and lets the world record events for them from now on.
+    /// Creates the files, and makes the world record events for them from now on.
     ///
     /// # Errors
-    /// An unknown node, or a file that cannot be written.
+    /// There is no such node, or a file cannot be written.
     pub fn begin(world: &mut sim::World, wanted: &Wanted) -> Result<Self, Error> {
         let roster = world.roster();
         let nodes = chosen(&roster, &wanted.nodes)?;
         let files = Self::create(&roster, &nodes, wanted)?;
         match &files.intervals {
-            // The observer gets the events of this node only.
+            // The observer gets only the events of this node.
             Some(intervals) if wanted.pcap.is_none() && wanted.trace.is_none() => world.watch(&[intervals.node]),
             _ => world.watch(&nodes),
         }
@@ -116,15 +116,15 @@ impl Files {
     /// Writes all events since the last call.
     ///
     /// # Errors
-    /// When the events cannot be written.
+    /// The events cannot be written.
     pub fn take(&mut self, world: &mut sim::World) -> Result<(), Error> {
         self.see(&world.take_events()).map_err(lost)
     }
 
-    /// Ends the files.
+    /// Completes the files.
     ///
     /// # Errors
-    /// When the last events cannot be written.
+    /// The last events cannot be written.
     pub fn end(mut self) -> Result<(), Error> {
         self.finish().map_err(lost)
     }

@@ -1,4 +1,4 @@
-//! The choice of events for a trace: those of some flows, and those of some kinds.
+//! Selects the events of a trace: those of some flows, and those of some kinds.
 
 use super::events::{EVENTS, name_of};
 use crate::Error;
@@ -6,18 +6,18 @@ use experiment::measure::means;
 use sim::trace::{Owner, Packet, Roster, TraceEvent, TraceEventKind};
 use units::refuse_if;
 
-/// The choice of flows and events; an empty list chooses all.
+/// Which flows and events to select; an empty list selects all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Flows by name, or by the beginning of their names and `*`; `routing` for packets of the routing protocol. A
-    /// frame belongs to a flow if it carries a packet of the flow, acknowledgements and replies included; control
-    /// frames belong to no flow.
+    /// Names of flows, or the beginning of names and `*`; `routing` for packets of the routing protocol. A frame
+    /// belongs to a flow if it carries a packet of the flow, an acknowledgement or a reply included. Control frames
+    /// belong to no flow.
     pub flows: Vec<String>,
-    /// Events, by their names in the file: `delivered`.
+    /// Events with their names in the file, such as `delivered`.
     pub events: Vec<String>,
 }
 
-/// The filter in the indices of one network.
+/// The filter with the indices of one network.
 #[derive(Debug)]
 pub(super) struct Sieve {
     events: Vec<String>,

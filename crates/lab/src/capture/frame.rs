@@ -1,5 +1,5 @@
-//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and the headers of `internet`. Payloads are left out, except real
-//! ones: a record ends after the last header and holds the length of the frame.
+//! Frames as bytes: radiotap, IEEE 802.11 (clauses of the 2016 edition), LLC/SNAP and the headers of `internet`. Only
+//! real payloads are included: a record ends after the last header, and states the length of the whole frame.
 
 use super::addresses::Addresses;
 use super::internet;
@@ -24,14 +24,14 @@ const CHECK_SUM_INCLUDED: u8 = 0x10;
 const BAD_CHECK_SUM: u8 = 0x40;
 const CHECK_SUM: usize = 4;
 
-/// Reception of a frame; absent for a frame that the node itself sent.
+/// How a frame was received; absent for a frame that the node itself sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
     pub(super) power: Power,
     pub(super) intact: bool,
 }
 
-/// An MPDU's place in its aggregate.
+/// The position of an MPDU in its aggregate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     /// Reference number: the same for all MPDUs of an aggregate.
@@ -39,14 +39,14 @@ pub(super) struct Part {
     pub(super) last: bool,
 }
 
-/// A record: the stored bytes, and the length of the whole frame.
+/// A record: the bytes that are stored, and the length of the whole frame.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) bytes: Vec<u8>,
     pub(super) length: usize,
 }
 
-/// Writes little-endian fields.
+/// Buffer to which little-endian fields are written.
 struct Bytes(Vec<u8>);
 
 impl Bytes {
@@ -118,7 +118,7 @@ fn radiotap(
     let bad = reception.is_some_and(|reception| !reception.intact);
     bytes.u8(CHECK_SUM_INCLUDED | if short { SHORT_PREAMBLE } else { 0 } | if bad { BAD_CHECK_SUM } else { 0 });
     if mimo.is_none() {
-        // In units of 500 kb/s; a rate that no standard has may not fit.
+        // The rate in units of 500 kb/s. A rate that no standard has may not fit.
         bytes.u8(u8::try_from(frame.mode.rate().as_bps() / 500_000).unwrap_or(u8::MAX));
     }
     bytes.align(2);
@@ -132,14 +132,14 @@ fn radiotap(
     let mimo_of = |format| mimo.filter(|mimo| mimo.format() == format);
     if let Some(mimo) = mimo_of(Format::Ht) {
         let (wide, short) = (mimo.width() == ChannelWidth::Mhz40, mimo.guard() == GuardInterval::Short);
-        // Known: bandwidth, MCS, guard interval, format (mixed), code.
+        // The known fields are bandwidth, MCS, guard interval, format (mixed) and code.
         let ldpc = u8::from(mimo.has_ldpc()) << 4;
         bytes.raw(&[0x1f, u8::from(wide) | u8::from(short) << 2 | ldpc, mimo.mcs()]);
     }
     if let Some(Part { reference, last }) = part {
         bytes.align(4);
         bytes.u32(reference);
-        // The last MPDU is known to be the last.
+        // It is known which MPDU is the last.
         bytes.u16(0x0004 | u16::from(last) << 3);
         bytes.u16(0);
     }
@@ -154,7 +154,7 @@ fn radiotap(
     bytes
 }
 
-/// Writes radiotap's VHT field: guard interval and bandwidth are known, and one user's MCS and streams.
+/// Writes radiotap's VHT field: guard interval, bandwidth, and the MCS and streams of one user.
 fn vht(bytes: &mut Bytes, mimo: Mimo) {
     bytes.align(2);
     bytes.u16(0x0044);
@@ -166,12 +166,12 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
         ChannelWidth::Mhz160 => 11,
     });
     bytes.raw(&[mimo.mcs() << 4 | mimo.streams(), 0, 0, 0]);
-    // Code, group and partial AID.
+    // These are code, group and partial AID.
     bytes.raw(&[mimo.has_ldpc().into(), 0, 0, 0]);
 }
 
-/// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB one: MCS, code, bandwidth or RU,
-/// guard interval and LTFs are known, and for one user's PPDUs with a packet extension its fields.
+/// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB PPDU. MCS, code, bandwidth or RU,
+/// guard interval and LTFs are known; for PPDUs of one user with a packet extension, so are its fields.
 fn he(bytes: &mut Bytes, mimo: Mimo, frame: &Frame, of_access_point: bool) {
     let (format, band) = match (mimo.ru(), mimo.extended_range()) {
         (None, None) => (0, mimo.width() as u16),
@@ -201,7 +201,7 @@ fn duration(frame: &Frame) -> u16 {
     u16::try_from(frame.reserves.as_nanos().div_ceil(1_000)).unwrap_or(0x7fff).min(0x7fff)
 }
 
-/// Writes a control frame without its check sum, and returns the frame's length with the check sum (9.3.1).
+/// Writes a control frame without its check sum. Returns the frame's length with the check sum (9.3.1).
 fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let start = bytes.0.len();
     let subtype = match frame.kind {
@@ -211,7 +211,7 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
         Kind::Rts => 11,
         Kind::Cts => 12,
         Kind::Ack | Kind::Data | Kind::QueueSize { .. } => 13,
-        // The standard defines no frames of T-MAC: these two use subtypes that it has not assigned (table 9-1).
+        // The standard has no frames of T-MAC. These two have subtypes that it has not assigned (table 9-1).
         Kind::Request { .. } => 0,
         Kind::Grant => 1,
     };
@@ -222,7 +222,7 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::Grant) {
         bytes.raw(&Addresses::mac(Some(frame.from)));
     }
-    // BAR and BA control: compressed bitmap (9.3.1.8.3, 9.3.1.9.3).
+    // BAR and BA control say that the bitmap is compressed (9.3.1.8.3, 9.3.1.9.3).
     match frame.kind {
         Kind::BlockAckReq { start } => {
             bytes.u16(0x0004);
@@ -234,16 +234,16 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
             bytes.u16(start << 4 | u16::from(long) << 2);
             bitmap.words().iter().take(if long { 4 } else { 1 }).for_each(|&word| bytes.u64(word));
         }
-        // Multi-STA.
+        // BA control says that the frame is for several stations.
         Kind::MultiBlockAck { .. } => bytes.u16(0x0016),
         _ => {}
     }
     let unwritten = match frame.kind {
-        // Key, duration, number, and the addresses but the first.
+        // The key, the duration, the number of stations, and all addresses but the first.
         Kind::Request { asked } => 8 + 2 + 1 + 6 * usize::from(asked.saturating_sub(1)),
-        // Common Info and User Info fields (9.3.1.22).
+        // The fields Common Info and User Info (9.3.1.22).
         Kind::Trigger { asks, users } => 8 + usize::try_from(asks.user_length()).expect("bytes") * usize::from(users),
-        // For each station AID and TID and, unless all frames arrived, a starting sequence number and a bitmap.
+        // For each station: AID and TID and, unless all its frames arrived, a starting sequence number and a bitmap.
         Kind::MultiBlockAck { stations, whole, long } => {
             2 * usize::from(stations) + usize::from(stations - whole) * if long { 34 } else { 10 }
         }
@@ -252,8 +252,8 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     bytes.0.len() - start + unwritten + CHECK_SUM
 }
 
-/// Writes a QoS Null frame to an access point, with the size of a queue in units of 256 B (9.2.4.5.6), without its
-/// check sum, and returns the frame's length with the check sum.
+/// Writes a QoS Null frame to an access point without its check sum. It reports the size of a queue in units of 256 B
+/// (9.2.4.5.6). Returns the frame's length with the check sum.
 fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queued: u64) -> usize {
     let start = bytes.0.len();
     bytes.raw(&[0xc8, 0x01]);
@@ -267,7 +267,7 @@ fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queu
     bytes.0.len() - start + CHECK_SUM
 }
 
-/// Writes a data frame up to its last header, and returns the length of the whole frame (9.3.2).
+/// Writes a data frame up to its last header. Returns the length of the whole frame (9.3.2).
 fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) -> usize {
     let route = addresses.route(frame);
     let quality = if mpdu.category.is_some() { 0x80 } else { 0 };
@@ -302,7 +302,7 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
     usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
 }
 
-/// Returns the user priority of a category (table 10-1): of two that map to the category, the default one.
+/// Returns the user priority of a category (table 10-1): of the two that belong to it, the default one.
 fn user_priority(category: Category) -> u16 {
     match category {
         Category::Background => 1,

@@ -1,5 +1,5 @@
 //! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads and check sums over
-//! payloads are left out; packets of real programs are complete.
+//! payloads are left out, but packets of real programs are complete.
 
 use super::addresses::Ends;
 use super::dsr;
@@ -8,7 +8,7 @@ use units::Instant;
 
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
-/// Length of a header of IPv4 without options.
+/// Length of an IPv4 header without options, in bytes.
 const IPV4: usize = 20;
 /// Protocol numbers of IP (IANA).
 const ICMP: u8 = 1;
@@ -16,7 +16,7 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const DSR: u8 = 48;
 const NONE: u8 = 59;
-/// Don't Fragment, which all of Sluice's packets set.
+/// The flag Don't Fragment, which all of Sluice's packets have.
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 const TTL: u8 = 64;
 /// Types of ICMP (RFC 792).
@@ -29,17 +29,16 @@ const WINDOW_SCALE: [u8; 2] = [3, 3];
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
-/// An option for experiments (RFC 4727) with a number of Sluice's own (RFC 6994): reports of losses, permitted and
-/// made.
+/// Option for experiments (RFC 4727) with Sluice's own identifier (RFC 6994). It permits reports of losses, or is one.
 const REPORTS: [u8; 4] = [253, 4, 0x53, 0x4c];
 const REPORT: [u8; 4] = [253, 5, 0x53, 0x4c];
 /// The report that losses were not caused by congestion.
 const WIRELESS: u8 = 0xff;
-/// The largest window that needs no scaling.
+/// Largest window that needs no scaling, in bytes.
 const UNSCALED: u64 = 65_535;
 
-/// Builds a packet of `length` bytes from the IP header on: its Ethernet type, and its headers, or the whole packet of
-/// a real program.
+/// Builds a packet that has `length` bytes from the IP header on. Returns its Ethernet type, and its headers; of a real
+/// program the whole packet.
 pub(super) fn packet(packet: &Packet, length: u16, ends: &Ends) -> (u16, Vec<u8>) {
     let real = packet.real.as_deref().filter(|_| packet.options.is_none()).unwrap_or_default();
     if real.len() == usize::from(length) && !real.is_empty() {
@@ -83,7 +82,7 @@ fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// Builds the headers of a packet that DSR routes or makes: DSR's header stands between IP's and the next.
+/// Builds the headers of a packet that DSR routes or makes. DSR's header comes after IP's.
 fn source_routed(packet: &Packet, options: &DsrOptions, length: u16, ends: &Ends) -> Vec<u8> {
     let room = usize::from(length.saturating_sub(20));
     let (header, carried) = if options.message.is_some() {
@@ -103,7 +102,7 @@ fn source_routed(packet: &Packet, options: &DsrOptions, length: u16, ends: &Ends
     bytes
 }
 
-/// Builds the header after IP's, with its protocol number, of a packet with `length` bytes from the IP header on.
+/// Builds the header after IP's for a packet of `length` bytes from the IP header on; returns its protocol number, too.
 fn carried(packet: &Packet, length: u16, ends: &Ends) -> (u8, Vec<u8>) {
     match (&packet.segment, ends.protocol) {
         (Some(segment), _) => (TCP, tcp(segment, ends)),
@@ -166,13 +165,13 @@ fn tcp(segment: &Segment, ends: &Ends) -> Vec<u8> {
     let shift = if segment.flags & Segment::SYN == 0 { scale(segment.window) } else { 0 };
     let window = u16::try_from((segment.window >> shift).min(UNSCALED)).expect("at most 65535");
     bytes.extend(window.to_be_bytes());
-    // Check sum and urgent pointer.
+    // Check sum and urgent pointer follow.
     bytes.extend([0; 4]);
     bytes.extend(options);
     bytes
 }
 
-/// Builds the options of a segment, padded in the usual way of stacks (RFC 7323, appendix A).
+/// Builds the options of a segment, padded as stacks usually do (RFC 7323, appendix A).
 fn options(segment: &Segment) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40);
     if segment.flags & Segment::SYN != 0 {
@@ -218,7 +217,7 @@ fn options(segment: &Segment) -> Vec<u8> {
     bytes
 }
 
-/// Returns the smallest shift that makes a window fit. Both ends always offer the same window.
+/// Returns the smallest scale factor with which a window fits. Both ends always offer the same window.
 fn scale(window: u64) -> u8 {
     (0..14).find(|&shift| window >> shift <= UNSCALED).unwrap_or(14)
 }

@@ -10,7 +10,7 @@ use units::Instant;
 const MAGIC: u32 = 0xa1b2_3c4d;
 /// Link type of IEEE 802.11 with a radiotap header.
 const LINK_TYPE: u32 = 127;
-/// The largest length of a record.
+/// Largest length of a record, in bytes.
 const SNAP: u32 = 65_535;
 
 /// The frames that one node sent and heard.
@@ -23,7 +23,7 @@ pub(super) struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Creates a capture of `node`. Errors: when the file header cannot be written.
+    /// Creates a capture of `node`. Errors: the file header cannot be written.
     pub(super) fn new(mut to: W, node: u32, addresses: Addresses) -> io::Result<Self> {
         let mut header = Vec::with_capacity(24);
         header.extend(MAGIC.to_le_bytes());
@@ -36,7 +36,7 @@ impl<W: Write> Capture<W> {
         Ok(Self { to, node, addresses, aggregates: 0 })
     }
 
-    /// Adds an event, if it is a frame that this node sent or heard. Errors: when the event cannot be written.
+    /// Adds an event if it is a frame that this node has sent or heard. Errors: the event cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         if event.node != self.node {
             return Ok(());
@@ -78,7 +78,7 @@ impl<W: Write> Capture<W> {
         self.to.write_all(&record.bytes)
     }
 
-    /// Writes out the buffer. Errors: when the buffer cannot be written.
+    /// Writes out the buffer. Errors: it cannot be written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

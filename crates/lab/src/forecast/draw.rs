@@ -1,4 +1,4 @@
-//! Draws the properties that a radio does not report, and writes the network of a draw.
+//! Draws what a radio does not report, and writes the network of a draw.
 
 use super::seen::{Air, STEP, Shares, whole};
 use crate::interface;
@@ -6,26 +6,26 @@ use control::{Random, mix};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Longest simulated time of a draw and its warm-up, in steps.
+/// Longest simulated time of a draw, and of its warm-up, in steps.
 pub(super) const LENGTH: usize = 80;
 pub(super) const WARMUP: usize = 20;
-/// Busy share above which a channel counts as full: contention leaves the rest idle. Share of a step from which other
-/// networks count as sending.
+/// Busy share above which a channel counts as full, because contention leaves the rest idle; then the share of a step
+/// above which other networks count as sending.
 const FULL: f64 = 0.7;
 const FOREIGN: f64 = 0.03;
-/// Bytes in a step above which the traffic is more than a call.
+/// Number of bytes in a step above which the traffic is more than a call.
 const ACTIVE: f64 = 3_000.0;
-/// Longest gap in steps within a burst, and the length from which a burst counts as endless.
+/// Longest gap within a burst, in steps; then the length above which a burst counts as endless.
 const GAP: usize = 2;
 const ENDLESS: usize = 30;
-/// Bytes of TCP acknowledgements, as a share of the bytes in the other direction.
+/// Bytes of TCP acknowledgements, as a share of the bytes that they acknowledge.
 pub(super) const ANSWERS: Range<f64> = 0.004..0.12;
-/// TCP without end.
+/// Keys of a TCP flow without end.
 const GREEDY: &str = "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }";
-/// Servers, the line to them, and a neighbour.
+/// The part of the network that is the same in all draws: servers, the line to them, and a neighbour.
 const NETWORK: &str = include_str!("network.toml");
 
-/// Traffic of the neighbour.
+/// Kind of the neighbour's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     None,
@@ -41,23 +41,23 @@ pub(super) enum Kind {
     Bursts,
 }
 
-/// Properties of the network that no recording shows.
+/// What is drawn because no recording shows it.
 #[derive(Clone, Debug)]
 pub(super) struct Draw {
     pub(super) seed: u64,
-    /// Steps of the recording.
+    /// Steps of the recording that are simulated.
     pub(super) steps: Range<usize>,
     pub(super) kind: Kind,
-    /// Factor by which the neighbour's load is scaled to use the recorded airtime.
+    /// Factor of the neighbour's load with which it uses the recorded airtime.
     pub(super) scale: f64,
-    /// The neighbour's MCS in tenths of the fastest MCS, and its number of stations.
+    /// The neighbour's MCS in tenths of the fastest one, and its number of stations.
     speed: u8,
     guests: u8,
-    /// Connections of a download; a station's queue; one-way delay of far servers, in ms.
+    /// Number of connections of a download; a station's queue; and the one-way delay of far servers, in ms.
     connections: u8,
     queue: &'static str,
     far: f64,
-    /// True if the line has the largest recorded rate, which only some recordings suggest.
+    /// True if the line is as fast as the largest recorded rate; only some recordings suggest this.
     is_line_slow: bool,
 }
 
@@ -94,12 +94,12 @@ impl Draw {
 }
 
 impl Air {
-    /// Bytes to or from all stations in some steps.
+    /// Returns the number of bytes to or from all stations in these steps.
     pub(super) fn total(&self, way: usize, steps: &Range<usize>) -> f64 {
         self.bytes.iter().map(|of| of[way][steps.clone()].iter().sum::<f64>()).sum()
     }
 
-    /// Rate of the line in Mb/s, if the largest received rate equals it: the channel was not full at that time.
+    /// Returns the line's rate in Mb/s if it equals the largest received rate: the channel was not full then.
     fn line(&self) -> Option<f64> {
         let half_second = |half: usize| {
             let steps = 5 * half..5 * half + 5;
@@ -144,11 +144,11 @@ impl Air {
         Ok(text)
     }
 
-    /// Keys of the flows to a station, or from it.
+    /// Returns the keys of the flows to a station or from it.
     fn loads(&self, draw: &Draw, station: usize, way: usize) -> Vec<String> {
         let [own, other] = [way, 1 - way].map(|way| &self.bytes[station][way][draw.steps.clone()]);
         let answers = other.iter().sum::<f64>() / own.iter().sum::<f64>().max(1.0);
-        // Acknowledgements of the other direction are not part of the load.
+        // Acknowledgements of the other direction are not part of this load.
         let part = ANSWERS.end / 2.0;
         let own: Vec<f64> = own.iter().zip(other).map(|(own, other)| (own - part * other).max(0.0)).collect();
         let rate = 8.0 * own.iter().sum::<f64>() / (own.len() as f64 * STEP);
@@ -157,7 +157,7 @@ impl Air {
             return Vec::new();
         }
         if !ANSWERS.contains(&answers) || bursts.is_empty() {
-            // Most traffic other than TCP is alike in both directions. The number of packets determines contention.
+            // Most traffic other than TCP is equal in both directions. The number of packets determines contention.
             let packet = self.packets[station].unwrap_or(if rate < 200e3 { 250.0 } else { 1_200.0 });
             return vec![traffic("poisson", &format!("rate = \"{rate:.0} b/s\", packet = \"{packet:.0} B\""))];
         }
@@ -174,7 +174,7 @@ impl Air {
         bursts.iter().map(load).collect()
     }
 
-    /// Writes the neighbour's traffic; `full` is the rate in bit/s that would fill the channel.
+    /// Writes the neighbour's traffic. `full`: the rate in bit/s that would fill the channel.
     fn neighbour(&self, text: &mut String, draw: &Draw, full: f64) {
         let seen: Vec<f64> = self.shares[draw.steps.clone()].iter().map(|it| it.foreign).collect();
         match draw.kind {
@@ -199,7 +199,7 @@ impl Air {
 }
 
 fn flow(text: &mut String, name: &str, from: &str, to: &str, keys: &str) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\n{keys}\n");
 }
 
@@ -212,7 +212,7 @@ fn transfer(size: f64, start: f64) -> String {
     format!("transport = \"tcp\"\n{transfer}\nstart = \"{start:.2} s\"")
 }
 
-/// Steps in which a series is above `above`, joined over short gaps.
+/// Returns the runs of steps in which a series is above `above`; short gaps are bridged.
 fn bursts(series: &[f64], above: f64) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
     for (step, _) in series.iter().enumerate().filter(|(_, value)| **value > above) {

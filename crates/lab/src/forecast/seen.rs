@@ -1,15 +1,15 @@
-//! Readings of a radio: the samples of a recording.
+//! Readings of a radio: the samples in a recording.
 
 use crate::interface::{self, Bitrate, Format, GuardInterval, Interface, Role, Station};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Length of a step of a recording, in seconds.
+/// Length of a recording's step, in s.
 pub(super) const STEP: f64 = 0.1;
-/// Share of payload in the airtime of frames, if the driver does not report their airtime.
+/// Share of payload in the airtime of frames, assumed if the driver does not report airtime.
 const PAYLOAD: f64 = 0.6;
 
-/// Shares of time: the channel is busy; the access point sends; stations of other networks send.
+/// Shares of time in which the channel is busy, the access point sends, and stations of other networks send.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shares {
     pub(super) busy: f64,
@@ -30,13 +30,13 @@ impl Shares {
 pub struct Air {
     /// Channel and stations of the interface. The output of `iw` has no traffic.
     pub interface: Interface,
-    /// Number of stations whose bitrates have no MCS, which count as slow stations of 802.11n.
+    /// Number of stations whose bitrates have no MCS. They count as slow stations of 802.11n.
     pub legacy: usize,
-    /// The station that is pinged: the station that receives most.
+    /// Index of the station that is pinged: the one that receives most.
     pub pinged: usize,
     /// Bytes to and from each station in each step.
     pub(super) bytes: Vec<[Vec<f64>; 2]>,
-    /// Mean length of packets to each station, if the driver counts them.
+    /// Mean length of packets to each station, in bytes, if the driver counts packets.
     pub(super) packets: Vec<Option<f64>>,
     /// Shares of each step; empty if the driver does not survey the channel.
     pub(super) shares: Vec<Shares>,
@@ -46,7 +46,7 @@ impl Air {
     /// Reads a recording, or the output of `iw`.
     ///
     /// # Errors
-    /// The text is neither, or has no access point with stations.
+    /// The text is neither, or it has no access point with stations.
     pub fn read(text: &str) -> Result<Self, &'static str> {
         let samples = text.lines().filter(|line| line.starts_with("{\"air\":"));
         // The last line may be cut off.
@@ -88,7 +88,7 @@ impl Air {
             for told in radio["stations"].as_array().into_iter().flatten() {
                 stations.entry(told["address"].as_str().unwrap_or_default()).or_default().add(place, told);
             }
-            // Some drivers survey less often: their counts are spread over the time since the last survey.
+            // Some drivers survey less often. Their counts are spread over the time since the survey before.
             let counts = ["channel_active_s", "channel_busy_s", "channel_sending_s"].map(|key| number(radio, key));
             if counts[0] > survey.last().map_or(0.0, |last: &Reading| last.1[0]) {
                 survey.push((place, counts));
@@ -104,7 +104,7 @@ impl Air {
             let [sent, received] = counted.modes.each_mut().map(|modes| median(modes));
             let by_step = by_step(&counted.counts, steps);
             for (sum, [_, from, airtime]) in heard.iter_mut().zip(&by_step) {
-                // Zero airtime with bytes means unknown.
+                // If bytes were sent, an airtime of zero means that it is unknown.
                 let by_rate = received.or(sent).map_or(0.0, |mode| 8.0 * from / (PAYLOAD * mode.rate()));
                 *sum += if counted.counts.iter().any(|it| it.1[2] > 0.0) { *airtime } else { by_rate };
             }
@@ -114,7 +114,7 @@ impl Air {
         }
         let shares = |([active, busy, sent], heard): ([f64; 3], f64)| {
             let [busy, sent] = [busy, sent].map(|time| (time / active.max(1e-3)).clamp(0.0, 1.0));
-            // The stations' answers to the access point's frames are busy time, too, but no counter has them.
+            // The stations' answers to the access point's frames are busy time, too, but are counted nowhere.
             Shares { busy, sent, foreign: (busy - 1.04 * sent - heard / STEP).clamp(0.0, 1.0) }
         };
         if survey.len() > 1 {
@@ -128,22 +128,22 @@ fn number(of: &Value, key: &str) -> f64 {
     of[key].as_f64().unwrap_or(0.0)
 }
 
-/// The integer part of a number; 0 for negative numbers.
+/// Returns the integer part of a number; 0 for a negative one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is out of range becomes the nearest")]
 pub(super) fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// A step, and the counters that were read in this step.
+/// A step, and the counters that were read in it.
 type Reading = (usize, [f64; 3]);
 
-/// Increments in each step.
+/// Returns by how much the counters grew in each step.
 fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
     let mut all = vec![[0.0; 3]; steps];
     for pair in readings.windows(2) {
         let [(begin, before), (end, now)] = [pair[0], pair[1]];
         debug_assert!(end <= steps, "all is within the recording");
-        // A counter that fell was reset.
+        // A counter that has fallen was reset.
         let grown = [0, 1, 2].map(|way| if now[way] < before[way] { 0.0 } else { now[way] - before[way] });
         let begin = begin.min(end.max(1) - 1);
         for step in &mut all[begin..end.max(1)] {
@@ -153,7 +153,7 @@ fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
     all
 }
 
-/// Counters of a station (bytes to and from the station, its airtime), and the modes in both directions.
+/// Counters of a station (bytes to it, bytes from it, and its airtime), and its modes in both directions.
 #[derive(Debug, Default)]
 struct Counted {
     counts: Vec<Reading>,
@@ -166,7 +166,7 @@ impl Counted {
         let counts = ["sent_bytes", "received_bytes", "received_airtime_s"].map(|key| number(told, key));
         let before = self.counts.last().map_or([0.0; 3], |last| last.1);
         for (way, key) in ["sent_mode", "received_mode"].into_iter().enumerate() {
-            // A mode counts if bytes were sent in this mode.
+            // A mode counts if bytes were sent in it.
             if self.modes[way].is_empty() || counts[way] > before[way] + 1e3 {
                 self.modes[way].extend(bitrate(&told[key]));
             }

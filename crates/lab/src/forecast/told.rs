@@ -1,9 +1,9 @@
-//! A forecast in words.
+//! A forecast as text.
 
 use super::{Arm, Forecast, Interval};
 use std::fmt::Write as _;
 
-/// Ratio below which a difference counts as none.
+/// Ratio below which there counts as no difference.
 const LITTLE: f64 = 1.1;
 
 impl Forecast {
@@ -39,7 +39,7 @@ impl Forecast {
 }
 
 impl Arm {
-    /// Verdict in words.
+    /// Returns the verdict as text.
     pub fn verdict(&self) -> &'static str {
         match self.ratio {
             Interval { low, high, .. } if low > 1.0 / LITTLE && high < LITTLE => "no difference to be expected",

@@ -4,17 +4,17 @@ use super::{Bitrate, Interface, Role, Station, is_of_wifi, old_rate};
 use sim::config::GuardInterval;
 use sim::radio::Format;
 
-/// True if a text resembles the output of `iw`, even if pasted with an indent.
+/// True if a text looks like the output of `iw`, even if it was pasted with an indent.
 pub fn is_interface(text: &str) -> bool {
     let begins = ["Interface ", "Station ", "Connected to ", "Not connected", "phy#"];
     text.lines().any(|line| begins.iter().any(|begin| line.trim_start().starts_with(begin)))
 }
 
-/// Reads an interface from the output of `iw`: the interface of this name, or the one that has stations. Interfaces on
-/// one channel share its airtime, and are merged.
+/// Reads an interface from the output of `iw`: the one with this name or, without a name, the one that has stations.
+/// Interfaces on the same channel share its airtime and are merged.
 ///
 /// # Errors
-/// A line differs from `iw`'s format; no interface has this name; without a name, several channels have stations.
+/// A line is not in `iw`'s format, no interface has this name, or without a name several channels have stations.
 pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     let all = interfaces(text)?;
     let names = |of: &[&Interface]| of.iter().filter_map(|it| it.name.clone()).collect::<Vec<_>>().join(", ");
@@ -34,10 +34,10 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     Ok(Interface { stations, ..chosen.clone() })
 }
 
-/// All interfaces of a text.
+/// Reads all interfaces in a text.
 fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
     let mut all: Vec<Interface> = Vec::new();
-    // The interface that the last line named.
+    // This is the interface that was named last.
     let mut of = 0;
     for (line, number) in text.lines().zip(1..) {
         let refuse = |why: String| format!("line {number}: {why}");
@@ -63,7 +63,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     ("freq:", _) => interface.frequency = rest.first().and_then(|word| frequency(word)),
                     _ => {
                         let width = channel_width(line).map_err(refuse)?;
-                        // For an access point with several links the widest link counts.
+                        // If an access point has several links, the widest one counts.
                         if interface.width.is_none_or(|before| before < width) {
                             interface.width = Some(width);
                             interface.frequency = rest.get(1).and_then(|word| frequency(word.trim_start_matches('(')));
@@ -80,7 +80,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     station.old = rest.first().and_then(|rate| old_rate(megabits(rate)?));
                 }
                 let known = if *way == "tx" { &mut station.sent } else { &mut station.received };
-                // For a station with several links the fastest link counts: others may be idle.
+                // If a station has several links, the fastest one counts: others may be idle.
                 *known = [*known, bitrate].into_iter().flatten().max_by_key(|mode| mode.bits());
             }
             _ => {}
@@ -89,7 +89,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
     Ok(all)
 }
 
-/// The index of the interface with this name, which is added at its first occurrence.
+/// Returns the index of the interface with this name, which is added when it first occurs.
 fn place(all: &mut Vec<Interface>, name: Option<&str>) -> usize {
     all.iter().position(|it| it.name.as_deref() == name).unwrap_or_else(|| {
         all.push(Interface { name: name.map(str::to_owned), ..Interface::default() });
@@ -105,31 +105,31 @@ fn read_address(address: &str) -> Result<String, String> {
     Ok(address.to_lowercase())
 }
 
-/// The bits per second in a word such as `5.5`.
+/// Reads the bits per second from a word such as `5.5`.
 fn megabits(word: &str) -> Option<u64> {
     let (whole, tenths) = word.split_once('.')?;
     Some(whole.parse::<u32>().ok().map(u64::from)? * 1_000_000 + u64::from(tenths.parse::<u8>().ok()?) * 100_000)
 }
 
-/// The frequency in a word such as `5180` or `5180.0`, if Wi-Fi has it.
+/// Reads the frequency from a word such as `5180` or `5180.0`, if Wi-Fi has it.
 fn frequency(word: &str) -> Option<u32> {
     word.split('.').next()?.parse().ok().filter(is_of_wifi)
 }
 
-/// The width in a line such as `channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz`.
+/// Reads the width from a line such as `channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz`.
 fn channel_width(line: &str) -> Result<u32, String> {
     let width = line.split_once("width:").map(|(_, rest)| rest.trim_start());
     let first = width.and_then(|width| width.split([' ', '+']).next());
     match first.and_then(|width| width.parse().ok()) {
         Some(80) if width.is_some_and(|width| width.starts_with("80+80")) => Ok(160),
         Some(width @ (20 | 40 | 80 | 160)) => Ok(width),
-        // 802.11be is not simulated.
+        // Channels of 802.11be are not simulated.
         Some(320) => Ok(160),
         _ => Err("expected a channel with `width:` 20, 40, 80, 80+80, 160 or 320 MHz".to_owned()),
     }
 }
 
-/// The mode in the words behind `bitrate:`; `None` for a rate without an MCS.
+/// Reads the mode from the words after `bitrate:`; `None` for a rate without an MCS.
 fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
     let (mut generation, mut mcs, mut streams, mut width, mut guard) = (None, 0_u8, 1_u8, 20, GuardInterval::Long);
     let mut words = words.iter().copied();
@@ -140,12 +140,12 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
             number.ok_or_else(|| format!("`{word}` is followed by a number up to {most}, not by `{value}`"))
         };
         match word {
-            // Its MCS counts the streams.
+            // This MCS counts the streams.
             "MCS" => (generation, mcs) = (Some(Format::Ht), number(31)?),
             // MCS 10 and 11 of 802.11ac, 12 and 13 of 802.11ax are proprietary: the standard's fastest instead.
             "VHT-MCS" => (generation, mcs) = (Some(Format::Vht), number(11)?),
             "HE-MCS" => (generation, mcs) = (Some(Format::He), number(13)?),
-            // 802.11be is not simulated: as fast as 802.11ax allows.
+            // 802.11be is not simulated: its modes count as the fastest of 802.11ax.
             "EHT-MCS" => (generation, mcs) = (Some(Format::He), number(15)?),
             "VHT-NSS" | "HE-NSS" | "EHT-NSS" => streams = number(8)?,
             "HE-GI" | "EHT-GI" => {

@@ -61,8 +61,8 @@ impl Pareto {
         self.scale * libm::pow(random.unit(), -1.0 / self.shape)
     }
 
-    /// Draws the rest of a time at a random moment of a renewal process: the equilibrium distribution. Up to `scale`
-    /// the rest is uniform, with probability 1 - 1/shape; above, Pareto with a shape smaller by one.
+    /// Draws the rest of a time at a random moment of a renewal process (the equilibrium distribution): with
+    /// probability 1 - 1/shape uniform up to `scale`, otherwise Pareto-distributed with a shape lower by one.
     fn residual(self, random: &mut Stream) -> f64 {
         if random.unit() * self.shape > 1.0 {
             self.scale * random.unit()
