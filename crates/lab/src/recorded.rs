@@ -116,7 +116,7 @@ fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
         }
         end = decision.at;
         let bits = u128::from(decision.seen.arrived.packets) * u128::from(payload.bits()) * 1_000_000_000;
-        // The packets begin with the interval and are late rather than early, so that no extra packet falls into it.
+        // The first packet begins the interval; others are late rather than early, so that no extra one falls into it.
         let rate = bits / u128::from((end - from).as_nanos().max(1));
         add(from, Rate::bps(u64::try_from(rate).unwrap_or(u64::MAX)));
     }

@@ -1,4 +1,4 @@
-//! Accounting of a queue, common to all disciplines: limit, backlog, counts and measurements.
+//! Accounting of a queue, the same for all disciplines: limit, backlog, counts and measurements.
 
 use crate::level::{Level, Meter};
 use crate::measure::{Completion, Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
@@ -7,13 +7,13 @@ use control::{Count, Interval, Limit, Measures};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
-/// The hard limit of any queue, in packets.
+/// The largest hard limit of a queue, in packets.
 pub const MOST_PACKETS: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,
-    /// Arrival time at the queue.
+    /// Time at which the packet arrived at the queue.
     pub(crate) since: Instant,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Waiting<P> {
 /// leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// True if the host takes intervals; otherwise costly measurements that serve only intervals are left out.
+    /// True if the host takes intervals. Otherwise costly measurements that only intervals need are left out.
     pub(crate) watched: bool,
     pub(crate) limit: Limit,
     limit_packets: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Account {
     hard: Limit,
     room: u32,
     backlog: Tally,
-    /// Time of the last departure, unless the queue has been empty since (ADTH section 3.2.3).
+    /// Time of the last departure; `None` if the queue has been empty since (ADTH, section 3.2.3).
     busy_since: Option<Instant>,
     counts: Counts,
     measured: Measured,
@@ -41,7 +41,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The account of an empty queue at the start of the run.
+    /// Makes the account of an empty queue at the start of the run.
     pub(crate) fn new(hard: Limit) -> Self {
         let room = match hard {
             Limit::Packets(packets) => packets.min(MOST_PACKETS),
@@ -73,13 +73,13 @@ impl Account {
         account
     }
 
-    /// Configures the measurements that a controller asks for, from the start of the run.
+    /// Configures the measurements that a controller requests, from the start of the run on.
     pub(crate) fn measure(&mut self, measures: Measures) {
         self.service_average = ServiceAverage::new(measures.service_weight);
         self.occupancy = Occupancy::new(measures.idle_threshold);
     }
 
-    /// Starts taking intervals, of which the first begins now.
+    /// Starts to take intervals; the first begins now.
     pub(crate) fn watch(&mut self, now: Instant) {
         if !self.watched {
             self.watched = true;
@@ -109,13 +109,13 @@ impl Account {
         self.backlog.packets > self.limit_packets || self.backlog.bytes > self.limit_bytes
     }
 
-    /// Records the arrival of a packet of `len` bytes, which may join or be dropped.
+    /// Records that a packet of `len` bytes arrives. It may then join or be dropped.
     #[inline]
     pub(crate) fn comes(&mut self, len: u64) {
         self.counts.arrived.add(len);
     }
 
-    /// Hands over an arriving packet that is refused.
+    /// Hands over an arriving packet that the queue refuses.
     #[inline]
     pub(crate) fn refuse<P: Packet>(&mut self, packet: P, dropped: &mut impl FnMut(P)) {
         self.counts.dropped.add(packet.len().count());
@@ -123,7 +123,7 @@ impl Account {
         dropped(packet);
     }
 
-    /// Records that an arriving packet joined.
+    /// Records that an arriving packet joined the queue.
     #[inline]
     pub(crate) fn joins(&mut self, now: Instant, len: u64) {
         self.backlog.add(len);
@@ -138,7 +138,7 @@ impl Account {
         self.counts.balance(self.backlog)
     }
 
-    /// Hands over a queued packet that is discarded; [`settle`](Self::settle) or another report follows at the same time.
+    /// Hands over a queued packet that is discarded; [`settle`](Self::settle) or another report must follow at once.
     #[inline]
     pub(crate) fn discard<P: Packet>(&mut self, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
@@ -149,7 +149,7 @@ impl Account {
         dropped(packet);
     }
 
-    /// Discards the packets of a line that are `unwanted`.
+    /// Discards the packets of a sequence that are `unwanted`.
     pub(crate) fn discard_where<P: Packet>(
         &mut self,
         line: &mut VecDeque<Waiting<P>>,
@@ -171,7 +171,7 @@ impl Account {
         self.counts.marked.add(len);
     }
 
-    /// Completes the account after packets were discarded.
+    /// Updates the account after packets were discarded.
     pub(crate) fn settle(&mut self, now: Instant) {
         debug_assert!(self.backlog.packets > 0 || self.backlog.bytes == 0);
         debug_assert!(self.balances());
@@ -181,7 +181,7 @@ impl Account {
         self.backlog_moved(now);
     }
 
-    /// Records that a packet queued since `since` leaves for the MAC. Returns its sojourn time.
+    /// Records that a packet, queued since `since`, leaves for the MAC. Returns its sojourn time.
     #[inline]
     pub(crate) fn leaves(&mut self, now: Instant, len: u64, since: Instant) -> Duration {
         debug_assert!(since <= now, "it has arrived");
@@ -201,7 +201,7 @@ impl Account {
         waited
     }
 
-    /// Records a packet of `len` bytes that arrives at an empty queue and leaves at once.
+    /// Records a packet of `len` bytes that arrives at an empty queue and leaves it at once.
     #[inline]
     pub(crate) fn passes_idle(&mut self, now: Instant, len: u64) {
         debug_assert!(self.is_empty() && self.fits(len));
@@ -218,15 +218,15 @@ impl Account {
         }
     }
 
-    /// True if a queued packet of `len` bytes may leave and an equal packet may take its place.
+    /// True if a queued packet of `len` bytes may leave and an equal packet may replace it.
     pub(crate) fn fits_in_turn(&self, len: u64) -> bool {
         let mut others = self.backlog;
         others.remove(len);
         !self.is_empty() && self.fits_beside(others, len)
     }
 
-    /// Records a batch of at least one packet of `len`, enqueued and dequeued one by one at one instant. The first
-    /// packet is recorded like any packet; further packets do not change the queue.
+    /// Records a batch of at least one packet of `len` bytes, enqueued and dequeued one by one at one instant. The
+    /// first is recorded as any packet; the others do not change the queue.
     pub(crate) fn pass(&mut self, now: Instant, len: u64, packets: u64) {
         debug_assert!(packets > 0 && self.fits_in_turn(len));
         self.leaves(now, len, now);
@@ -252,7 +252,7 @@ impl Account {
         self.occupancy.set(now, self.backlog.packets);
     }
 
-    /// Records packets with which the MAC is done.
+    /// Records packets that the MAC has finished.
     #[inline]
     pub(crate) fn completed(&mut self, now: Instant, completion: &Completion) {
         let &Completion { service, packets, .. } = completion;
@@ -261,14 +261,14 @@ impl Account {
         self.measured.nodal.add_all(completion.nodal(), packets.into());
     }
 
-    /// Sets the limit, at most the hard limit.
+    /// Sets the limit, which is at most the hard limit.
     pub(crate) fn set_limit(&mut self, now: Instant, limit: Limit) {
         self.apply(limit);
         self.limit_meter.set(now, self.limit_in_hard_unit());
         debug_assert!(self.limit_packets <= self.room.into(), "at most the hard limit");
     }
 
-    /// Runs `act` with the limit one packet below the backlog.
+    /// Calls `act` while the limit is one packet below the backlog.
     pub(crate) fn one_below(&mut self, act: impl FnOnce(&mut Self)) {
         let limit = self.limit;
         let packets = self.backlog.packets.saturating_sub(1);
@@ -312,7 +312,7 @@ impl Account {
     }
 
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
-        // After a restart the packets that wait count as arrived.
+        // After a restart, packets that wait count as arrived.
         self.totals_base = Counts { arrived: self.counts.arrived.minus(self.backlog), ..self.counts };
         self.backlog_meter.restart(now);
         self.limit_meter.restart(now);

@@ -5,28 +5,28 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use units::{Bytes, Instant};
 
-/// Fast paths through a queue. Each fast path equals calls of [`enqueue`](Queue::enqueue) and [`take`](Queue::take),
-/// and exists only for a plain queue (drop-tail or drop-head).
+/// Fast paths through a queue. Each has the same effect as calls of [`enqueue`](Queue::enqueue) and
+/// [`take`](Queue::take), and exists only for a plain queue (drop-tail or drop-head).
 pub trait Batch<P> {
     /// True if no packet is queued and [`take`](Queue::take) would change nothing.
     fn is_idle(&self) -> bool;
 
-    /// Passes a packet of this length through an idle queue, without storing it. False if the packet must be enqueued
-    /// and taken; then nothing has changed.
+    /// Passes a packet of this length through an idle queue, which does not store it. False if the packet must be
+    /// enqueued and taken; nothing has changed then.
     fn pass_idle(&mut self, now: Instant, length: Bytes) -> bool;
 
-    /// The queued packets in the order in which they leave; none for other disciplines.
+    /// Returns the queued packets in the order in which they leave; none for other disciplines.
     fn in_line<'q>(&'q self) -> impl Iterator<Item = &'q P>
     where
         P: 'q;
 
     /// True if packets of this length can [pass](Self::pass): a packet is queued and, whenever one has left, the next
-    /// fits.
+    /// one fits.
     fn lets_pass(&self, length: Bytes) -> bool;
 
-    /// Enqueues and takes a batch of at least one of `packets`, all of one length and at one instant, each arriving as
-    /// the previous one leaves. The queued packets must have arrived at this instant too, have this length and [let
-    /// them pass](Self::lets_pass); from now on they stand for the last packets of the batch.
+    /// Enqueues and takes a batch of at least one of `packets`, all of one length and at one instant. Each arrives as
+    /// the previous one leaves. The queued packets must have arrived at this instant, too, have this length, and [let
+    /// them pass](Self::lets_pass). From now on they stand for the last packets of the batch.
     fn pass(&mut self, now: Instant, length: Bytes, packets: u64);
 }
 

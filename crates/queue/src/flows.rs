@@ -1,5 +1,5 @@
-//! Flow queues: packets hashed by flow, and deficit round robin over the flows in bytes, new flows first (RFC 8290,
-//! section 4).
+//! Flow queues: a hash assigns packets to flows. The flows take turns in a deficit round robin in bytes, new flows
+//! first (RFC 8290, section 4).
 
 use crate::account::Waiting;
 use crate::discipline::Context;
@@ -8,9 +8,9 @@ use crate::pool::{Chain, Pool};
 use control::mix;
 
 const NONE: u32 = u32::MAX;
-/// Number of flows searched for the longest, so that the cost of a drop does not depend on the number of flows.
+/// Number of flows that are searched for the longest, so that a drop costs the same for any number of flows.
 const LOOKED_AT: usize = 16;
-/// Quanta of a turn in a crowd, about a full packet: flows share buckets, and a debt's round is as long as the queue.
+/// Quanta per turn in a crowd, about a full packet: flows share buckets, and a debt's round is as long as the queue.
 const OF_CROWD: i64 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ enum Listed {
     Old,
 }
 
-/// A queue to which flows are hashed, with its discipline's state.
+/// A queue to which flows are hashed, with the state of its discipline.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow<S> {
     pub(crate) queue: Chain,
@@ -38,26 +38,26 @@ struct List {
     last: u32,
 }
 
-/// Packets by flow.
+/// Packets of all flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Flows<P, S> {
     quantum: i64,
-    /// Perturbation of the hash, different in every run.
+    /// Perturbation of the hash; it differs from run to run.
     perturbation: u64,
-    /// Number of flows. Memory is taken with the first packet: most queues of most networks never get a packet.
+    /// Number of flows. Memory is taken with the first packet, because most queues of most networks never get one.
     count: u32,
     buckets: Vec<Flow<S>>,
     new: List,
     old: List,
     /// Number of flows in the lists.
     pub(crate) listed: u32,
-    /// Number of listed flows above which a new flow has no precedence over old flows, and turns are longer.
+    /// Number of listed flows above which a new flow has no precedence over old ones, and turns are longer.
     crowd: u32,
     pool: Pool<P>,
 }
 
 impl<P: Packet, S: Clone + Default> Flows<P, S> {
-    /// Makes empty flow queues, which send `quantum` bytes in a turn.
+    /// Makes empty flow queues that send `quantum` bytes in a turn.
     pub(crate) fn new(flows: u32, quantum: u64, seed: u64) -> Self {
         Self {
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
@@ -72,7 +72,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// Gives new flows precedence only while fewer than `crowd` are listed: otherwise old flows would wait for all of
+    /// Gives new flows precedence only while fewer than `crowd` are listed. Otherwise old flows would wait for all of
     /// them.
     pub(crate) fn with_crowd(self, crowd: u32) -> Self {
         Self { crowd, ..self }
@@ -92,12 +92,12 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         &mut self.buckets[index]
     }
 
-    /// A flow, and the memory of its packets.
+    /// Returns a flow, and the memory of all packets.
     pub(crate) fn flow_and_pool(&mut self, index: usize) -> (&mut Flow<S>, &mut Pool<P>) {
         (&mut self.buckets[index], &mut self.pool)
     }
 
-    /// Adds a packet at the end of a flow's queue; a flow in no list becomes a new flow, in a crowd an old flow.
+    /// Adds a packet at the end of a flow's queue. A flow in no list becomes a new flow or, in a crowd, an old one.
     pub(crate) fn append(&mut self, index: usize, waiting: Waiting<P>) {
         let Self { buckets, pool, quantum, .. } = self;
         let flow = &mut buckets[index];
@@ -111,8 +111,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         debug_assert!(self.buckets[index].queue.packets > 0);
     }
 
-    /// The next packet of the flow whose turn it is, as `dequeue` takes it from the flow; none if no flow has a packet
-    /// (section 4.2).
+    /// Returns the next packet of the flow whose turn it is, as `dequeue` takes it from the flow; `None` if no flow has
+    /// a packet (section 4.2).
     pub(crate) fn next(
         &mut self,
         mut dequeue: impl FnMut(&mut S, &mut Chain, &mut Pool<P>) -> Option<Waiting<P>>,
@@ -132,7 +132,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// The flow whose turn is next, and its list.
+    /// Returns the flow whose turn is next, and its list.
     fn front(&self) -> (Listed, usize) {
         let from = if self.new.first == NONE { Listed::Old } else { Listed::New };
         let List { first, .. } = if from == Listed::New { &self.new } else { &self.old };
@@ -148,14 +148,14 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             let quanta = if self.listed > self.crowd { OF_CROWD } else { 1 };
             flow.deficit = flow.deficit.saturating_add(self.quantum.saturating_mul(quanta));
         }
-        // A new flow passes through the old ones once, so that it cannot come back at once and starve them.
+        // A new flow passes through the old ones once, so that it cannot return at once and starve them.
         let stays = is_in_debt || from == Listed::New && self.old.first != NONE;
         self.move_first(from, if stays { Listed::Old } else { Listed::No });
     }
 
-    /// The flow with the most bytes (the first among equals), counting the packet that is `arriving`: its flow, and its
-    /// bytes. A flow with packets of zero bytes counts as longer than an empty flow. `None` before the first packet.
-    /// Visits every flow.
+    /// Returns the flow with the most bytes, the first among equals. It counts the packet that is `arriving`: its flow
+    /// and its bytes. A flow whose packets have zero bytes counts as longer than an empty one. `None` before the first
+    /// packet. It visits every flow.
     pub(crate) fn fattest(&self, arriving: Option<(usize, u64)>) -> Option<usize> {
         let size = |index: usize| {
             let Chain { bytes, packets, .. } = self.buckets[index].queue;
@@ -167,9 +167,9 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         (0..self.buckets.len()).rev().max_by_key(|&index| size(index))
     }
 
-    /// The flow with the most bytes among `known` and the first [`LOOKED_AT`] flows in order of their turns (the first
-    /// among equals), if any has packets. If none of them has packets, the next flows are skipped until one has: each
-    /// only once, so that the cost of a drop does not depend on the number of empty flows.
+    /// Returns the flow with the most bytes, the first among equals, of `known` and the first [`LOOKED_AT`] flows in
+    /// order of their turns; `None` without packets. If none of these has packets, it skips the next flows until one
+    /// has. Each is skipped only once, so the cost of a drop does not grow with the number of empty flows.
     pub(crate) fn fattest_listed(&mut self, known: Option<usize>) -> Option<usize> {
         let size = |flow: &Flow<S>| (flow.queue.bytes, flow.queue.packets > 0);
         let of_known = known.map_or((0, false), |index| size(&self.buckets[index]));
@@ -198,13 +198,13 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// The next flow in a flow's list.
+    /// Returns the next flow in a flow's list.
     pub(crate) fn after(&self, index: usize) -> Option<usize> {
         let next = self.buckets[index].next;
         (next != NONE).then_some(next as usize)
     }
 
-    /// Discards the packets that are `unwanted`, flow by flow.
+    /// Discards the packets that are `unwanted`, one flow after the other.
     pub(crate) fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
         let Self { buckets, pool, .. } = self;
         for flow in buckets {
@@ -216,7 +216,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         if which == Listed::New { &mut self.new } else { &mut self.old }
     }
 
-    /// Moves the first flow of a list to the end of another list, or out of both.
+    /// Moves the first flow of a list to the end of another list, or removes it from both.
     fn move_first(&mut self, from: Listed, to: Listed) {
         let index = self.list(from).first;
         let flow = &mut self.buckets[index as usize];

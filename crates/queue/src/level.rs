@@ -1,4 +1,4 @@
-//! The time average of a number that changes in steps.
+//! Time average of a number that changes in steps.
 
 use units::Instant;
 
@@ -7,17 +7,17 @@ use units::Instant;
 pub struct Level {
     /// Mean, weighted by time.
     pub mean: f64,
-    /// Smallest value, however briefly held.
+    /// Smallest value, however short its time.
     pub min: u64,
-    /// Largest value, however briefly held.
+    /// Largest value, however short its time.
     pub max: u64,
     /// Value at the end.
     pub last: u64,
-    /// Share of the time with the value zero, 0 to 1.
+    /// Share of time in which the value is zero, 0 to 1.
     pub zero: f64,
 }
 
-/// Meter of a number over time.
+/// Measures a number over time.
 #[derive(Clone, Debug)]
 pub struct Meter {
     value: u64,
@@ -27,12 +27,12 @@ pub struct Meter {
     max: u64,
     /// Sum of value times nanoseconds, up to `since`.
     area: u128,
-    /// Nanoseconds with the value zero, up to `since`.
+    /// Time in which the value was zero, up to `since`, in ns.
     zero: u64,
 }
 
 impl Meter {
-    /// A meter with this value from now on.
+    /// Makes a meter that has this value from now on.
     pub fn new(now: Instant, value: u64) -> Self {
         Self { value, since: now, start: now, min: value, max: value, area: 0, zero: 0 }
     }
@@ -58,7 +58,7 @@ impl Meter {
         *self = Self::new(now, self.value);
     }
 
-    /// The present value.
+    /// Returns the present value.
     pub fn value(&self) -> u64 {
         self.value
     }

@@ -1,8 +1,8 @@
-//! Queueing disciplines: the mechanisms that hold packets, enforce a limit, choose which packet to drop, and measure;
-//! and the shaper that limits a queue to a rate.
+//! Queueing disciplines: they hold packets, enforce a limit, choose which packet to drop, and measure. Also the shaper
+//! that limits a queue to a rate.
 //!
-//! The crate is generic over the packet; the caller gives the time; there is no clock, no I/O, and no allocation per
-//! packet: memory grows with the largest backlog so far. A queue never computes a limit, which is a controller's work.
+//! The crate is generic over the packet; the caller gives the time. There is no clock and no I/O. Memory grows with the
+//! largest backlog so far, not with each packet. A queue never computes a limit; a controller does.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod account;

@@ -1,9 +1,9 @@
-//! Counters and timers of a queue, cheap per packet: sums and running counts, divided only on query.
+//! Counters and timers of a queue. They cost little per packet: sums and running counts, divided only on query.
 
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// Packets with which the MAC is done at one instant after equal times: acknowledged, or failed for good.
+/// Packets that the MAC finished at one instant after equal times: acknowledged, or given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// Sojourn time of each packet: [`Departure::waited`](crate::Departure::waited).
@@ -15,32 +15,32 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// Completion of a single packet.
+    /// Makes the completion of a single packet.
     pub const fn of_one(waited: Duration, service: Duration) -> Self {
         Self { waited, service, packets: 1 }
     }
 
-    /// Nodal delay of each packet: sojourn and service time.
+    /// Returns the nodal delay of each packet: sojourn time plus service time.
     #[inline]
     pub fn nodal(&self) -> Duration {
         self.waited + self.service
     }
 }
 
-/// Totals of a queue. `arrived = sent + dropped + backlog` at any moment, in packets and in bytes.
+/// Totals of a queue. At any time `arrived = sent + dropped + backlog`, in packets and in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets offered, kept or not.
+    /// Packets that arrived, kept or not.
     pub arrived: Count,
-    /// Packets that left by [`Queue::take`](crate::Queue::take).
+    /// Packets that left through [`Queue::take`](crate::Queue::take).
     pub sent: Count,
     /// Packets discarded: on arrival, because the limit shrank, or by the discipline.
     pub dropped: Count,
-    /// Packets marked (ECN) instead of dropped; they count as sent when they leave.
+    /// Packets that were marked (ECN) instead of dropped. They count as sent when they leave.
     pub marked: Count,
 }
 
-/// Packets and bytes. The counts wrap, so that the difference of two counts is always right.
+/// Packets and bytes. The counts wrap; the difference of two counts is always right.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) packets: u64,
@@ -94,14 +94,14 @@ impl Counts {
         }
     }
 
-    /// True if every packet that arrived was sent or dropped, or is in the `backlog`.
+    /// True if every packet that arrived was sent, was dropped, or is in the `backlog`.
     pub(crate) fn balance(&self, backlog: Tally) -> bool {
         let held = self.arrived.minus(self.sent).minus(self.dropped);
         (held.packets, held.bytes) == (backlog.packets, backlog.bytes)
     }
 }
 
-/// Sum, maximum and last of samples of a duration.
+/// Sum, maximum and last one of samples of a duration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Samples {
     n: u64,
@@ -116,7 +116,7 @@ impl Samples {
         self.add_all(span, 1);
     }
 
-    /// Adds a sample that occurs `times`, at least once.
+    /// Adds the sample `span` as many times as `times` says; `times` is at least 1.
     #[inline]
     pub(crate) fn add_all(&mut self, span: Duration, times: u64) {
         debug_assert!(times > 0, "a sample occurs");
@@ -145,12 +145,12 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Empty measurements of a queue with this backlog and these counts.
+    /// Makes empty measurements of a queue with this backlog and these counts.
     pub(crate) fn new(now: Instant, counts: Counts, backlog: u64) -> Self {
         Self { start: now, counts, backlog_max: backlog, ..Self::default() }
     }
 
-    /// The interval up to `now`, without the measurements of [`ServiceAverage`] and [`Occupancy`].
+    /// Returns the interval up to `now`, without what [`ServiceAverage`] and [`Occupancy`] measure.
     pub(crate) fn interval(&self, now: Instant, counts: &Counts, backlog: Tally) -> Interval {
         let Totals { arrived, sent, dropped, .. } = counts.since(&self.counts);
         Interval {
@@ -169,10 +169,10 @@ impl Measured {
     }
 }
 
-/// The exponential average of service times, updated per packet.
+/// The exponential average of service times. Each packet updates it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServiceAverage {
-    /// Weight of the newest packet; none if the host keeps no average.
+    /// Weight of the newest packet; `None` if the host keeps no average.
     weight: Option<f64>,
     mean_nanos: Option<f64>,
     /// Time at which the MAC last finished a packet.
@@ -184,8 +184,8 @@ impl ServiceAverage {
         Self { weight, mean_nanos: None, last: Instant::ZERO }
     }
 
-    /// Records packets that the MAC has finished, `service` after it got each. A packet is first in line since then, or
-    /// since the last completion, if that was later: among packets that share a frame only the first adds time.
+    /// Records packets that the MAC has finished; it had each for `service`. A packet is first in line from then on, or
+    /// from the last completion if that was later. So among packets that share a frame only the first adds time.
     #[inline]
     pub(crate) fn add(&mut self, now: Instant, service: Duration, packets: u32) {
         let Some(weight) = self.weight else { return };
@@ -205,19 +205,19 @@ impl ServiceAverage {
     }
 }
 
-/// Time for which at most a threshold of packets waited.
+/// Measures the time in which at most a threshold of packets waited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occupancy {
     threshold: u64,
     is_idle: bool,
-    /// Start of the idle time, or of the interval if the interval began later.
+    /// Start of the idle time; or of the interval, if the interval began later.
     since: Instant,
-    /// Idle time of the interval before `since`.
+    /// Idle time in the interval before `since`.
     idle: Duration,
 }
 
 impl Occupancy {
-    /// Measurements of an empty queue at the start of the run.
+    /// Makes the measurements of an empty queue at the start of the run.
     pub(crate) fn new(threshold: u32) -> Self {
         Self { threshold: threshold.into(), is_idle: true, since: Instant::ZERO, idle: Duration::ZERO }
     }

@@ -1,5 +1,5 @@
-//! Disciplines that a program registers: from a crate outside the workspace, or from Python. Such a discipline decides
-//! about each packet by its number; its queue holds the packets and keeps the accounts.
+//! Disciplines that a program registers, from a crate outside the workspace or from Python. Such a discipline decides
+//! about each packet, which it knows as a number. Its queue holds the packets and keeps the account.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, LOOK_AHEAD, Setup};
@@ -11,17 +11,17 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Instant};
 
-/// A discipline that decides about each packet, and keeps no more of it than its number.
+/// A discipline that decides about each packet, and keeps only the packet's number.
 ///
-/// A packet that the network discards by itself is not reported: its number is given back like any other, and the queue
-/// asks again. `backlog`: packets in the queue, without an arriving one.
+/// A packet that the network itself discards is not reported. Its number is returned like any other, and the queue asks
+/// again. `backlog`: packets in the queue, an arriving one left out.
 pub trait PerPacket: fmt::Debug + Send + Sync {
-    /// Decides about an arriving packet: it passes, or it or one that waits is dropped; after another was dropped, the
-    /// queue asks again. `flow`: hash of its transport flow; `fits`: true if the limit has room for it.
+    /// Decides about an arriving packet: it joins, or it or a waiting one is dropped. After another packet was dropped,
+    /// the queue asks again. `flow`: hash of its transport flow. `fits`: the limit has room for it.
     fn enqueue(&mut self, now: Instant, packet: u64, length: Bytes, flow: u64, backlog: Count, fits: bool) -> Verdict;
 
-    /// Decides about a packet that waits: it leaves, or is dropped and the queue asks again. Called only while packets
-    /// wait, also for packets above a lowered limit.
+    /// Decides about a packet that waits: it leaves, or it is dropped and the queue asks again. It is called only while
+    /// packets wait, also for packets above a lowered limit.
     fn dequeue(&mut self, now: Instant, backlog: Count) -> Verdict;
 }
 
@@ -30,9 +30,9 @@ pub trait PerPacket: fmt::Debug + Send + Sync {
 pub enum Verdict {
     /// The packet joins the queue, or leaves it.
     Pass(u64),
-    /// It is dropped.
+    /// The packet is dropped.
     Drop(u64),
-    /// The discipline fails for this reason, with which the run ends.
+    /// The discipline fails for this reason. The run ends with it.
     Fault(String),
 }
 
@@ -40,7 +40,7 @@ pub(crate) type Make = dyn Fn(Value, u64) -> Result<Box<dyn PerPacket>, String> 
 
 type Registered = BTreeMap<&'static str, &'static Make>;
 
-/// Names and makers, which are kept for good.
+/// Returns the names and makers, which are kept for good.
 pub(crate) fn registered() -> MutexGuard<'static, Registered> {
     static REGISTERED: Mutex<Registered> = Mutex::new(BTreeMap::new());
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -51,17 +51,17 @@ pub fn is_used() -> bool {
     !registered().is_empty()
 }
 
-/// A queue with such a discipline.
+/// A queue with a registered discipline.
 #[derive(Debug)]
 pub(crate) struct OwnQueue<P> {
     pub(crate) name: &'static str,
     decides: Box<dyn PerPacket>,
-    /// Packets by number; none if it was discarded, and the discipline does not know.
+    /// Packets of each number; `None` if a packet was discarded and the discipline does not know.
     held: BTreeMap<u64, Option<Waiting<P>>>,
     arrived: u64,
-    /// Packets that leave before those: the host has seen them, or they go first.
+    /// Packets that leave before the others: the host has seen them, or they go first.
     ahead: VecDeque<Waiting<P>>,
-    /// The first fault. All packets are then dropped.
+    /// The first fault. All packets are dropped after it.
     pub(crate) fault: Option<String>,
 }
 
@@ -140,7 +140,7 @@ impl<P: Packet> OwnQueue<P> {
         }
     }
 
-    /// Takes out the next packet that the discipline passes; the caller settles the account.
+    /// Removes and returns the next packet that the discipline passes. The caller settles the account.
     fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         while cx.account.backlog().packets > self.ahead.len() as u64 {
             let taken = match self.decides.dequeue(cx.now, cx.account.backlog()) {

@@ -1,4 +1,4 @@
-//! Several queues of packets in one piece of memory: chains of slots.
+//! Several queues of packets in one piece of memory, as chains of slots.
 
 use crate::Packet;
 use crate::account::Waiting;
@@ -8,9 +8,9 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 struct Slot<P> {
-    /// The packet; none if the slot is free.
+    /// The packet; `None` if the slot is free.
     waiting: Option<Waiting<P>>,
-    /// The next slot in its chain, or the next free one.
+    /// The next slot in the chain; of a free slot, the next free one.
     next: u32,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Pool<P> {
 }
 
 impl<P: Packet> Pool<P> {
-    /// An empty pool, without memory: most queues of a large site never get a packet.
+    /// Makes an empty pool that takes no memory: most queues of a large site never get a packet.
     pub(crate) const fn new() -> Self {
         Self { slots: Vec::new(), free: NONE }
     }
@@ -68,7 +68,7 @@ impl Chain {
         pool.slots.get(self.first as usize)?.waiting.as_ref()
     }
 
-    /// Takes out the first packet.
+    /// Removes and returns the first packet.
     pub(crate) fn pop<P: Packet>(&mut self, pool: &mut Pool<P>) -> Option<Waiting<P>> {
         let slot = self.first;
         let place = pool.slots.get_mut(slot as usize)?;

@@ -1,4 +1,4 @@
-//! The queue, as its host sees it: a discipline with its account.
+//! The queue as its host sees it: a discipline and its account.
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Context, Purge, Setup};
@@ -13,12 +13,12 @@ use units::{Duration, Instant};
 /// Parameters of a plain queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FifoParams {
-    /// Which packet is dropped at the limit: those at the head, or the arriving one.
+    /// Which packet is dropped at the limit: the oldest ones, or the arriving one.
     pub overflow: End,
     /// Which packets are discarded when the limit shrinks below the backlog.
     pub purge: Purge,
-    /// The hard limit, which is also the limit until [`Queue::set_limit`]. At most
-    /// [`MOST_PACKETS`](crate::MOST_PACKETS); with a limit in bytes as many packets of 40 B (an IP and a TCP header) fit.
+    /// Hard limit, which is also the limit until [`Queue::set_limit`]. At most [`MOST_PACKETS`](crate::MOST_PACKETS);
+    /// if it is in bytes, as many packets of 40 B (an IP and a TCP header) as fit.
     pub limit: Limit,
 }
 
@@ -27,17 +27,16 @@ pub struct FifoParams {
 pub struct Departure<P> {
     /// The packet that left.
     pub packet: P,
-    /// The packet's sojourn time, to be reported in its [`Completion`].
+    /// The packet's sojourn time. It is reported again in the packet's [`Completion`].
     pub waited: Duration,
 }
 
 /// A queue of packets. Calls must come in order of time.
 ///
-/// The host enqueues and takes packets, reports those that the MAC is done with ([`completed`](Self::completed)), and in
-/// every interval of its controller takes the measurements ([`take_interval`](Self::take_interval)) and sets the limit
-/// ([`set_limit`](Self::set_limit)). After each call every packet is accounted for: it is queued, was taken, or was handed
-/// to the `dropped` of a call. Hosts that handle many packets at one instant find fast paths in
-/// [`Batch`](crate::Batch).
+/// The host enqueues and takes packets, and reports those that the MAC has finished ([`completed`](Self::completed)).
+/// In every interval of its controller it takes the measurements ([`take_interval`](Self::take_interval)) and sets the
+/// limit ([`set_limit`](Self::set_limit)). After each call every packet is queued, was taken, or was handed to the
+/// `dropped` of a call. [`Batch`](crate::Batch) has fast paths for hosts that handle many packets at one instant.
 #[derive(Debug)]
 pub struct Queue<P> {
     pub(crate) account: Account,
@@ -45,34 +44,34 @@ pub struct Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
-    /// An empty plain queue at the start of the run.
+    /// Makes an empty plain queue at the start of the run.
     pub fn fifo(params: FifoParams) -> Self {
         let fifo = Fifo::new(params.overflow, Some(params.purge));
         Self { account: Account::new(params.limit), packets: AnyDiscipline::Fifo(fifo) }
     }
 
-    /// Configures the measurements that its controller asks for, at the start of the run.
+    /// Configures the measurements that the queue's controller requests, at the start of the run.
     #[must_use]
     pub fn measuring(mut self, measures: Measures) -> Self {
         self.account.measure(measures);
         self
     }
 
-    /// Takes no intervals until [`watch`](Self::watch), at the start of the run, and leaves out measurements that only
-    /// intervals show.
+    /// Takes no intervals until [`watch`](Self::watch), at the start of the run. Measurements that only intervals need
+    /// are left out.
     #[must_use]
     pub fn unwatched(mut self) -> Self {
         self.account.watched = false;
         self
     }
 
-    /// Starts taking intervals, if they were not taken before; the first begins now.
+    /// Starts to take intervals if the queue takes none; the first begins now.
     pub fn watch(&mut self, now: Instant) {
         self.account.watch(now);
     }
 
-    /// An empty queue with these settings. Errors: the first setting of the discipline that cannot be used, by its key
-    /// within the table.
+    /// Makes an empty queue with these settings. Errors: names the key of the first setting of the discipline that
+    /// cannot be used.
     pub(crate) fn new(settings: &Settings, seed: u64) -> Result<Self, Invalid> {
         let account = Account::new(settings.limit);
         let setup = Setup { purge: settings.purge, seed };
@@ -88,8 +87,8 @@ impl<P: Packet> Queue<P> {
         debug_assert!(account.balances(), "it has joined or was dropped");
     }
 
-    /// Takes an arriving packet that goes before all others, whatever the discipline. Without room, packets at the tail
-    /// or of the longest flow make way.
+    /// Takes an arriving packet that goes before all others, whatever the discipline is. If there is no room, packets
+    /// at the tail or of the longest flow are dropped.
     pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         let len = packet.len().count();
@@ -105,7 +104,7 @@ impl<P: Packet> Queue<P> {
         account.joins(now, len);
     }
 
-    /// The packet that would leave after `index` others; zero for the one that [`take`](Self::take) returns. A discipline
+    /// Returns the packet that would leave after `index` others; with zero, the one that [`take`](Self::take) returns.
     /// that drops at the head decides about the packets up to there now, at most [`LOOK_AHEAD`](crate::LOOK_AHEAD): a
     /// packet seen here leaves, unless a packet that goes first arrives before or the limit shrinks.
     #[inline]
@@ -114,8 +113,8 @@ impl<P: Packet> Queue<P> {
         packets.peek(index, &mut Context { account, now, dropped })
     }
 
-    /// Takes the next packet for the MAC, or that after `index` others if it can share a frame with one before it. Some
-    /// packet if any is queued and `index` is zero.
+    /// Takes the next packet for the MAC, or the one after `index` others if it can share a frame with a packet before
+    /// it. If a packet is queued and `index` is zero, it returns one.
     #[inline]
     pub fn take(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<Departure<P>> {
         let Self { account, packets } = self;
@@ -123,7 +122,7 @@ impl<P: Packet> Queue<P> {
         Some(Departure { packet, waited: account.leaves(now, packet.len().count(), since) })
     }
 
-    /// Reports packets that the MAC is done with. Needed only in a queue that is watched.
+    /// Reports packets that the MAC has finished. Only a watched queue needs this.
     #[inline]
     pub fn completed(&mut self, now: Instant, completion: &Completion) {
         if self.account.watched {
@@ -131,8 +130,8 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// Sets the limit, at most the hard limit, and discards packets above it at once, unless the queue's [`Purge`] says
-    /// otherwise.
+    /// Sets the limit, which is at most the hard limit. Packets above it are discarded at once, unless the queue's
+    /// [`Purge`] says otherwise.
     pub fn set_limit(&mut self, now: Instant, limit: Limit, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.set_limit(now, limit);
@@ -140,8 +139,8 @@ impl<P: Packet> Queue<P> {
         account.settle(now);
     }
 
-    /// Discards at least one packet, if any is queued, as if the limit had shrunk below the backlog: for queues that share
-    /// a limit. Does nothing if the queue's [`Purge`] says so.
+    /// Discards at least one packet, if any is queued, as if the limit had shrunk below the backlog: for queues that
+    /// share a limit. Does nothing if the queue's [`Purge`] says so.
     pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         debug_assert!(account.balances());
@@ -149,22 +148,22 @@ impl<P: Packet> Queue<P> {
         account.settle(now);
     }
 
-    /// Sets `target`, `interval`, `mtu` and `ecn` of FQ-CoDel from the next packet on; the state of its flows stays. Has no
-    /// effect on other disciplines.
+    /// Sets `target`, `interval`, `mtu` and `ecn` of FQ-CoDel from the next packet on. The state of its flows stays. It
+    /// does not affect other disciplines.
     pub fn follow(&mut self, params: &fq_codel::Params) {
         if let AnyDiscipline::FqCodel(flows) = &mut self.packets {
             flows.follow(params);
         }
     }
 
-    /// Orders the bounds of `turns` for packets that arrive from now on. Has no effect on other disciplines.
+    /// Sets the bounds of `turns` for packets that arrive from now on. It does not affect other disciplines.
     pub fn set_pace(&mut self, pace: turns::Pace) {
         if let AnyDiscipline::Turns(held) = &mut self.packets {
             held.set_pace(pace);
         }
     }
 
-    /// Number of packets that go before all flows under `turns`; zero under other disciplines.
+    /// Returns the number of packets that go before all flows under `turns`; zero under other disciplines.
     pub fn thin_packets(&self) -> usize {
         if let AnyDiscipline::Turns(held) = &self.packets { held.thin_packets() } else { 0 }
     }
@@ -177,12 +176,12 @@ impl<P: Packet> Queue<P> {
         account.settle(now);
     }
 
-    /// The present limit.
+    /// Returns the present limit.
     pub fn limit(&self) -> Limit {
         self.account.limit
     }
 
-    /// Packets and bytes queued now, without packets that were handed to the MAC.
+    /// Returns the packets and bytes that are queued now. Packets handed to the MAC do not count.
     #[inline]
     pub fn backlog(&self) -> Count {
         self.account.backlog()
@@ -194,49 +193,49 @@ impl<P: Packet> Queue<P> {
         self.account.is_empty()
     }
 
-    /// The discipline that holds the packets.
+    /// Returns the discipline that holds the packets.
     pub fn discipline(&self) -> DisciplineName {
         self.packets.name()
     }
 
-    /// Why the [registered](crate::register) discipline failed, if it did: from then on the queue drops all packets.
+    /// Returns why the [registered](crate::register) discipline failed, if it did. The queue then drops all packets.
     pub fn fault(&self) -> Option<&str> {
         if let AnyDiscipline::Own(held) = &self.packets { held.fault.as_deref() } else { None }
     }
 
-    /// Totals since the start or the last [`restart_statistics`](Self::restart_statistics).
+    /// Returns the totals since the start or the last [`restart_statistics`](Self::restart_statistics).
     pub fn totals(&self) -> Totals {
         self.account.totals()
     }
 
-    /// Measurements since the last call, for the controller. A departure gap counts in the interval in which it ends.
+    /// Returns the measurements since the last call. A departure gap counts in the interval in which it ends.
     pub fn take_interval(&mut self, now: Instant) -> Interval {
         self.account.take_interval(now)
     }
 
-    /// Backlog in packets over time since the start or the last [`restart_statistics`](Self::restart_statistics).
+    /// Returns the backlog in packets since the start or the last [`restart_statistics`](Self::restart_statistics).
     pub fn backlog_level(&self, now: Instant) -> Level {
         self.account.backlog_level(now)
     }
 
-    /// Limit over the same time, in packets, or in bytes if the hard limit is in bytes.
+    /// Returns the limit over the same time: in packets, or in bytes if the hard limit is in bytes.
     pub fn limit_level(&self, now: Instant) -> Level {
         self.account.limit_level(now)
     }
 
-    /// Restarts totals and levels, at the end of a warm-up. Queued packets count as arrived now, so that the account stays
-    /// balanced. The controller's interval goes on.
+    /// Restarts totals and levels at the end of a warm-up. Queued packets count as arrived now, so that the account
+    /// stays balanced. The controller's interval continues.
     pub fn restart_statistics(&mut self, now: Instant) {
         self.account.restart_statistics(now);
     }
 }
 
 impl Settings {
-    /// Builds only the controller, for a queue outside this crate. The random numbers follow from `seed`, so that a
-    /// recording can be replayed.
+    /// Builds only the controller, for a queue outside this crate. `seed` determines its random numbers, so that a
+    /// recording can be given to it again.
     ///
     /// # Errors
-    /// The limit or the first of the controller's parameters that cannot be used, by its key within the table.
+    /// Names the limit or the key of the first parameter of the controller that cannot be used.
     pub fn build_controller(&self, seed: u64) -> Result<AnyController, Invalid> {
         match unusable(self.limit) {
             Some(why) => Err(Invalid::new("limit", why)),
@@ -244,10 +243,10 @@ impl Settings {
         }
     }
 
-    /// Builds the queue, empty, and its controller. All random numbers follow from `seed`.
+    /// Builds the queue, which is empty, and its controller. `seed` determines all random numbers.
     ///
     /// # Errors
-    /// The first setting that cannot be used, by its key within the table.
+    /// Names the key of the first setting that cannot be used.
     pub fn build<P: Packet>(&self, seed: u64) -> Result<(Queue<P>, AnyController), Invalid> {
         let controller = self.build_controller(seed)?;
         let mut queue = Queue::new(self, seed)?.measuring(controller.needs().measures);

@@ -1,11 +1,11 @@
-//! Registry of disciplines: a list that becomes types. A new discipline takes its file, its module and its entry in the
-//! list; no other crate changes.
+//! Registry of disciplines: one list, from which macros make the types. A new discipline needs its file, its module and
+//! its entry in the list; no other crate changes.
 
 /// Turns the list into [`DisciplineName`](crate::DisciplineName), `Tables`, `AnyDiscipline` and `for_each_discipline!`.
 ///
-/// The list stands beside the modules, and beside the plain queue of the module `fifo`, which has no table. An entry is
-/// documentation, the module with its `Params` (also the name of its table), its name in a scenario, another spelling
-/// of it if there is one, its name in Rust, and its type for packets `P`.
+/// The list stands beside the modules, and beside the plain queue of the module `fifo`, which has no table. An entry
+/// has documentation, the module with its `Params` (also the name of its table), its name in a scenario, perhaps
+/// another spelling, its name in Rust, and its type for packets `P`.
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $module:ident, $name:literal $(or $alias:literal)?: $Kind:ident = $Type:ty,)*) => {
         registry::disciplines! {
@@ -28,7 +28,7 @@ macro_rules! disciplines {
             #[serde(rename = "drop-head")]
             DropHead,
             $($(#[$doc])* #[serde(rename = $name $(, alias = $alias)?)] $Kind,)*
-            /// A discipline that the program [registered](crate::register), by its name.
+            /// The discipline of this name that the program has [registered](crate::register).
             #[serde(skip)]
             Own(&'static str),
         }
@@ -48,26 +48,26 @@ macro_rules! disciplines {
             }
         }
 
-        /// The tables of the disciplines, each optional: tables of other disciplines are ignored.
+        /// The tables of the disciplines, each optional. Those of disciplines that are not in use are ignored.
         #[derive(Clone, Debug)]
         pub(crate) struct Tables {
             $(pub(crate) $module: Option<$module::Params>,)*
             pub(crate) own: serde_json::Map<String, serde_json::Value>,
         }
 
-        /// Any discipline of the registry, with the packets that wait.
+        /// Any discipline of the registry, with the packets that it holds.
         #[derive(Debug)]
         pub(crate) enum AnyDiscipline<P> {
             /// Drop-tail or drop-head.
             Fifo(fifo::Fifo<P>),
-            // Boxed: there are many queues, and most of them are FIFOs.
+            // These are boxed: there are many queues, and most of them are FIFOs.
             $($(#[$doc])* $Kind(Box<$Type>),)*
             Own(Box<own::OwnQueue<P>>),
         }
 
         impl<P: Packet> AnyDiscipline<P> {
-            /// Builds the discipline called `name` with its parameters among the `tables` (defaults if absent). Errors:
-            /// the first setting that cannot be used, by its key within the queue's table.
+            /// Builds the discipline called `name` with its table in `tables`; without a table the defaults apply.
+            /// Errors: names the key of the first setting that cannot be used.
             pub(crate) fn new(name: DisciplineName, tables: &Tables, setup: &Setup) -> Result<Self, Invalid> {
                 Ok(match name {
                     DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(fifo::End::Tail, setup.purge)),
@@ -97,7 +97,7 @@ macro_rules! disciplines {
                 if let Self::Fifo(fifo) = self { Some(fifo) } else { None }
             }
 
-            // Inlined, once per packet: a call would cost an aggregating station 1 %.
+            // This is inlined: a call for each packet would cost an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
                 if let Self::Fifo(fifo) = self {
@@ -107,7 +107,7 @@ macro_rules! disciplines {
                 }
             }
 
-            // Separate from the plain queue, whose callers stay short without the code of the others.
+            // This is apart from the plain queue, whose callers stay short without the code of the others.
             #[inline(never)]
             fn enqueue_any(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
                 match self {
@@ -133,7 +133,7 @@ macro_rules! disciplines {
                 }
             }
 
-            // Inlined, once per packet: a call would cost an aggregating station 1 %.
+            // This is inlined: a call for each packet would cost an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
                 match self {
@@ -148,7 +148,7 @@ macro_rules! disciplines {
                 if let Self::Fifo(fifo) = self { fifo.remove(index) } else { self.remove_any(index, cx) }
             }
 
-            // As with `enqueue_any`.
+            // This is apart for the same reason as `enqueue_any`.
             #[inline(never)]
             fn remove_any(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
                 match self {

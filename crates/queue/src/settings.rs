@@ -19,7 +19,7 @@ macro_rules! settings {
     ($($controllers:tt)*) => { for_each_discipline! { with_tables { $($controllers)* } } };
 }
 
-// The tables are fields of their own, not a flattened map: an error then points at its line.
+// The tables are fields, not a flattened map, so that an error points at its line.
 macro_rules! with_tables {
     (
         { $($(#[$doc:meta])* $name:ident: $Params:ty,)* }
@@ -57,12 +57,12 @@ macro_rules! with_tables {
         }
 
         impl Settings {
-            /// Parameter tables of the disciplines.
+            /// Returns the parameter tables of the disciplines.
             pub(crate) fn tables(&self) -> Tables {
                 Tables { $($discipline: self.$discipline.clone(),)* own: self.own.clone() }
             }
 
-            /// Burst of the [`Shaper`](crate::Shaper) that holds the queue to its controller's rate.
+            /// Returns the burst of the [`Shaper`](crate::Shaper) that limits the queue to its controller's rate.
             pub fn burst(&self) -> Bytes {
                 self.shaper_burst.unwrap_or(LONGEST_PACKET)
             }
@@ -81,7 +81,7 @@ control::for_each_controller!(settings);
 /// the table `[queue.own.NAME]` and a seed for random numbers.
 ///
 /// # Errors
-/// If Sluice has a discipline of this name.
+/// Sluice itself has a discipline of this name.
 pub fn register(
     name: &str,
     make: impl Fn(Value, u64) -> Result<Box<dyn own::PerPacket>, String> + Send + Sync + 'static,

@@ -1,13 +1,13 @@
-//! The mechanism behind a rate: a leaky bucket that gives the time at which the next packet may leave.
+//! How a rate is enforced: a leaky bucket that says when the next packet may leave.
 
 use units::{Bytes, Duration, Instant, Rate};
 
 const SECOND: u128 = 1_000_000_000;
 
-/// A leaky bucket: departing packets fill it, it drains at a rate, and no packet leaves while it holds more than a
-/// burst. In any span of time at most the rate's bytes, one burst and one packet leave.
+/// A leaky bucket. Departing packets fill it, and it drains at a rate. No packet leaves while it holds more than a
+/// burst. So in any span of time at most the rate's bytes, one burst and one packet leave.
 ///
-/// Calls must come in order of time. Without a rate the shaper delays and counts nothing.
+/// Calls must come in order of time. Without a rate the shaper delays nothing and counts nothing.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     /// Size of the bucket in bits, times [`SECOND`].
@@ -20,14 +20,14 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// An empty bucket without a rate. After a pause, or when the host was late for a packet, up to `burst` may leave
-    /// at once; at zero each packet waits until the previous packet has drained.
+    /// Makes an empty bucket without a rate. After a pause, or if the host was late for a packet, up to `burst` may
+    /// leave at once. If `burst` is zero, each packet waits until the one before has drained.
     pub fn new(burst: Bytes) -> Self {
         let burst = u128::from(burst.bits()) * SECOND;
         Self { burst, rate: None, level: 0, since: Instant::ZERO, ready_at: Instant::ZERO }
     }
 
-    /// Sets the rate from now on; `None`: no shaping. The present level drains at the new rate.
+    /// Sets the rate from now on; `None`: no shaping. What is in the bucket drains at the new rate.
     pub fn set_rate(&mut self, now: Instant, rate: Option<Rate>) {
         if rate != self.rate {
             self.drain(now);
@@ -37,19 +37,19 @@ impl Shaper {
         debug_assert!(rate.is_some() || self.ready_at <= now, "without a rate nothing waits");
     }
 
-    /// The present rate.
+    /// Returns the present rate.
     pub fn rate(&self) -> Option<Rate> {
         self.rate
     }
 
-    /// Returns the earliest time at which the next packet may leave; [`Instant::NEVER`] at rate zero while the bucket
-    /// holds more than a burst.
+    /// Returns the earliest time at which the next packet may leave. It is [`Instant::NEVER`] if the rate is zero and
+    /// the bucket holds more than a burst.
     #[inline]
     pub fn ready_at(&self) -> Instant {
         self.ready_at
     }
 
-    /// Fills the bucket by a departing packet of this length.
+    /// Adds a departing packet of this length to the bucket.
     #[inline]
     pub fn leaves(&mut self, now: Instant, length: Bytes) {
         if self.rate.is_some() {

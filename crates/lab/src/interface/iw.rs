@@ -142,7 +142,7 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
         match word {
             // This MCS counts the streams.
             "MCS" => (generation, mcs) = (Some(Format::Ht), number(31)?),
-            // MCS 10 and 11 of 802.11ac, 12 and 13 of 802.11ax are proprietary: the standard's fastest instead.
+            // MCS 10 and 11 of 802.11ac, 12 and 13 of 802.11ax are proprietary. They count as the standard's fastest.
             "VHT-MCS" => (generation, mcs) = (Some(Format::Vht), number(11)?),
             "HE-MCS" => (generation, mcs) = (Some(Format::He), number(13)?),
             // 802.11be is not simulated: its modes count as the fastest of 802.11ax.

@@ -1,12 +1,12 @@
-//! Biased queue management: a full queue drops the packet that its sender would miss least (BQM thesis, sections 3.1
-//! and 3.2).
+//! Biased queue management (BQM): a full queue drops the packet that its sender would miss least (sections 3.1 and 3.2
+//! of the thesis that proposes BQM).
 //!
-//! The sender gives each packet a discard priority. Among the queued packets and the arriving one, the packet with the
-//! lowest priority is dropped; among equals the packet nearest the head. The bias is among the packets of a flow, never
-//! between flows, which are not distinguished. A packet without a discard priority counts as a packet with the highest.
+//! The sender gives each packet a discard priority. Of the queued packets and the arriving one, the packet with the
+//! lowest priority is dropped; among equals it is the one nearest the head. The bias is among the packets of a flow,
+//! not between flows, which are not distinguished. A packet without a priority counts as having the highest.
 //!
-//! The document's search for that packet goes through the whole queue; in this file, packets of each priority are
-//! chained, so that the search takes one step per priority.
+//! The thesis searches the whole queue for that packet. Here the packets of each priority form a chain, so that the
+//! search takes one step per priority.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, Setup};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 const NONE: u32 = u32::MAX;
 
-/// Number of discard priorities: 0 (discarded first) to 6, and one for packets without a priority.
+/// Number of discard priorities: 0 (discarded first) to 6, and another for packets that have none.
 const PRIORITIES: usize = 8;
 
 /// Biased queue management has no parameters: the queue's limit determines when it acts, and the packets' priorities
@@ -26,12 +26,12 @@ const PRIORITIES: usize = 8;
 #[serde(default, deny_unknown_fields)]
 pub struct Params {}
 
-/// The two neighbours of a packet in a chain, or the two ends of a chain.
+/// The two neighbours of a packet in a chain, or the two ends of the chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// Towards the head: the preceding packet, or the last packet of a chain.
+    /// Towards the head: the packet before, or the last packet of a chain.
     before: u32,
-    /// Towards the tail: the following packet, or the first packet of a chain.
+    /// Towards the tail: the packet behind, or the first packet of a chain.
     behind: u32,
 }
 
@@ -39,15 +39,15 @@ const ALONE: Link = Link { before: NONE, behind: NONE };
 
 #[derive(Clone, Debug)]
 struct Slot<P> {
-    /// The packet; none if the slot is free.
+    /// The packet; `None` if the slot is free.
     waiting: Option<Waiting<P>>,
-    /// Neighbours in the order of arrival; `behind` of a free slot is the next free one.
+    /// Neighbours in order of arrival. If the slot is free, `behind` is the next free slot.
     order: Link,
-    /// Neighbours among the packets of its priority.
+    /// Neighbours among the packets of equal priority.
     equals: Link,
 }
 
-/// Packets in order of arrival, and by discard priority.
+/// Packets, chained in order of arrival and within each discard priority.
 #[derive(Clone, Debug)]
 pub(crate) struct Biased<P> {
     slots: Vec<Slot<P>>,
@@ -79,7 +79,7 @@ impl<P: Packet> Biased<P> {
         }
     }
 
-    /// Returns the link to `slot` from the tail's side: its neighbour, or the end of the chain.
+    /// Returns the link to `slot` that comes from the tail's side: that of its neighbour, or the end of the chain.
     fn towards_tail(&mut self, neighbour: u32, chain: Chain) -> &mut u32 {
         if neighbour == NONE { &mut self.ends(chain).before } else { &mut self.link(neighbour, chain).before }
     }
@@ -132,7 +132,7 @@ impl<P: Packet> Biased<P> {
         u32::try_from(self.slots.len() - 1).expect("a queue has less room")
     }
 
-    /// Removes the packet of a slot; none if the slot is free.
+    /// Removes the packet of a slot; `None` if the slot is free.
     fn pull(&mut self, slot: u32) -> Option<Waiting<P>> {
         let waiting = self.slots.get_mut(slot as usize)?.waiting.take()?;
         self.part(slot, Chain::Order);
@@ -142,7 +142,7 @@ impl<P: Packet> Biased<P> {
         Some(waiting)
     }
 
-    /// The slot behind `index` others.
+    /// Returns the slot with `index` others before it.
     fn behind(&self, index: usize) -> u32 {
         let mut slot = self.order.behind;
         for _ in 0..index {
@@ -152,7 +152,7 @@ impl<P: Packet> Biased<P> {
         slot
     }
 
-    /// The lowest priority in the queue, with its packet nearest the head.
+    /// Returns the lowest priority in the queue, with its packet nearest the head.
     fn least(&self) -> Option<(usize, u32)> {
         self.equals.iter().map(|ends| ends.behind).enumerate().find(|(_, slot)| *slot != NONE)
     }
@@ -170,7 +170,7 @@ fn priority<P: Packet>(packet: &P) -> usize {
 impl<P: Packet> Discipline<P> for Biased<P> {
     type Params = Params;
 
-    /// Refuses nothing.
+    /// Accepts every parameter set.
     fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
         Ok(Self { slots: Vec::new(), free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: setup.purge })
     }
@@ -186,7 +186,7 @@ impl<P: Packet> Discipline<P> for Biased<P> {
             cx.account.joins(cx.now, len);
         } else {
             cx.account.refuse(packet, cx.dropped);
-            // Others of lower priority may have gone before it.
+            // Other packets of lower priority may have been dropped before.
             cx.account.settle(cx.now);
         }
     }

@@ -1,8 +1,8 @@
-//! CoDel's law (RFC 8289): after departing packets have waited longer than a target for a whole interval, packets are
-//! dropped, at a rate that grows with the square root of the drop count, until the sojourn time is below the target.
+//! CoDel's law (RFC 8289). If departing packets have waited longer than a target for a whole interval, packets are
+//! dropped, until the sojourn time is below the target. The rate of drops grows with the square root of their number.
 //!
-//! The law holds no packets: its host gives it the next packet and drops packets that the law rejects. FQ-CoDel uses
-//! one law per flow.
+//! The law holds no packets. Its host gives it the next packet, and drops packets that the law rejects. FQ-CoDel has
+//! one law for each flow.
 
 use crate::account::Waiting;
 use crate::packet::{Ecn, Packet};
@@ -28,33 +28,33 @@ with_defaults! {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
-    /// Packets dropped since the dropping state began; determines the time to the next drop.
+    /// Number of packets dropped since the dropping state began. It determines the time to the next drop.
     count: u32,
-    /// The count at which the last dropping state began.
+    /// Value of `count` when the last dropping state began.
     last_count: u32,
     dropping: bool,
-    /// While packets wait longer than the target: the time at which they will have done so for an interval.
+    /// While packets wait longer than the target: when they will have done so for a whole interval.
     first_above: Option<Instant>,
     /// Time of the next drop, in the dropping state.
     drop_next: Instant,
 }
 
 impl State {
-    /// Tells CoDel of congestion that CoDel has not caused: packets were dropped because the queue was full.
+    /// Tells CoDel of congestion that it has not caused: packets were dropped because the queue was full.
     pub(crate) fn overflowed(&mut self, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }
 }
 
-/// Source of the packets on which the control law decides.
+/// Where the packets come from about which the law decides.
 pub(crate) trait Source<P> {
-    /// Takes out the next packet.
+    /// Removes and returns the next packet.
     fn next(&mut self) -> Option<Waiting<P>>;
-    /// Bytes behind the packet that was taken out.
+    /// Returns the number of bytes behind the packet that was removed.
     fn bytes(&self) -> u64;
-    /// Drops a packet that was taken out.
+    /// Drops a packet that was removed.
     fn drop(&mut self, packet: P);
-    /// Counts a packet that was taken out and marked.
+    /// Counts a packet that was removed and marked.
     fn marked(&mut self, packet: &P);
 }
 
@@ -72,7 +72,7 @@ impl Law {
     }
 
     /// Returns the next packet that is not dropped (RFC 8289, section 5.5). A packet that is marked instead of dropped
-    /// is passed on, as in Linux; the RFC leaves this open.
+    /// is returned, as in Linux; the RFC leaves this open.
     pub(crate) fn dequeue<P: Packet>(
         &self,
         state: &mut State,
@@ -110,7 +110,7 @@ impl Law {
         next
     }
 
-    /// The next packet, and whether packets have waited too long for a whole interval.
+    /// Returns the next packet, and whether packets have waited too long for a whole interval.
     fn judge<P: Packet>(
         &self,
         state: &mut State,
@@ -128,8 +128,8 @@ impl Law {
         (next, now >= above)
     }
 
-    /// Enters the dropping state. If the last dropping state ended a short time ago, its drop rate is a good initial
-    /// rate.
+    /// Enters the dropping state. If the last dropping state ended a short time ago, its rate of drops is a good
+    /// initial rate.
     fn begin(&self, state: &mut State, now: Instant) {
         state.dropping = true;
         let dropped = state.count.saturating_sub(state.last_count);
@@ -156,7 +156,7 @@ impl Law {
     }
 }
 
-/// The control law: `time` plus an interval over the square root of `count`, rounded down to whole nanoseconds.
+/// Applies the control law: `time` plus an interval over the square root of `count`, rounded down to nanoseconds.
 pub(super) fn after(time: Instant, interval: Duration, count: u32) -> Instant {
     let interval = u128::from(interval.as_nanos());
     let gap = (interval * interval / u128::from(count.max(1))).isqrt();

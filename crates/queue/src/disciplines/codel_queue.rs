@@ -1,4 +1,4 @@
-//! A FIFO at whose head CoDel's law decides.
+//! A FIFO whose packets CoDel's law judges at the head.
 
 use super::codel::{Law, Params, Source, State};
 use super::fifo::{End, Fifo};
@@ -7,11 +7,11 @@ use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
 use control::Invalid;
 
-/// Packets in order of arrival; packets at the head may have passed the law already, because the host looked ahead.
+/// Packets in order of arrival. If the host has looked ahead, the law has already passed those at the head.
 #[derive(Clone, Debug)]
 pub(crate) struct CodelQueue<P> {
     fifo: Fifo<P>,
-    /// Number of packets at the head that passed the law.
+    /// Number of packets at the head that the law has passed.
     passed: usize,
     law: Law,
     state: State,
@@ -21,7 +21,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
     type Params = Params;
 
     fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
-        // It drops at the head.
+        // CoDel drops at the head.
         let fifo = Fifo::new(End::Tail, Some(setup.purge.unwrap_or(Purge::Head)));
         Ok(Self { fifo, passed: 0, law: Law::new(params), state: State::default() })
     }
@@ -36,8 +36,8 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         debug_assert_eq!(self.fifo.len() as u64, cx.account.backlog().packets);
     }
 
-    /// Puts a packet before the other packets. Packets that passed the law remain counted; the new packet counts among
-    /// them without a decision.
+    /// Puts a packet before the others. Packets that the law has passed remain so, and the new packet counts among them
+    /// without a decision.
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.fifo.put_first(waiting);
         self.passed += 1;
@@ -89,7 +89,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
 }
 
 impl<P: Packet> CodelQueue<P> {
-    /// Takes out the next packet that passes the law.
+    /// Removes and returns the next packet that the law passes.
     fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         let Self { fifo, passed, law, state } = self;
         let passed_bytes: u64 =
@@ -100,7 +100,7 @@ impl<P: Packet> CodelQueue<P> {
     }
 }
 
-/// The packets behind those that passed the law.
+/// The packets behind those that the law has passed.
 struct Head<'a, 'c, P, D> {
     fifo: &'a mut Fifo<P>,
     passed: usize,

@@ -1,10 +1,10 @@
-//! `DualPI2` (RFC 9332, appendix A): two queues, one of low latency for packets of L4S and one for all other packets,
-//! coupled by one proportional-integral controller.
+//! `DualPI2` (RFC 9332, appendix A): a queue of low latency for packets of L4S, and a queue for all others, coupled by
+//! one proportional-integral controller.
 //!
-//! The controller sets a probability p' by the longer of the two queues' waits. A classic packet is dropped or marked
-//! with probability p' squared, an L4S packet is marked with `coupling_factor` times p', and whenever it waited longer
-//! than a step. Where the RFC leaves a choice, the law follows Linux 6.17 (`sch_dualpi2`): random draws, a step,
-//! weighted round robin, and no drops by probability while fewer than two packets wait.
+//! The controller derives a probability p' from the longer of the two queues' waits. A classic packet is dropped or
+//! marked with probability p' squared. An L4S packet is marked with `coupling_factor` times p', and always if it waited
+//! longer than a step. Where the RFC leaves a choice, the law follows Linux 6.17 (`sch_dualpi2`): random draws, a step,
+//! weighted round robin, and no random drops while fewer than two packets wait.
 
 use super::early::Verdict;
 use crate::account::Waiting;
@@ -41,19 +41,19 @@ with_defaults! {
     }
 }
 
-/// Length of a full packet. The probability applies only while at least two such packets wait behind a packet.
+/// Length of a full packet, in bytes. The probability applies only while at least two such packets wait behind one.
 const MTU: u64 = 1_514;
 
 #[derive(Clone, Copy, Debug)]
 struct Controller {
-    /// p'.
+    /// The base probability p', 0 to 1.
     probability: f64,
-    /// Wait at the last update.
+    /// Longest wait at the last update.
     qdelay: Duration,
     next_update: Instant,
 }
 
-/// Packets in the two queues.
+/// The packets of both queues.
 #[derive(Clone, Debug)]
 pub(crate) struct DualPi2<P> {
     params: Params,
@@ -61,9 +61,9 @@ pub(crate) struct DualPi2<P> {
     low_latency: Chain,
     classic: Chain,
     pool: Pool<P>,
-    /// Packets already scheduled because the host looked ahead, or packets that go first.
+    /// Packets that are already scheduled because the host has looked ahead, or that go first.
     passed: VecDeque<Waiting<P>>,
-    /// Bytes, weighted, by which the classic queue has a claim to its turn, which it has while they are above zero.
+    /// Weighted bytes that the classic queue may still send; its turn lasts while they are above zero.
     credit: f64,
     purges: bool,
     random: Random,
@@ -71,7 +71,7 @@ pub(crate) struct DualPi2<P> {
 
 impl<P: Packet> Discipline<P> for DualPi2<P> {
     type Params = Params;
-    // It drops at the heads of two queues.
+    // It drops at the heads of two queues, which share no tail.
     const PURGES_TAIL: bool = false;
 
     fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
@@ -101,7 +101,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         debug_assert_eq!(self.held(), cx.account.backlog().packets);
     }
 
-    /// Drops the packet at the head of the queue with more bytes; if both are empty, the last one scheduled.
+    /// Drops the packet at the head of the queue with more bytes. If both are empty, drops the last scheduled packet.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
         self.catch_up(cx.now);
         let Self { low_latency, classic, pool, passed, .. } = self;
@@ -135,7 +135,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         self.passed.remove(index)
     }
 
-    /// Discards packets above the limit after it has shrunk.
+    /// Discards packets above the limit after the limit has shrunk.
     fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
         while self.purges && cx.account.is_over() {
             self.make_way(cx);
@@ -155,12 +155,12 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
-    /// Number of packets in both queues.
+    /// Returns the number of packets in both queues.
     fn held(&self) -> u64 {
         u64::from(self.low_latency.packets + self.classic.packets) + self.passed.len() as u64
     }
 
-    /// The next packet that is not dropped. The classic queue has its turn by weighted round robin.
+    /// Returns the next packet that is not dropped. The classic queue's turn comes by weighted round robin.
     fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         self.catch_up(cx.now);
         loop {
@@ -193,12 +193,12 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// Decides about a packet that was taken out of a queue after it `waited`.
+    /// Decides about a packet that was removed from a queue after the wait `waited`.
     fn judge(&mut self, l4s: bool, ecn: Ecn, waited: Duration) -> Verdict {
         let probability = self.controller.probability;
         let coupled = probability * f64::from(self.params.coupling_factor.get());
         let is_overloaded = coupled > 1.0;
-        // As in Linux, the probability counts only while more than a packet in service needs waits behind this one.
+        // As in Linux, the probability counts only if more waits behind this packet than a packet in service needs.
         let counts = self.low_latency.bytes + self.classic.bytes >= 2 * MTU;
         let mark = if ecn == Ecn::Ce { Verdict::Keep } else { Verdict::Mark };
         if !l4s {
@@ -219,8 +219,8 @@ impl<P: Packet> DualPi2<P> {
         self.random.unit() < probability
     }
 
-    /// Makes the updates that are due. There is no timer: missed updates are computed from the packets at the heads of
-    /// the queues, which have not changed since.
+    /// Makes the updates that are due. There is no timer. Missed updates use the packets at the heads of the queues,
+    /// which have not changed meanwhile.
     fn catch_up(&mut self, now: Instant) {
         if now < self.controller.next_update {
             return;
@@ -234,7 +234,7 @@ impl<P: Packet> DualPi2<P> {
 }
 
 impl Controller {
-    /// Makes the updates up to `now`, with the oldest packet that waits.
+    /// Makes the updates up to `now`. `oldest`: arrival of the packet that has waited longest.
     fn catch_up(&mut self, now: Instant, oldest: Option<Instant>, params: &Params) {
         let period = params.tupdate.get();
         while self.next_update <= now && self.next_update < Instant::NEVER {
@@ -247,11 +247,11 @@ impl Controller {
         }
     }
 
-    /// Updates the probability for this wait. True if longer waits, or no packets at all, would not change it.
+    /// Updates the probability for this wait. True if neither a longer wait nor an empty queue would change it.
     fn update(&mut self, qdelay: Duration, params: &Params) -> bool {
         let [now, before, target] = [qdelay, self.qdelay, params.target.get()].map(units::Duration::as_secs_f64);
         let delta = params.alpha.get() * (now - target) + params.beta.get() * (now - before);
-        // Without drops in its queue nothing but the limit answers to a load that marks do not lower.
+        // If its queue drops nothing, only the limit answers to a load that marks do not lower.
         let most = if params.drop_on_overload { 1.0 } else { 1.0 / f64::from(params.coupling_factor.get()) };
         self.probability = (self.probability + delta).clamp(0.0, most);
         debug_assert!((0.0..=1.0).contains(&self.probability));
@@ -261,7 +261,7 @@ impl Controller {
     }
 }
 
-/// The credit with which the low-latency queue begins.
+/// Returns the credit with which the low-latency queue begins.
 fn first_credit(params: &Params) -> f64 {
     MTU as f64 * (2.0 * params.classic_protection.get() - 1.0)
 }

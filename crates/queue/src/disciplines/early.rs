@@ -1,4 +1,4 @@
-//! A FIFO that drops or marks packets on arrival by a law, before it is full.
+//! A FIFO with a law that drops or marks arriving packets before the queue is full.
 
 use super::fifo::{End, Fifo};
 use crate::account::Waiting;
@@ -7,38 +7,38 @@ use crate::packet::{Ecn, Packet};
 use control::{Count, Invalid, Random};
 use units::{Duration, Instant};
 
-/// Fate of an arriving packet.
+/// Decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Enqueue.
+    /// Enqueue the packet.
     Keep,
-    /// Enqueue, marked; without ECN, drop.
+    /// Mark and enqueue the packet; drop it if it does not support ECN.
     Mark,
     Drop,
 }
 
-/// A law that judges arriving packets. Calls come in order of time.
+/// A law that decides about arriving packets. Calls come in order of time.
 pub(crate) trait Law: Sized {
-    /// The law's parameter table in a scenario, with defaults.
+    /// The law's parameter table in a scenario, with its defaults.
     type Params: Default;
 
-    /// The law at the start of the run.
+    /// Builds the law at the start of the run.
     ///
     /// # Errors
-    /// The first parameter that cannot be used, by its key.
+    /// Names the key of the first parameter that cannot be used.
     fn new(params: &Self::Params) -> Result<Self, Invalid>;
 
-    /// Judges a packet that arrives at this backlog; `draw` is uniform on [0, 1).
+    /// Decides about a packet that arrives with this backlog. `draw` returns a number uniform on [0, 1).
     fn arrives(&mut self, now: Instant, waiting: Count, draw: impl FnOnce() -> f64) -> Verdict;
 
-    /// Tells the law that a packet which it passed was dropped because the queue was full.
+    /// Tells the law that a packet was dropped because the queue was full, although the law had accepted it.
     fn overflows(&mut self);
 
-    /// Tells the law that a packet leaves after it `waited`; the queue may be empty behind it.
+    /// Tells the law that a packet leaves after the wait `waited`. `empty`: no packet waits behind it.
     fn leaves(&mut self, now: Instant, waited: Duration, empty: bool);
 }
 
-/// A FIFO under such a law.
+/// A FIFO with such a law.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlyDrop<P, L> {
     fifo: Fifo<P>,
@@ -79,7 +79,7 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         self.fifo.make_way(cx);
     }
 
-    /// A packet that is put first is not judged.
+    /// Puts a packet first. The law does not judge it.
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.fifo.put_first(waiting);
     }

@@ -1,4 +1,4 @@
-//! First in, first out, dropping at the tail or at the head.
+//! First in, first out, with drops at the tail or at the head.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Purge};
@@ -19,12 +19,12 @@ pub enum End {
 pub(crate) struct Fifo<P> {
     ring: VecDeque<Waiting<P>>,
     pub(crate) overflow: End,
-    /// Packets discarded when the limit shrinks.
+    /// Which packets are discarded when the limit shrinks.
     pub(crate) purge: Purge,
 }
 
 impl<P: Packet> Fifo<P> {
-    /// An empty FIFO. The queue purges from the end at which it drops, unless `purge` says otherwise.
+    /// Makes an empty FIFO. A shrinking limit discards at the end at which it drops, unless `purge` says otherwise.
     pub(crate) fn new(overflow: End, purge: Option<Purge>) -> Self {
         let purge = purge.unwrap_or(match overflow {
             End::Head => Purge::Head,
@@ -33,8 +33,8 @@ impl<P: Packet> Fifo<P> {
         Self { ring: VecDeque::new(), overflow, purge }
     }
 
-    /// Takes an arriving packet. If the packet does not fit, packets at the head are dropped (if that makes room), or
-    /// the packet itself.
+    /// Takes an arriving packet. If it does not fit, packets at the head are dropped, if that makes room, or the packet
+    /// itself is dropped.
     #[inline(always)] // once a packet: the call costs an aggregating station 1 %
     pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
@@ -62,35 +62,35 @@ impl<P: Packet> Fifo<P> {
         self.ring.push_front(waiting);
     }
 
-    /// The queued packets, in order of arrival.
+    /// Returns the queued packets in order of arrival.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
         self.ring.iter().map(|waiting| &waiting.packet)
     }
 
-    /// Number of waiting packets.
+    /// Returns the number of waiting packets.
     pub(crate) fn len(&self) -> usize {
         self.ring.len()
     }
 
-    /// Puts a packet that was taken out back behind `index` others.
+    /// Puts a packet that was removed back behind `index` others.
     pub(crate) fn put_back(&mut self, index: usize, waiting: Waiting<P>) {
         debug_assert!(index <= self.ring.len());
         self.ring.insert(index, waiting);
     }
 
-    /// The packet behind `index` others.
+    /// Returns the packet behind `index` others.
     #[inline]
     pub(crate) fn peek(&self, index: usize) -> Option<&P> {
         self.ring.get(index).map(|waiting| &waiting.packet)
     }
 
-    /// Takes out the packet behind `index` others.
+    /// Removes and returns the packet behind `index` others.
     #[inline]
     pub(crate) fn remove(&mut self, index: usize) -> Option<Waiting<P>> {
         if index == 0 { self.ring.pop_front() } else { self.ring.remove(index) }
     }
 
-    /// Discards packets above the limit after it has shrunk.
+    /// Discards packets above the limit after the limit has shrunk.
     pub(crate) fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
         let end = match self.purge {
             Purge::Head => End::Head,

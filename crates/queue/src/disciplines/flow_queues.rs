@@ -11,18 +11,18 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use units::Instant;
 
-/// A law that decides about the packets at the heads of flows.
+/// A law that decides about the packets at the head of each flow.
 pub(crate) trait FlowLaw: Sized {
-    /// The discipline's parameter table in a scenario, with defaults.
+    /// The discipline's parameter table in a scenario, with its defaults.
     type Params: Default;
     type State: Clone + Debug + Default;
 
-    /// The law at the start of the run; `seed` determines its random numbers.
+    /// Builds the law at the start of the run. `seed` determines its random numbers.
     fn new(params: &Self::Params, seed: u64) -> Self;
 
     fn shape(params: &Self::Params) -> Shape;
 
-    /// Returns the next packet of a flow that is not dropped.
+    /// Returns the next packet of a flow that the law does not drop.
     fn dequeue<P: Packet>(
         &mut self,
         state: &mut Self::State,
@@ -34,30 +34,30 @@ pub(crate) trait FlowLaw: Sized {
     fn overflowed(&mut self, state: &mut Self::State, now: Instant, packets: u32);
 }
 
-/// Number and turns of flow queues.
+/// Number of flow queues, and their turns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) flows: u32,
-    /// Bytes per flow and round.
+    /// Number of bytes that a flow sends in each round.
     pub(crate) quantum: u64,
-    /// Most packets, up to half, dropped at once from the longest queue at the limit.
+    /// Largest number of packets dropped at once from the longest queue at the limit; at most half of them.
     pub(crate) drop_batch: u32,
 }
 
-/// Packets by flow, with a law for each flow.
+/// Packets of each flow, with a law for each flow.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowQueues<P, L: FlowLaw> {
     pub(super) law: L,
     drop_batch: u32,
     purges: bool,
     flows: Flows<P, L::State>,
-    /// Packets already scheduled because the host looked ahead, or packets that go first.
+    /// Packets that are already scheduled because the host has looked ahead, or that go first.
     passed: VecDeque<Waiting<P>>,
 }
 
 impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
     type Params = L::Params;
-    // It drops at the heads of flows: there is no end that all of them share.
+    // It drops at the heads of flows, which share no tail.
     const PURGES_TAIL: bool = false;
 
     fn new(params: &L::Params, setup: &Setup) -> Result<Self, Invalid> {
@@ -71,8 +71,8 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         })
     }
 
-    /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, the new packet
-    /// included.
+    /// Takes an arriving packet. If there is no room, packets at the head of the longest queue are dropped; the new
+    /// packet counts for that.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         let index = self.flows.hash(&packet);
@@ -89,7 +89,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         cx.account.joins(cx.now, len);
     }
 
-    /// Drops at least one packet: if no flow has any, the last of those already scheduled.
+    /// Drops at least one packet. If no flow has any, drops the last scheduled packet.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
         if !self.shed(None, cx) {
             let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
@@ -118,7 +118,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         self.passed.remove(index)
     }
 
-    /// Discards packets above the limit after it has shrunk.
+    /// Discards packets above the limit after the limit has shrunk.
     fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
         while self.purges && cx.account.is_over() {
             self.make_way(cx);
@@ -126,7 +126,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         debug_assert!(!self.purges || !cx.account.is_over(), "the limit holds");
     }
 
-    /// Discards all packets that are `unwanted`: first among those already scheduled, then flow by flow.
+    /// Discards all packets that are `unwanted`: first those already scheduled, then those of each flow.
     fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
         cx.account.discard_where(&mut self.passed, unwanted, cx.dropped);
         self.flows.discard_where(unwanted, cx);
@@ -135,14 +135,14 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
 }
 
 impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
-    /// The next packet that passes the law, of the flow whose turn it is (section 4.2).
+    /// Returns the next packet that the law passes, of the flow whose turn it is (section 4.2).
     fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         let Self { flows, law, .. } = self;
         flows.next(|state, queue, pool| law.dequeue(state, cx.now, &mut Head { queue, pool, cx }))
     }
 
-    /// Drops packets from the head of the longest queue, counting the packet that is `arriving`: half of them, but at
-    /// most a batch. False if the queue has no packets.
+    /// Drops packets from the head of the longest queue; the packet that is `arriving` counts, too. It drops half of
+    /// them, but at most a batch. False if the queue has no packets.
     fn shed(&mut self, arriving: Option<(usize, u64)>, cx: &mut Context<impl FnMut(P)>) -> bool {
         let Self { flows, drop_batch, law, .. } = self;
         let Some(fattest) = flows.fattest(arriving) else { return false };

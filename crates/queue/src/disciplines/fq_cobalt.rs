@@ -1,10 +1,9 @@
-//! FQ-COBALT: the AQM and the flow queues of CAKE (Linux `sch_cake`, without a shaper), with COBALT for each flow.
+//! FQ-COBALT: the flow queues and the AQM of CAKE (Linux `sch_cake`, without a shaper). Each flow has a COBALT.
 //!
-//! COBALT is CoDel and BLUE. Its `CoDel` has one schedule for the first drop and further drops, and counts back while
-//! the wait is short instead of forgetting. BLUE drops at random, with a probability that rises while the flow's
-//! packets overflow the queue and falls while the flow is empty: it reacts to flows that ignore drops and marks. Of
-//! CAKE the shaper, its tins, fairness between hosts, the set-associative hash and the filter of acknowledgements are
-//! left out.
+//! COBALT is CoDel and BLUE. Its `CoDel` has one schedule for the first drop and the next ones, and counts back while
+//! the wait is short instead of forgetting. BLUE drops at random. Its probability rises while the flow's packets
+//! overflow the queue, and falls while the flow is empty: it acts on flows that ignore drops and marks. CAKE's shaper,
+//! tins, fairness between hosts, set-associative hash and filter of acknowledgements are left out.
 
 use super::codel::{self, Source};
 use super::flow_queues::{FlowLaw, FlowQueues, Shape};
@@ -25,13 +24,13 @@ with_defaults! {
     }
 }
 
-/// The flow queues of CAKE without a shaper.
+/// Flow queues as CAKE has them without a shaper.
 const SHAPE: Shape = Shape { flows: 1_024, quantum: 1_514, drop_batch: 1 };
-/// Steps of BLUE's probability.
+/// Steps by which BLUE's probability changes.
 const INCREASE: f64 = 1.0 / 256.0;
 const DECREASE: f64 = 1.0 / 4096.0;
 
-/// Packets by flow, with a COBALT for each flow.
+/// Packets of each flow, with a COBALT for each flow.
 pub(crate) type FqCobalt<P> = FlowQueues<P, Cobalt>;
 
 #[derive(Clone, Debug)]
@@ -43,15 +42,15 @@ pub(crate) struct Cobalt {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
-    /// Drops and marks of the schedule, which determine the time to the next one.
+    /// Number of drops and marks of the schedule. It determines the time to the next one.
     count: u32,
     dropping: bool,
-    /// Time of the next drop or, while nothing is scheduled, the end of an interval without a drop.
+    /// Time of the next drop. While nothing is scheduled: the end of an interval without a drop.
     drop_next: Instant,
-    /// BLUE's probability, and the time of its last change.
+    /// BLUE's probability, 0 to 1, and the time of its last change.
     probability: f64,
     changed: Instant,
-    /// True since the flow was observed to be empty.
+    /// True if the flow was found empty, and no packet has come since.
     empty: bool,
 }
 
@@ -87,7 +86,7 @@ impl FlowLaw for Cobalt {
                 packet.mark();
                 source.marked(&packet);
             }
-            // BLUE drops what CoDel would mark, too: the flow heeds no marks.
+            // BLUE also drops what CoDel would mark: the flow does not react to marks.
             let drops = (is_due && !can_mark) | (state.probability > 0.0 && self.random.unit() < state.probability);
             if state.count == 0 {
                 state.drop_next = now + self.interval;
@@ -115,13 +114,13 @@ impl FlowLaw for Cobalt {
 }
 
 impl Cobalt {
-    /// Advances the schedule; true if it marks or drops a packet that `waited` this long.
+    /// Advances the schedule. True if it marks or drops a packet with the wait `waited`.
     fn is_due(&self, state: &mut State, now: Instant, waited: Duration) -> bool {
         let mut due = state.count > 0 && now >= state.drop_next;
         let late = waited > self.target;
         if late && !state.dropping {
             let idle = state.count == 0 && now > state.drop_next;
-            // After an interval without a packet the first wait counts from now on, as in Linux.
+            // After an interval without a packet the first wait counts from now, as in Linux.
             state.drop_next = if idle { now } else { codel::after(now, self.interval, state.count) };
         }
         state.dropping = late;
@@ -152,7 +151,7 @@ impl Cobalt {
         }
     }
 
-    /// Records that an empty flow has packets again: BLUE's probability has fallen in each `target` since.
+    /// Records that an empty flow has packets again. BLUE's probability has fallen once in each `target` since.
     fn relax(&self, state: &mut State, now: Instant) {
         if std::mem::take(&mut state.empty) && state.probability > 0.0 {
             let steps = now.since(state.changed).div_floor(self.target);

@@ -39,7 +39,7 @@ impl Params {
     }
 }
 
-/// Packets by flow, with a CoDel for each flow.
+/// Packets of each flow, with a CoDel for each flow.
 pub(crate) type FqCodel<P> = FlowQueues<P, Law>;
 
 impl FlowLaw for Law {
@@ -70,7 +70,7 @@ impl FlowLaw for Law {
 }
 
 impl<P: Packet> FqCodel<P> {
-    /// Sets other parameters of CoDel from the next packet on.
+    /// Sets new parameters of CoDel, which apply from the next packet on.
     pub(crate) fn follow(&mut self, params: &Params) {
         self.law = params.law();
     }

@@ -1,9 +1,9 @@
 //! Oldest first: packets leave in the order in which they entered the network; at the limit the youngest is dropped.
 //!
-//! This order serves T-MAC (rule R1 of `docs/tmac.md`): the first node stamps a packet, relays keep the stamp, and a
-//! node's queue is in the order of stamps, so that a packet from afar is not behind fresh packets of the relay.
-//! Dropping the youngest packet is Sluice's choice: a packet from afar has cost the most airtime. A packet without a
-//! stamp is younger than all packets with a stamp; among equals the first to come is the older.
+//! T-MAC needs this order (rule R1 of `docs/tmac.md`). The first node stamps a packet, relays keep the stamp, and a
+//! node's queue is in the order of stamps. So a packet from afar does not wait behind fresh packets of the relay. That
+//! the youngest is dropped is Sluice's choice: a packet from afar has cost the most airtime. A packet without a stamp
+//! is younger than all others. Among equals the first to come is older.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, Setup};
@@ -22,7 +22,7 @@ pub struct Params {}
 /// Packets in order of age.
 #[derive(Clone, Debug)]
 pub(crate) struct OldestFirst<P> {
-    /// Each packet with the stamp that orders it.
+    /// Packets, each with the stamp that orders it.
     ring: VecDeque<(Instant, Waiting<P>)>,
     purge: Purge,
 }
@@ -38,7 +38,7 @@ impl<P: Packet> OldestFirst<P> {
 impl<P: Packet> Discipline<P> for OldestFirst<P> {
     type Params = Params;
 
-    /// Refuses nothing.
+    /// Accepts every parameter set.
     fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
         Ok(Self { ring: VecDeque::new(), purge: setup.purge.unwrap_or(Purge::Tail) })
     }
@@ -58,7 +58,7 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
             debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
         } else {
             cx.account.refuse(packet, cx.dropped);
-            // Younger ones may have gone in vain.
+            // Younger packets may have been dropped before.
             cx.account.settle(cx.now);
         }
     }

@@ -1,9 +1,9 @@
-//! PIE's law (RFC 8033): arriving packets are dropped with a probability that a proportional-integral controller
-//! adjusts so that the sojourn time stays at a reference.
+//! PIE's law (RFC 8033): arriving packets are dropped with a probability. A proportional-integral controller adjusts it
+//! so that the sojourn time stays at a reference.
 //!
-//! The sojourn time is the last departed packet's, measured by timestamps: one of the two ways of section 4.3. All of
-//! the RFC's core (section 4) is implemented, and from its section 5 ECN (5.1), de-randomisation (5.4) and the cap on
-//! the increase (5.5). PIE is never switched off (5.3).
+//! The sojourn time is that of the packet that left last, measured by time stamps: one of the two ways of section 4.3.
+//! All of the RFC's core (section 4) is implemented; of section 5, ECN (5.1), de-randomisation (5.4) and the cap on the
+//! increase (5.5). PIE is never switched off (5.3).
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
@@ -51,15 +51,15 @@ struct State {
 pub(crate) struct Pie {
     params: Params,
     state: State,
-    /// Sojourn time of the packet that left last; zero if no packet was queued behind it.
+    /// Sojourn time of the packet that left last; zero if no packet was behind it.
     qdelay: Duration,
-    /// Sum of the drop probabilities of packets that arrived since the last drop.
+    /// Sum of the drop probabilities of the packets that arrived since the last drop.
     accu_prob: f64,
     next_update: Instant,
 }
 
 impl Pie {
-    /// Makes missed updates: the law has no timer, and the inputs of those updates have not changed since.
+    /// Makes missed updates. The law has no timer, and what these updates depend on has not changed meanwhile.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now && self.next_update < Instant::NEVER {
             let before = self.state;
@@ -94,7 +94,7 @@ impl Pie {
         *drop_prob = sum.clamp(0.0, 1.0);
         debug_assert!((0.0..=1.0).contains(drop_prob));
         *burst_allowance = burst_allowance.saturating_sub(t_update);
-        // Zero is where the clamp puts it.
+        // The probability is exactly zero if the clamp has set it to zero.
         if *drop_prob <= 0.0 && self.qdelay < qdelay_ref / 2 && *qdelay_old < qdelay_ref / 2 {
             *burst_allowance = max_burst;
         }
@@ -102,7 +102,7 @@ impl Pie {
         debug_assert!(self.state.burst_allowance <= max_burst);
     }
 
-    /// True if an arriving packet is to be dropped (section 4.1).
+    /// True if an arriving packet must be dropped (section 4.1).
     fn drops(&mut self, bytes: u64, draw: impl FnOnce() -> f64) -> bool {
         let State { drop_prob, qdelay_old, burst_allowance } = self.state;
         if !burst_allowance.is_zero()
@@ -162,7 +162,7 @@ impl Law for Pie {
     }
 }
 
-/// Returns the factor that scales the controller down while the probability is small (section 4.2).
+/// Returns the factor that makes the controller slower while the probability is small (section 4.2).
 fn divisor(drop_prob: f64) -> f64 {
     match drop_prob {
         p if p < 0.000_001 => 2048.0,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share, refuse_if, with_defaults};
 
 with_defaults! {
-    /// Adaptive RED; missing parameters follow from bandwidth and target delay (section 5).
+    /// Adaptive RED: bandwidth and target delay give defaults (Floyd, Gummadi, Shenker 2001, section 5).
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Red"))]
     #[serde(default, deny_unknown_fields)]
@@ -46,16 +46,16 @@ pub(crate) struct Red {
     min_th: f64,
     max_th: f64,
     w_q: f64,
-    /// Service time of a typical packet.
+    /// Service time of a typical packet, in s.
     packet_time: f64,
     adaptive: bool,
     interval: Duration,
     ecn: bool,
     max_p: f64,
     average: f64,
-    /// Packets that arrived since the last drop; -1 while the average is below the lower threshold.
+    /// Number of packets that arrived since the last drop; -1 while the average is below the lower threshold.
     count: i64,
-    /// Time at which the queue became empty, or at which a packet last arrived at the empty queue.
+    /// Time at which the queue became empty, or at which a packet last arrived while it was empty.
     idle_since: Instant,
     next_move: Instant,
 }
@@ -65,7 +65,7 @@ const LEAST_MAX_P: f64 = 0.01;
 const MOST_MAX_P: f64 = 0.5;
 
 impl Red {
-    /// Moves the average towards the backlog; after an idle time as if packets had kept arriving at an empty queue.
+    /// Moves the average towards the backlog; after an idle time, as if packets had found an empty queue meanwhile.
     fn average(&mut self, now: Instant, packets: u64) {
         if packets > 0 {
             self.average += self.w_q * (packets as f64 - self.average);
@@ -78,7 +78,7 @@ impl Red {
         debug_assert!(self.average >= 0.0 && self.average.is_finite());
     }
 
-    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds (ARED, figure 4).
+    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds (figure 4 of ARED).
     fn adapt(&mut self) {
         let spread = self.max_th - self.min_th;
         if self.average > self.min_th + 0.6 * spread && self.max_p <= MOST_MAX_P {
@@ -89,7 +89,7 @@ impl Red {
         debug_assert!(self.max_p > 0.0 && self.max_p <= 1.0);
     }
 
-    /// The drop probability that belongs to the average, `p_b`.
+    /// Returns the drop probability `p_b` for the present average.
     fn probability(&self) -> f64 {
         if self.average < self.max_th {
             self.max_p * (self.average - self.min_th) / (self.max_th - self.min_th)
@@ -103,7 +103,7 @@ impl Law for Red {
     type Params = Params;
 
     fn new(params: &Params) -> Result<Self, Invalid> {
-        // A nanosecond at least.
+        // The time is at least a nanosecond.
         let packet_time = params.bandwidth.get().time_for(params.mean_pktsize.get()).as_secs_f64();
         let per_second = 1.0 / packet_time;
         let half_a_target = || params.target_delay.get().as_secs_f64() * per_second / 2.0;
@@ -144,7 +144,7 @@ impl Law for Red {
         self.count += 1;
         let p_b = self.probability();
         debug_assert!(self.count >= 0 && (0.0..=1.0).contains(&p_b));
-        // Drops are spaced evenly: the next comes after 1 to 1/p_b packets.
+        // Drops are spaced evenly: the next one comes after 1 to 1/p_b packets.
         let room = 1.0 - self.count as f64 * p_b;
         if room > 0.0 && draw() >= p_b / room {
             return Verdict::Keep;

@@ -1,4 +1,4 @@
-//! Packets of one length or of random lengths, evenly or exponentially spaced, at a rate that changes in steps or at random.
+//! Packets of constant or random length, with constant or exponential gaps, at a rate that changes.
 
 use super::{Emission, Lengths};
 use crate::config::LoadRange;

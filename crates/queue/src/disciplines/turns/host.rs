@@ -1,26 +1,26 @@
-//! Values that the law of `turns` and its host exchange.
+//! What the law of `turns` and its host tell each other.
 
 use super::Mark;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
-/// Host's description of a port: one station's packets in one access category.
+/// What the host tells of its ports. A port has one station's packets in one access category.
 pub trait Ports {
     /// True if packets wait at the port.
     fn waits(&self, port: usize) -> bool;
     /// True if thin packets (of flows that send little) wait at the port.
     fn has_thin(&self, port: usize) -> bool;
-    /// True if the hardware takes one more of the port's packets.
+    /// True if the hardware can take one more of the port's packets.
     fn has_room(&self, port: usize) -> bool;
-    /// The longest turn of the port's station now.
+    /// Returns the longest turn that the port's station can have now.
     fn turn(&self, port: usize) -> Turn;
 }
 
-/// A turn: the longest aggregate that can be sent to a station. Ends when its airtime or its packets are used up.
+/// A turn: the longest aggregate that can be sent to a station. It ends when its airtime or its packets are used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Airtime of the aggregate less a full packet, because the last packet exceeds it; at most a frame's airtime if
-    /// frames are not aggregated.
+    /// Airtime of the aggregate less that of a full packet, because the last packet may exceed the turn. If frames are
+    /// not aggregated: at most a frame's airtime.
     pub airtime: Duration,
     /// Largest number of packets in the aggregate, however short they are.
     pub packets: u32,
@@ -55,15 +55,15 @@ pub enum Rule {
 /// Bounds for packets that arrive at a port from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// A packet of a flow without waiting packets is thin if the preceding one came at least this time ago, times the
-    /// number of the station's waiting flows. `None` while the station has no credit: then no packet is thin.
+    /// A packet of a flow without waiting packets is thin if the flow's last packet came at least this time ago, times
+    /// the number of the station's waiting flows. `None` while the station has no credit: no packet is thin then.
     pub gap: Option<Duration>,
     /// Largest number of bytes that may wait.
     pub most: Bytes,
-    /// Number of bytes above which a packet is dropped, if more than these have waited for all of this time.
+    /// A packet is dropped if more than this number of bytes has waited for all of this time.
     pub patience: Option<(Bytes, Duration)>,
-    /// If packets are dropped on departure: longest wait of a packet while more bytes wait than `most`.
+    /// If packets are dropped on departure: the longest wait of a packet while more than `most` bytes wait.
     pub longest: Option<Duration>,
-    /// Rule by which ECN-capable packets are marked on departure.
+    /// When ECN-capable packets are marked on departure.
     pub mark: Option<Mark>,
 }

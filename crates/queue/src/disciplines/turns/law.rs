@@ -1,13 +1,13 @@
 //! The law of `turns`: which station sends next and for how long, which packets go first, and how much may wait.
 //!
-//! Stations take turns of one aggregate each, by deficit round robin in airtime. While one aggregate is on the air, one
+//! Stations take turns of one aggregate each: a deficit round robin in airtime. While one aggregate is on the air, one
 //! more waits in the hardware, whatever the number of stations. A packet of a flow that sends less than its share of
-//! the medium (a *thin* packet) goes before all turns, as far as its station has credit (airtime) for it. Packets that
-//! wait for a station are bounded by the time in which they will be sent. `docs/turns.md` describes the law and the
-//! effect of each part.
+//! the medium (a *thin* packet) goes before all turns, as long as its station has credit (airtime) for it. The packets
+//! that wait for a station are bounded by the time in which they will be sent. `docs/turns.md` describes the law and
+//! the effect of each part.
 //!
-//! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
-//! kernel.
+//! Times are in nanoseconds, ratios in 1024ths, and airtime per byte in picoseconds. As in the kernel, all numbers are
+//! integers.
 
 use super::Mark;
 use super::host::{Pace, Ports, Rule, Turn};
@@ -15,25 +15,25 @@ use super::medium::{Medium, ONE, OVERHEAD, SURE, TURN};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
-/// Bytes of two full packets, the least that two turns hold.
+/// Number of bytes of two full packets, the least that two turns hold.
 pub(super) const KEPT: u64 = 3_000;
-/// Pause of a flow after which its next packet may be thin, however many stations or flows are busy: calls send every
-/// 20 ms, of which queues and other hops may take half.
+/// Pause of a flow after which its next packet may be thin, however many stations or flows are busy. Calls send every
+/// 20 ms; queues and other hops may take half of that.
 pub(super) const SPARSE: Duration = Duration::from_millis(10);
-/// Longest time for which a station's own transmissions hold its packets back: transmissions that no packet of the
-/// station slows down would otherwise delay the answers to the station for longer than they lasted, or for ever.
+/// Longest time for which a station's own frames hold back packets for it. If none of these packets slows the station
+/// down, the answers to it would otherwise be delayed for longer than its frames lasted, or for ever.
 const PAID_WITHIN: Duration = Duration::from_secs(1);
-/// Time after a station's last packet during which it pays for airtime.
+/// Time after a station's last packet in which the station is still charged for airtime.
 const ACTIVE: Duration = Duration::from_millis(100);
-/// Least share of frames that is assumed to fail: a station then counts as absent after three frames without an answer.
+/// Least share of frames that is assumed to fail. A station thus counts as absent after three frames without an answer.
 const FAILS: u64 = SURE / 33;
-/// Share of the bound that may stand in a queue throughout D.
+/// Part of the bound (a tenth) that may stand in a queue throughout the target delay D.
 const PATIENT: u64 = 10;
-/// Number of rounds in which a deficit grows by a turn: a port that used less than others leaves its debt first.
+/// Number of rounds in which a deficit grows by a turn. A port that has used less than others is out of debt first.
 const STEPS: u64 = 16;
-/// Number that stands for the stations with which groups share the airtime.
+/// Number of stations as which groups count when they share the airtime, in 1024ths.
 const OF_GROUPS: u64 = 2 * ONE;
-/// Share of a turn below which a station's packets in flight count as few.
+/// Part of a turn (a quarter) below which a station's packets in flight count as few.
 const LITTLE: u64 = 4;
 
 /// The law, with its state.
@@ -44,70 +44,70 @@ pub struct Law {
     ecn: bool,
     without: Option<Rule>,
     lanes: usize,
-    /// The first port of groups, whose packets are for all stations.
+    /// The first port of groups. Their packets are for all stations.
     groups: usize,
     shares: Vec<Share>,
     categories: Vec<Category>,
     medium: Medium,
 }
 
-/// A station in one access category.
+/// State of a station in one access category.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "marks of a station, each set by an event of its own")]
 struct Share {
     listed: bool,
-    /// Airtime that the station may use, in nanoseconds; below zero if it has used more than its share.
+    /// Airtime that the station may use, in ns; below zero if it has used more than its share.
     deficit: i64,
-    /// Airtime estimated for the station's released packets that are not finished.
+    /// Estimated airtime of the station's packets that were released and are not finished.
     pending: Duration,
-    /// True if the station's last frame has no answer yet.
+    /// True if the last frame to the station has no answer yet.
     asked: bool,
-    /// Probability that a present station leaves this many consecutive frames without an answer, in 1024ths of 1024ths.
+    /// Probability that a present station leaves so many frames in a row without an answer, in units of 1024^-2.
     chance: u64,
-    /// True if the port had its turn since its last frame, and its station did not answer.
+    /// True if the port has had its turn since its last frame, and its station did not answer.
     due: bool,
-    /// Time at which a packet of the station last waited.
+    /// Time at which a packet for the station last waited.
     active: Instant,
-    /// Airtime that the station's thin packets may use, in nanoseconds.
+    /// Airtime that the station's thin packets may use, in ns.
     credit: i64,
-    /// Airtime that the station has used for sending beyond its share of the time.
+    /// Airtime that the station has used for its own frames beyond its share of the time.
     debt: Duration,
-    /// Time at which credit and debt were last counted.
+    /// Time up to which credit and debt are counted.
     counted: Instant,
-    /// Time since which the station's packets wait for a turn.
+    /// Time since which the station's packets have waited for a turn.
     since: Instant,
-    /// True if the station was charged for frames that it sent since its last turn.
+    /// True if the station was charged for frames that it has sent since its last turn.
     charged: bool,
     /// True if the port is in the list of ports with thin packets.
     hurries: bool,
-    /// True if the station wants more airtime than it has: its last turn was used up, or its sending holds it back.
+    /// True if the station wants more airtime than it has: it used up its last turn, or its own frames hold it back.
     wants: bool,
-    /// Airtime of a byte in picoseconds, averaged over the station's packets.
+    /// Airtime of a byte in ps, averaged over the station's packets.
     per_byte: u64,
 }
 
-/// An access category.
+/// State of an access category.
 #[derive(Clone, Debug, Default)]
 struct Category {
-    /// Ports with packets, in order of their turns.
+    /// Ports with packets, in the order of their turns.
     turns: VecDeque<usize>,
     /// Ports with thin packets, in the order in which they are served.
     first: VecDeque<usize>,
     /// The port whose turn it is, and the rest of its turn.
     current: Option<(usize, Turn)>,
-    /// The port that is held back for its debt alone and may be released first, and the time of that.
+    /// The port that is held back only for its debt and may be released first, and when that may be.
     held: Option<(usize, Instant)>,
     /// Airtime that the last turn has released.
     last: Duration,
     /// Number of ports whose stations want more airtime than they have.
     wanting: u64,
-    /// Airtime estimated for released packets that are not finished, without packets of stations that do not answer.
+    /// Estimated airtime of released packets that are not finished, without those of stations that do not answer.
     pending: Duration,
 }
 
 impl Law {
-    /// Creates the law for this number of ports, `lanes` of each station: one per access category. `target`: the time
-    /// for which packets may wait (D).
+    /// Creates the law for `ports` ports, `lanes` for each station: one per access category. `target` is the time for
+    /// which packets may wait (D in `docs/turns.md`).
     pub fn new(target: Positive<Duration>, ports: usize, lanes: usize) -> Self {
         let share = Share { chance: SURE, credit: nanos(TURN), per_byte: 150_000, ..Share::default() };
         Self {
@@ -123,38 +123,38 @@ impl Law {
         }
     }
 
-    /// The law with turns shortened so that a round takes at most this time, which also bounds how long packets may
+    /// Returns the law with turns so short that a round takes at most this time. It also bounds how long packets may
     /// wait.
     #[must_use]
     pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
         Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
     }
 
-    /// The law whose ports from this number on belong to groups. Each station is charged a part of the groups' airtime;
-    /// all stations together are charged half.
+    /// Returns the law with groups: the ports from `first` on belong to them. Each station is charged a part of the
+    /// groups' airtime; all stations together are charged half of it.
     #[must_use]
     pub fn with_groups(self, first: usize) -> Self {
         Self { groups: first, ..self }
     }
 
-    /// The law with ECN marks on packets while more than a turn of data waits.
+    /// Returns the law with ECN marks on packets while more than a turn of data waits.
     #[must_use]
     pub fn with_ecn(self, ecn: bool) -> Self {
         Self { ecn, ..self }
     }
 
-    /// The law without one of its rules.
+    /// Returns the law without one of its rules.
     #[must_use]
     pub fn without(self, rule: Option<Rule>) -> Self {
         Self { without: rule, ..self }
     }
 
-    /// Number of ports.
+    /// Returns the number of ports.
     pub fn ports(&self) -> usize {
         self.shares.len()
     }
 
-    /// Bounds for a packet of this number of bytes that arrives at a port.
+    /// Returns the bounds for a packet of `len` bytes that arrives at a port.
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
         let Self { target, bulk, ecn, without, groups, shares, medium, .. } = self;
         let has = |rule| *without != Some(rule);
@@ -162,16 +162,16 @@ impl Law {
         share.count(now, medium);
         let may_be_thin = share.credit >= 0 && has(Rule::ThinFirst);
         let gap = may_be_thin.then(|| medium.wall_of(share.cost(len), medium.stations + ONE).min(SPARSE));
-        // What others send meanwhile makes nothing late.
+        // What others send meanwhile makes no packet late.
         let air = if has(Rule::OwnAir) { *target } else { medium.air_of(*target) };
         let air = bulk.map_or(air, |bulk| air.min(medium.air_of(bulk)));
         let wall = medium.wall_of(air, ONE);
-        // Bytes of this station sent in it, if all busy stations have turns. Groups may have half of the air.
+        // These are this station's bytes in that time if all busy stations have turns. Groups may have half of the air.
         let per_byte = share.per_byte.max(1);
         let sharing = if port < *groups { medium.stations } else { medium.stations.min(OF_GROUPS) };
         let each = per_byte.saturating_mul(sharing.max(ONE)) / ONE;
         let sent = air.as_nanos().saturating_mul(1_000) / each.max(1);
-        // Two turns, or as many as a round of this length leaves.
+        // This is two turns, or as many as a round of this length allows.
         let turns = if has(Rule::TwoTurns) { medium.turn * 2 } else { medium.turn };
         let turns = bulk.map_or(turns, |bulk| turns.min(medium.share_of(medium.air_of(bulk))).max(medium.turn));
         let [turn, stays] =
@@ -180,13 +180,13 @@ impl Law {
         if !has(Rule::Prediction) {
             return Pace { gap, most: stays, patience: None, longest: Some(wall), mark };
         }
-        // Where turns are short, as without aggregates, two of them are less than a sender needs.
+        // If turns are short, as they are without aggregates, two of them are less than a sender needs.
         let stands = stays.max(Bytes::new(sent / PATIENT));
         let patience = has(Rule::Patience).then_some((stands, wall));
         Pace { gap, most: stays.max(Bytes::new(sent)), patience, longest: None, mark }
     }
 
-    /// Records that a packet of this length has joined a port; a `thin` one goes before all turns.
+    /// Records that a packet of this length has joined a port. A `thin` packet goes before all turns.
     pub fn joined(&mut self, now: Instant, port: usize, len: Bytes, thin: bool) {
         let Self { lanes, shares, categories, .. } = self;
         let share = &mut shares[port];
@@ -202,15 +202,15 @@ impl Law {
         debug_assert!(self.shares[port].listed && (!thin || self.shares[port].hurries));
     }
 
-    /// Records that packets of a port wait again after their station slept, while the host reported none; `thin`: some
-    /// of them are thin.
+    /// Records that packets of a port wait again after their station has slept; meanwhile the host reported none.
+    /// `thin`: some of them are thin.
     pub fn joins_again(&mut self, port: usize, thin: bool) {
         self.answered(port);
         let Self { lanes, shares, categories, .. } = self;
         shares[port].list(port, thin, &mut categories[port % *lanes]);
     }
 
-    /// The port of a category from which the next packet is released, if one may be released.
+    /// Returns the port of a category from which the next packet is released, if one may be released.
     pub fn next(&mut self, now: Instant, category: usize, ports: &impl Ports) -> Option<usize> {
         self.count(now);
         loop {
@@ -233,7 +233,7 @@ impl Law {
             let port = self.begin(now, category, ports)?;
             let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.share_of(self.medium.air_of(round)));
             let Turn { airtime, packets } = ports.turn(port);
-            // A station that does not answer is tried with one packet.
+            // A station that does not answer gets one packet, to try it.
             let packets = if self.shares[port].answers() { packets } else { 1 };
             let turn = Turn { airtime: airtime.min(longest).max(Duration::from_nanos(1)), packets };
             if self.is_full(category, turn.airtime) {
@@ -245,7 +245,7 @@ impl Law {
         }
     }
 
-    /// The first port with thin packets that may be released: whatever is in flight, because credit bounds them.
+    /// Returns the first port whose thin packets may be released. Only credit bounds them, not what is in flight.
     fn thin(&mut self, category: usize, ports: &impl Ports) -> Option<usize> {
         let Self { shares, categories, .. } = self;
         let first = &mut categories[category].first;
@@ -263,20 +263,20 @@ impl Law {
         None
     }
 
-    /// True if no packet may be released in addition to those in flight, because they exceed one turn.
+    /// True if no packet may be released now, because those in flight exceed one turn.
     fn is_full(&self, category: usize, turn: Duration) -> bool {
         let Category { pending, last, .. } = &self.categories[category];
         *pending >= turn && *pending > *last
     }
 
-    /// The port whose turn begins. A deficit grows only when its station is visited and a packet may be released.
+    /// Returns the port whose turn begins. A deficit grows only if its station is visited and a packet may be released.
     fn begin(&mut self, now: Instant, category: usize, ports: &impl Ports) -> Option<usize> {
         let Self { shares, categories, medium, .. } = self;
         let Category { turns, held, wanting, .. } = &mut categories[category];
         *held = None;
         let quantum = nanos(medium.turn / STEPS).max(1);
-        // If one station only waits for room, stations in debt wait with it: else they would be out of debt once there
-        // is room. A station that does not answer may take the room.
+        // If one station waits only for room, stations in debt wait with it; otherwise they would be out of debt when
+        // there is room. A station that does not answer may take the room.
         let is_next = |port: usize| {
             shares[port].answers() && ports.waits(port) && shares[port].deficit >= nanos(shares[port].pending)
         };
@@ -289,7 +289,7 @@ impl Law {
                 let waits = ports.waits(port);
                 share.count(now, medium);
                 let owed = |share: &Share| nanos(share.pending).saturating_sub(share.deficit);
-                // A station's packets in flight may have to be sent again: until then it pays with the others. A
+                // A station's packets in flight may have to be sent again; until then it pays with the others. A
                 // sleeping station has waited, too, since it fell asleep.
                 if !waits && (owed(share) <= 0 || share.pending.is_zero()) {
                     share.listed = false;
@@ -308,7 +308,7 @@ impl Law {
                         *held = Some((port, paid_at));
                     }
                 } else if owed <= 0 && (share.answers() || share.pending.is_zero()) && ports.has_room(port) {
-                    // It stays at the front until its turns have put it into debt.
+                    // The port stays at the front until its turns have put it into debt.
                     (share.since, share.charged) = (now, false);
                     return Some(port);
                 }
@@ -321,7 +321,7 @@ impl Law {
                 }
                 turns.rotate_left(1);
             }
-            // All are in debt: adds at once as many rounds as the first needs to get out of debt.
+            // All are in debt. At once, add as many rounds as the first port needs to get out of debt.
             let rounds = (least? - 1) / quantum;
             for &port in turns.iter() {
                 let share = &mut shares[port];
@@ -332,7 +332,7 @@ impl Law {
         }
     }
 
-    /// Records that a packet of this length has left its port; its airtime is `estimated`.
+    /// Records that a packet of this length and this `estimated` airtime has left its port.
     pub fn released(&mut self, now: Instant, port: usize, len: Bytes, estimated: Duration, thin: bool) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
@@ -351,7 +351,7 @@ impl Law {
         let seen = estimated.as_nanos().saturating_mul(1_000) / len.count().max(1);
         share.per_byte = share.per_byte - share.per_byte / 10 + seen / 10;
         if thin && first.front() == Some(&port) {
-            // One packet of each station in turn.
+            // Each station in turn sends one packet.
             first.rotate_left(1);
         }
         if thin && current.is_none_or(|(turn, _)| turn != port) {
@@ -363,7 +363,7 @@ impl Law {
             left.airtime = left.airtime.saturating_sub(estimated);
             left.packets = left.packets.saturating_sub(1);
             if left.airtime.is_zero() || left.packets == 0 {
-                // Short packets that end it early make the turns of others no shorter.
+                // Short packets that end a turn early make the turns of others no shorter.
                 medium.turn = medium.turn * 7 / 8 + (*last + left.airtime) / 8;
                 *current = None;
                 share.set_wants(true, wanting);
@@ -371,7 +371,7 @@ impl Law {
         }
     }
 
-    /// Records that the MAC has finished with packets of a port for which this total airtime was estimated.
+    /// Records that the MAC has finished packets of a port with this total estimated airtime.
     pub fn completed(&mut self, now: Instant, port: usize, estimated: Duration) {
         let Self { lanes, shares, categories, medium, .. } = self;
         medium.completed(now, estimated);
@@ -385,7 +385,7 @@ impl Law {
             *pending = pending.saturating_sub(estimated);
         }
         if port >= self.groups {
-            // The MAC reports no airtime of broadcasts.
+            // The MAC reports no airtime of broadcasts, so their estimate counts.
             self.medium.takes(estimated);
             self.charge(now, port, self.medium.share_of(estimated));
         }
@@ -409,7 +409,7 @@ impl Law {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
         share.due = false;
-        // Without a packet there is nothing to answer but requests for block ACKs.
+        // Without a packet in flight, only requests for block ACKs can be answered.
         let has_failed = !share.pending.is_zero() && std::mem::replace(&mut share.asked, true);
         if has_failed && share.answers() {
             share.chance = share.chance * medium.fails.max(FAILS) / SURE;
@@ -425,8 +425,8 @@ impl Law {
     }
 
     /// Records, at an access point, that a frame from a station was on the air for this time. The station's own
-    /// packets, mostly ACKs, slow down what it sends: they wait until its share of the time has paid for it, even if no
-    /// other station has packets now.
+    /// packets, mostly ACKs, slow down what it sends. They wait until the station's share of time has paid for its
+    /// frames, even if no other station has packets now.
     pub fn received(&mut self, now: Instant, port: usize, airtime: Duration) {
         if self.without == Some(Rule::ReceivedAirtime) {
             return;
@@ -443,7 +443,7 @@ impl Law {
         self.charge(now, port, charged);
     }
 
-    /// Time at which a port of a category, held back only by its station's transmissions, may have its turn again.
+    /// Returns when a port of a category may have its turn again, if only its station's own frames hold it back.
     pub fn ready_at(&self, category: usize) -> Option<(usize, Instant)> {
         self.categories[category].held
     }
@@ -460,38 +460,38 @@ impl Law {
         }
     }
 
-    /// True if this sender alone uses the medium, so that a larger contention window costs it little and avoids
+    /// True if this sender alone uses the medium. A larger contention window then costs it little, and avoids
     /// collisions with the stations' answers.
     pub fn owns_medium(&mut self) -> bool {
         self.medium.is_own(self.without != Some(Rule::WideWindow))
     }
 
-    /// Length of a turn, averaged.
+    /// Returns the average length of a turn.
     pub fn turn(&self) -> Duration {
         self.medium.turn
     }
 
-    /// Airtime estimated for all released packets that are not finished.
+    /// Returns the estimated airtime of all packets that were released and are not finished.
     pub fn pending(&self) -> Duration {
         self.medium.pending
     }
 
-    /// Airtime estimated for the released packets of a port that are not finished.
+    /// Returns the estimated airtime of a port's packets that were released and are not finished.
     pub fn in_flight(&self, port: usize) -> Duration {
         self.shares[port].pending
     }
 
-    /// True if the failed frames of a port may be sent again: at once, or, for a silent station, in its turns.
+    /// True if failed frames of a port may be sent again: at once or, if its station is silent, in its turns.
     pub fn may_repeat(&self, port: usize) -> bool {
         self.shares[port].answers() || self.shares[port].due
     }
 
-    /// True if few packets of a port are in flight, as for a station with nothing but thin packets.
+    /// True if few packets of a port are in flight, as for a station that has only thin packets.
     pub fn has_little(&self, port: usize) -> bool {
         self.shares[port].pending < self.medium.turn / LITTLE
     }
 
-    /// Counts the stations with packets.
+    /// Counts the stations that have packets.
     fn count(&mut self, now: Instant) {
         let most = |of: fn(&Category) -> u64| self.categories.iter().map(of).max().unwrap_or(0) * ONE;
         let listed = most(|category| category.turns.len() as u64);
@@ -500,7 +500,7 @@ impl Law {
 }
 
 impl Share {
-    /// Lists the station's port, at which packets wait, with the others.
+    /// Puts the station's port, at which packets wait, on the list.
     fn list(&mut self, port: usize, thin: bool, category: &mut Category) {
         if !std::mem::replace(&mut self.listed, true) {
             category.turns.push_front(port);
@@ -516,13 +516,13 @@ impl Share {
         *wanting = *wanting + u64::from(wants) - u64::from(std::mem::replace(&mut self.wants, wants));
     }
 
-    /// False if the station counts as absent because too many consecutive frames to it have failed.
+    /// False if the station counts as absent, because too many consecutive frames to it have failed.
     fn answers(&self) -> bool {
         self.chance >= ONE
     }
 
-    /// Time at which the station's packets are no longer held back for its own transmissions: once its share of the
-    /// time has paid for them, and at the latest when the packets have waited for long. Then no debt is left.
+    /// Returns when the station's packets are no longer held back for its own frames: when its share of time has paid
+    /// for them, at the latest when the packets have waited for long. No debt is left then.
     fn pays_until(&mut self, now: Instant, medium: &Medium) -> Instant {
         let owes = self.debt.saturating_sub(medium.turn);
         let latest = self.since + PAID_WITHIN;
@@ -533,17 +533,17 @@ impl Share {
         if owes.is_zero() { now } else { (now + medium.time_for(owes, self.wants)).min(latest.max(now)) }
     }
 
-    /// Counts the airtime of the station's share of the time since it was last counted.
+    /// Counts the airtime that the station's share of time gives since the last count.
     fn count(&mut self, now: Instant, medium: &Medium) {
         debug_assert!(self.counted <= now, "time does not run back");
         let past = now.since(self.counted);
         self.counted = now;
-        // In the medium's own air, by which packets are charged.
+        // This is in the medium's own airtime, in which packets are charged.
         let earned = past.as_nanos().saturating_mul(ONE * ONE) / ((medium.stations + ONE) * medium.stretch);
         let earned = i64::try_from(earned).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn));
         if !self.listed {
-            // Unused airtime is kept, up to one turn: a burst waits for no round while its station is below its share.
+            // Unused airtime is kept, up to one turn: a burst waits for no round if its station is below its share.
             self.deficit = self.deficit.max(self.deficit.saturating_add(earned).min(nanos(medium.turn)));
         }
         debug_assert!(earned >= 0);
@@ -552,13 +552,13 @@ impl Share {
         }
     }
 
-    /// Cost of a thin packet in airtime.
+    /// Returns the cost of a thin packet in airtime.
     fn cost(&self, len: Bytes) -> Duration {
         OVERHEAD + Duration::from_nanos(self.per_byte.saturating_mul(len.count()) / 1_000)
     }
 }
 
-/// A duration in the unit of deficits.
+/// Converts a duration to the unit of deficits.
 fn nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }

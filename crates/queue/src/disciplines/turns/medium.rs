@@ -1,26 +1,26 @@
-//! Measurements of the medium by `turns`: the number of busy stations, the wall time of its own airtime (stretch), and
-//! the share of frames that fail. Units are those of [`Law`](super::Law).
+//! What `turns` measures of the medium: the number of busy stations, the wall time that its own airtime takes (the
+//! stretch), and the share of frames that fail. Units are those of [`Law`](super::Law).
 
 use units::{Duration, Instant};
 
-/// One, as a ratio.
+/// The ratio 1, in 1024ths.
 pub(super) const ONE: u64 = 1_024;
-/// One, as a chance.
+/// The probability 1, in units of 1024^-2.
 pub(super) const SURE: u64 = ONE * ONE;
-/// Time over which the number of busy stations, and the airtime used by the others, is averaged.
+/// Time over which the number of busy stations and the airtime of the others are averaged.
 const AVERAGED_OVER: Duration = Duration::from_millis(100);
 /// Length of the windows in which the stretch is measured.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Stretch below which, and above which no longer, the access point counts as the only sender.
+/// Below the first stretch the access point counts as the only sender; above the second it no longer does.
 const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
-/// The stretch and the length of a turn before the first measurement.
+/// The stretch, and the length of a turn, before the first measurement.
 const STRETCH: u64 = ONE * 6 / 5;
 pub(super) const TURN: Duration = Duration::from_micros(3_600);
-/// Time of a frame in addition to its airtime: access, preambles, ACK.
+/// Time that a frame takes besides its airtime: access, preambles and ACK.
 pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
-/// Largest share of the time that frames take, overhead included; collisions and longer contention take the rest.
+/// Largest share of time that frames take, overhead included. Collisions and longer contention take the rest.
 const FRAMES: (u64, u64) = (3, 4);
-/// Share of the airtime that is always left to stations that want more.
+/// Part of the airtime (an eighth) that is always left to stations that want more.
 const LEAST: u64 = 8;
 /// Largest value of the stretch.
 const STRETCHED: u64 = 100 * ONE;
@@ -28,26 +28,26 @@ const STRETCHED: u64 = 100 * ONE;
 /// Measurements of the medium.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Medium {
-    /// Number of stations with packets (n), averaged, in 1024ths, and the time of the last count.
+    /// Average number of stations with packets (n in `docs/turns.md`), in 1024ths, and the time of the last count.
     pub(super) stations: u64,
     counted: Instant,
-    /// Number of these stations that want more than they have, averaged, in 1024ths.
+    /// Average number of these stations that want more than they have, in 1024ths.
     wanting: u64,
-    /// Airtime that the other stations have used recently, in both directions.
+    /// Airtime that the stations that want no more have used recently, in both directions.
     used: Duration,
-    /// Wall time per estimated airtime while packets are in flight (f), in 1024ths: it includes contention, preambles,
-    /// other senders and retransmissions.
+    /// Wall time divided by estimated airtime while packets are in flight (f), in 1024ths. It includes contention,
+    /// preambles, other senders and retransmissions.
     pub(super) stretch: u64,
-    /// Length of a turn (a), averaged.
+    /// Average length of a turn (a).
     pub(super) turn: Duration,
-    /// Share of the frames to answering stations that get no answer, averaged over 64 frames, in 1024ths of 1024ths.
+    /// Share of frames to answering stations that get no answer, averaged over 64 frames, in units of 1024^-2.
     pub(super) fails: u64,
-    /// Airtime that is in flight in all categories.
+    /// Airtime in flight in all categories.
     pub(super) pending: Duration,
-    /// Time since which airtime is in flight, if any is.
+    /// Time since which airtime has been in flight, if any is.
     pub(super) since: Instant,
-    /// Wall time, own estimated airtime, and airtime of frames to and from stations in this window, and averages over
-    /// the windows before.
+    /// Wall time, own estimated airtime, and airtime of frames to and from stations: first in this window, then
+    /// averaged over the windows before.
     wall: Duration,
     done: Duration,
     taken: Duration,
@@ -72,7 +72,7 @@ impl Medium {
         }
     }
 
-    /// Counts the stations with packets and those that want more, in 1024ths.
+    /// Counts the stations that have packets and those that want more, in 1024ths.
     pub(super) fn count(&mut self, now: Instant, [listed, wanting]: [u64; 2]) {
         let Self { stations, counted, used, .. } = self;
         debug_assert!(*counted <= now, "time does not run back");
@@ -85,7 +85,7 @@ impl Medium {
         }
     }
 
-    /// True if this sender counts as the only one on the medium, and this is `allowed`.
+    /// True if this sender counts as the only one on the medium, and that is `allowed`.
     pub(super) fn is_own(&mut self, allowed: bool) -> bool {
         self.own = self.stretch < if self.own { OWN.1 } else { OWN.0 } && allowed;
         self.own
@@ -96,15 +96,15 @@ impl Medium {
         self.used = (self.used + airtime).min(AVERAGED_OVER);
     }
 
-    /// Records that a frame to or from a station was on the air for this time.
+    /// Records that a frame to a station or from it was on the air for this time.
     pub(super) fn takes(&mut self, airtime: Duration) {
         if !self.pending.is_zero() {
             self.taken += airtime + OVERHEAD;
         }
     }
 
-    /// Number of stations with which a station that `wants` more (or not yet) divides the airtime left by the others,
-    /// and that share of the airtime, in 1024ths.
+    /// Returns the number of stations with which a station that `wants` more (or not yet) divides the airtime that the
+    /// others leave, and that share of the airtime, in 1024ths.
     fn divides(&self, wants: bool) -> (u64, u64) {
         let part = |part: Duration, of: Duration| part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1);
         // If they take less, other networks have the rest.
@@ -113,24 +113,24 @@ impl Medium {
         (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, left)
     }
 
-    /// Part of this time that the other stations leave to such a station.
+    /// Returns the part of this time that the other stations leave to such a station.
     pub(super) fn left_of(&self, time: Duration, wants: bool) -> Duration {
         let (stations, left) = self.divides(wants);
         Duration::from_nanos(time.as_nanos().saturating_mul(left) / stations)
     }
 
-    /// Time in which the other stations leave this airtime to such a station.
+    /// Returns the time in which the other stations leave this airtime to such a station.
     pub(super) fn time_for(&self, airtime: Duration, wants: bool) -> Duration {
         let (stations, left) = self.divides(wants);
         Duration::from_nanos(airtime.as_nanos().saturating_mul(stations).div_ceil(left))
     }
 
-    /// A station's share of a time.
+    /// Returns a station's share of a time.
     pub(super) fn share_of(&self, time: Duration) -> Duration {
         Duration::from_nanos(time.as_nanos().saturating_mul(ONE) / self.stations.max(ONE))
     }
 
-    /// Wall time in which each of `senders` (in 1024ths, at least one) sends for this time.
+    /// Returns the wall time in which each of `senders` (in 1024ths, at least one) sends for this time.
     pub(super) fn wall_of(&self, airtime: Duration, senders: u64) -> Duration {
         let stretched = airtime.as_nanos().saturating_mul(self.stretch) / ONE;
         Duration::from_nanos(stretched.saturating_mul(senders.max(ONE)) / ONE)
@@ -150,7 +150,7 @@ impl Medium {
         if self.wall < WINDOW {
             return;
         }
-        // The ratio of the sums: a mean of ratios would count a window with little airtime as much as others.
+        // This is the ratio of the sums. A mean of ratios would weight a window with little airtime as much as others.
         let Self { wall, done, taken, all_wall, all_done, all_taken, .. } = self;
         for (all, seen) in [(all_wall, wall), (all_done, done), (all_taken, taken)] {
             *all = (*all * 4 + *seen) / 5;

@@ -1,7 +1,7 @@
 //! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound on waiting times.
 //!
-//! Under an access point's scheduler, its [`Law`] determines which packets are thin and how much may wait. On its own a
-//! queue serves one station, and measures the time that a byte takes.
+//! At an access point the scheduler's [`Law`] determines which packets are thin (those of flows that send little), and
+//! how much may wait. On its own the queue serves one station, and measures the time that a byte takes.
 
 mod host;
 mod law;
@@ -35,75 +35,75 @@ with_defaults! {
 }
 
 impl Params {
-    /// The default of `target_delay`.
+    /// Default of `target_delay`.
     pub const TARGET_DELAY: Positive<Duration> =
         Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero");
 }
 
-/// Factor by which flows of short packets may wait longer than others.
+/// Factor by which packets of flows with short packets may wait longer than others.
 const ACKS: u64 = 10;
 /// Longest ACK with options, in bytes.
 const SHORT: u64 = 128;
-/// Bytes per flow and round, as in mac80211.
+/// Bytes that each flow sends in a round, as in mac80211.
 const QUANTUM: u64 = 300;
-/// Part of the target within which departing packets are measured together, because a driver takes packets in bursts.
+/// Part of the target (1/64) in which departing packets are measured together: drivers take packets in bursts.
 const BURST: u64 = 64;
 
-/// Number of flows above which flows with new packets have no precedence: for thin packets precedence is bounded, for
-/// new flows not.
+/// Number of flows above which flows with new packets have no precedence. Precedence of thin packets is bounded, that
+/// of new flows is not.
 const CROWD: u32 = 64;
 
 /// State of a flow.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// Time of the flow's last packet.
+    /// Time at which the flow's last packet arrived.
     last: Option<Instant>,
-    /// Number of the flow's packets before all flows: thin packets, and packets already scheduled.
+    /// Number of the flow's packets that go before all flows: thin packets, and packets that are already scheduled.
     ahead: u32,
 }
 
-/// Origin of the bounds.
+/// Where the bounds come from.
 #[derive(Clone, Debug)]
 enum Bounds {
-    /// The host has ordered them.
+    /// The host has set them.
     Ordered(Pace),
-    /// The queue measures the time of a byte while others wait behind it.
+    /// The queue measures the time that a byte takes while other packets wait behind it.
     Measured(Meter),
 }
 
-/// The time of a byte, and the link time that thin packets may use.
+/// Measures the time of a byte, and the time on the link that thin packets may use.
 #[derive(Clone, Debug)]
 struct Meter {
     target: Duration,
-    /// Time on the link that thin packets may use, in nanoseconds, and the time of the last count.
+    /// Time on the link that thin packets may use, in ns, and the time of the last count.
     credit: i64,
     counted: Instant,
-    /// Wall time of a byte in picoseconds, averaged; none before the first packet behind another has left.
+    /// Average wall time of a byte in ps; `None` before the first packet with another behind it has left.
     per_byte: Option<u64>,
     /// Departure time of the last measured packet, if others waited behind it, and the bytes that have left since.
     busy_since: Option<Instant>,
     bytes: u64,
 }
 
-/// Packets by flow, thin ones apart.
+/// Packets of each flow, and thin packets apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns<P> {
     bounds: Bounds,
     purges: bool,
     flows: Flows<P, Seen>,
-    /// The flow that was the longest when a packet last came or was dropped; other flows may have become longer since.
+    /// The longest flow when a packet last came or was dropped. Other flows may have become longer since.
     fattest: Option<usize>,
-    /// Time since which more than two turns wait.
+    /// Time since which more than two turns of packets have waited.
     full_since: Instant,
-    /// Thin packets, and packets that go first by order: both before all flows.
+    /// Thin packets, and packets that were ordered to go first. Both go before all flows.
     first: VecDeque<Waiting<P>>,
-    /// Packets already scheduled because the host looked ahead.
+    /// Packets that are already scheduled because the host has looked ahead.
     passed: VecDeque<Waiting<P>>,
 }
 
 impl<P: Packet> Discipline<P> for Turns<P> {
     type Params = Params;
-    // It drops at the heads of flows.
+    // It drops at the heads of flows, which share no tail.
     const PURGES_TAIL: bool = false;
 
     fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
@@ -119,8 +119,8 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         })
     }
 
-    /// Takes an arriving packet. Thin ones go first. Above a bound packets are dropped from the head of the longest
-    /// flow.
+    /// Takes an arriving packet; thin ones go first. If a bound is exceeded, packets are dropped from the head of the
+    /// longest flow.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         if !cx.account.fits_alone(len) {
@@ -155,21 +155,21 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         if longest.is_some() {
             return cx.account.settle(cx.now);
         }
-        // The least that has waited since the packet before it came.
+        // This is the least that has waited since the last packet arrived.
         let before = cx.account.backlog().bytes.count().saturating_sub(len);
         if patience.is_some_and(|(stays, time)| {
             before <= stays.count() || cx.now.since(self.full_since) >= time && self.shed(SHORT, cx)
         }) {
             self.full_since = cx.now;
         }
-        // ACKs are short. By their wait a station pays for what it sends, and their loss would slow nobody.
+        // ACKs are short. Their wait makes a station pay for what it sends, and their loss would slow no sender.
         for (times, least) in [(1, SHORT), (ACKS, 0)] {
             while cx.account.backlog().bytes.count() / times > most.count() && self.shed(least, cx) {}
         }
         cx.account.settle(cx.now);
     }
 
-    /// Drops a packet: if no flow has any, the last of those already scheduled.
+    /// Drops a packet. If no flow has any, drops the last scheduled packet.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
         if self.shed(0, cx) {
             return;
@@ -229,7 +229,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         Some(waiting)
     }
 
-    /// Discards packets above the limit after it has shrunk.
+    /// Discards packets above the limit after the limit has shrunk.
     fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
         while self.purges && cx.account.is_over() {
             self.make_way(cx);
@@ -255,17 +255,17 @@ impl<P: Packet> Discipline<P> for Turns<P> {
 }
 
 impl<P: Packet> Turns<P> {
-    /// The bounds for packets that arrive from now on, by the host's order.
+    /// Sets the bounds for packets that arrive from now on, as the host orders.
     pub(crate) fn set_pace(&mut self, pace: Pace) {
         self.bounds = Bounds::Ordered(pace);
     }
 
-    /// Number of packets that go before all flows.
+    /// Returns the number of packets that go before all flows.
     pub(crate) fn thin_packets(&self) -> usize {
         self.first.len()
     }
 
-    /// The bounds for a packet of this length.
+    /// Returns the bounds for a packet of this length.
     fn pace(&mut self, now: Instant, len: Bytes) -> Pace {
         match &mut self.bounds {
             Bounds::Ordered(pace) => *pace,
@@ -286,8 +286,8 @@ impl<P: Packet> Turns<P> {
         }
     }
 
-    /// Drops the packet at the head of the longest known flow. False if no flow has any, or its packets are shorter
-    /// than `least` on average.
+    /// Drops the packet at the head of the longest known flow. False if no flow has any packet, or if its packets are
+    /// shorter than `least` on average.
     fn shed(&mut self, least: u64, cx: &mut Context<impl FnMut(P)>) -> bool {
         let Some(fattest) = self.flows.fattest_listed(self.fattest) else { return false };
         self.fattest = Some(fattest);
@@ -297,7 +297,7 @@ impl<P: Packet> Turns<P> {
         }
         let Some(waiting) = flow.queue.pop(pool) else { return false };
         if flow.queue.packets == 0 {
-            // Where all are alike, the next one is as long, and those before it are empty.
+            // If all flows are alike, the next one is as long, and those before it are empty.
             self.fattest = self.flows.after(fattest);
         }
         cx.account.discard(waiting.packet, cx.dropped);
@@ -305,7 +305,7 @@ impl<P: Packet> Turns<P> {
     }
 }
 
-/// Records that a packet is no longer before all flows.
+/// Records that a packet no longer goes before all flows.
 fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
     let index = flows.hash(packet);
     let ahead = &mut flows.flow_mut(index).state.ahead;
@@ -314,7 +314,7 @@ fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
 }
 
 impl Bounds {
-    /// True if a packet is dropped on departure because it has waited too long.
+    /// True if a packet must be dropped on departure, because it has waited too long.
     fn is_late<P: Packet>(&self, account: &Account, now: Instant, Waiting { packet, since }: &Waiting<P>) -> bool {
         let Self::Ordered(Pace { most, longest: Some(longest), .. }) = self else { return false };
         let times = if packet.len().count() < SHORT { ACKS } else { 1 };
@@ -327,7 +327,7 @@ impl Meter {
         Self { target, credit: 0, counted: Instant::ZERO, per_byte: None, busy_since: None, bytes: 0 }
     }
 
-    /// Adds half of the time since the last count to the time for thin packets: their share next to one station.
+    /// Adds half of the time since the last count to the time for thin packets: their share beside one station.
     fn count(&mut self, now: Instant) {
         debug_assert!(self.counted <= now, "time does not run back");
         let earned = i64::try_from(now.since(self.counted).as_nanos() / 2).unwrap_or(i64::MAX);
@@ -343,7 +343,7 @@ impl Meter {
         self.credit = self.credit.saturating_sub(i64::try_from(wall).unwrap_or(i64::MAX));
     }
 
-    /// Records that a packet leaves; `more` if others wait behind it.
+    /// Records that a packet leaves. `more`: others wait behind it.
     fn leaves(&mut self, now: Instant, len: Bytes, more: bool) {
         debug_assert!(self.busy_since.is_none_or(|since| since <= now), "time does not run back");
         if let Some(since) = self.busy_since {
@@ -359,7 +359,7 @@ impl Meter {
         (self.busy_since, self.bytes) = (more.then_some(now), 0);
     }
 
-    /// The law with one station.
+    /// Returns the bounds of the law for one station.
     fn pace(&self, len: Bytes) -> Pace {
         let Some(per_byte) = self.per_byte else {
             let most = Bytes::new(u64::MAX);
@@ -372,20 +372,20 @@ impl Meter {
     }
 }
 
-/// Condition for marking a packet. A station with less than a turn of waiting data gets shorter aggregates, so that
-/// marks leave it a turn. Flow queues separate L4S from other flows, as a dual queue would (RFC 9330, 4.2).
+/// When a packet is marked. A station with less than a turn of waiting data gets shorter aggregates, so marks leave it
+/// a turn. Flow queues separate L4S from other flows, as a dual queue would (RFC 9330, 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Time for which packets may wait (D).
+    /// Time for which packets may wait (D in `docs/turns.md`).
     pub target: Duration,
-    /// Bytes of a turn of the station.
+    /// Number of bytes in a turn of the station.
     pub turn: Bytes,
 }
 
 impl Mark {
-    /// True if a packet is marked that leaves after it has `waited`, with a `backlog` that includes the packet. A
-    /// sender of L4S (RFC 9331) reduces its window by little, so that a turn remains. CUBIC's window falls to 0.7 times
-    /// its size, which requires one and a half turns.
+    /// True if a packet must be marked that leaves after the wait `waited`; `backlog` includes the packet. A sender of
+    /// L4S (RFC 9331) reduces its window only a little, so that a turn remains. CUBIC's window falls to 0.7 times its
+    /// size, so one and a half turns must wait.
     pub fn hits(self, ecn: Ecn, waited: Duration, backlog: Bytes) -> bool {
         let (waits, turn) = (backlog.count(), self.turn.count());
         match ecn {
