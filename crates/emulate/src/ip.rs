@@ -1,13 +1,13 @@
-//! IP packets as bytes: the fields that the network reads, and those that it changes. No bytes cause a panic.
+//! IP packets as bytes: the fields that the network reads, and those that it changes. No input causes a panic.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Lengths of the fixed headers.
+/// Lengths of the fixed headers, in bytes.
 const IPV4: usize = 20;
 const IPV6: usize = 40;
-/// Protocols with ports at the start of their header: TCP, UDP, DCCP, SCTP, UDP-Lite.
+/// Protocols whose header begins with ports: TCP, UDP, DCCP, SCTP and UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
-/// Fragments other than the first have no ports, and the first one's ports do not count: all fragments wait in one
+/// Fragments other than the first have no ports, and those of the first do not count: all fragments wait in the same
 /// queue.
 const FRAGMENT: u16 = 0x3fff;
 /// Basis and factor of the 32-bit Fowler-Noll-Vo hash (draft-eastlake-fnv).
@@ -30,7 +30,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header of a packet; `None` if the bytes are no whole IP packet.
+    /// Reads the header of a packet; `None` if the bytes are not a whole IP packet.
     pub fn read(packet: &[u8]) -> Option<Self> {
         let first = *packet.first()?;
         let header = match first >> 4 {
@@ -73,8 +73,8 @@ fn key(protocol: u8, addresses: &[u8], ports: &[u8]) -> u32 {
     all.fold(BASIS, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(FACTOR))
 }
 
-/// Changes the header of a whole packet as the network does: its DSCP and ECN field, and its TTL by the routers that it
-/// has passed. Returns false if the TTL runs out on the way.
+/// Changes the header of a whole packet as the network does: its DSCP and ECN field, and its TTL, which the routers
+/// that it has passed decrement. False if the TTL runs out on the way.
 pub fn carry(packet: &mut [u8], tos: u8, routers: u8) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= IPV4 => {
@@ -100,7 +100,7 @@ pub fn carry(packet: &mut [u8], tos: u8, routers: u8) -> bool {
     }
 }
 
-/// The header's check sum after one of its words has changed (RFC 1624, equation 3).
+/// Returns the header's check sum after one of its words has changed (RFC 1624, equation 3).
 fn updated(sum: u16, before: u16, after: u16) -> u16 {
     let total = u32::from(!sum) + u32::from(!before) + u32::from(after);
     let folded = (total & 0xffff) + (total >> 16);

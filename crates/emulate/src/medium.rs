@@ -17,15 +17,15 @@ use std::path::Path;
 use std::time::Duration;
 use units::{Bytes, Instant};
 
-/// Headers of UDP and IPv4, with which [`Medium::send`] sends datagrams.
+/// Length of the headers of UDP and IPv4 with which [`Medium::send`] sends datagrams.
 const HEADERS: usize = 28;
-/// The broadcast address of the network of the nodes' IPv4 addresses.
+/// Broadcast address of the network that has the nodes' IPv4 addresses.
 const BROADCAST: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 255);
-/// A gateway's machine has the addresses of this node, which no scenario has.
+/// The machine behind a gateway has the addresses of the node with this number, which no scenario has.
 const HOST: u32 = 0x00ff_fffd;
-/// Number of learnt addresses that are kept.
+/// Largest number of learnt addresses that are kept.
 const MOST_LEARNT: usize = 4_096;
-/// The network of the nodes' IPv6 addresses: a unique local one (RFC 4193).
+/// Prefix of the nodes' IPv6 addresses: a unique local one (RFC 4193).
 const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 
 /// A scenario's network that takes packets at its real nodes and returns them at their destinations.
@@ -59,46 +59,46 @@ pub struct Medium {
     /// Names of all nodes, in the scenario's order.
     names: Vec<String>,
     ways: Vec<Way>,
-    /// Addresses from which real nodes have sent beside their own: link-local ones, and those of hosts behind them.
+    /// Other addresses from which real nodes have sent: link-local ones, and those of hosts behind the nodes.
     learnt: BTreeMap<IpAddr, u32>,
     end: Duration,
     newest: Option<Format>,
-    /// Arrived and not yet pulled.
+    /// Packets that have arrived and were not pulled yet.
     waiting: VecDeque<Delivery>,
-    /// The gateway.
+    /// The gateway, if there is one.
     gateway: Option<u32>,
     captures: Option<Files>,
-    /// Why the captures are incomplete.
+    /// Why the captures are not complete.
     lost: Option<Error>,
 }
 
-/// A packet that has arrived.
+/// A packet that has arrived at a real node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Time of the arrival.
+    /// Time at which the packet arrived.
     pub at: Duration,
-    /// Time at which it was pushed.
+    /// Time at which the packet was pushed.
     pub sent: Duration,
-    /// The node at which it was pushed.
+    /// Name of the node at which the packet was pushed.
     pub from: String,
-    /// The node at which it arrived.
+    /// Name of the node at which the packet arrived.
     pub to: String,
     /// The bytes that were pushed.
     pub bytes: Vec<u8>,
-    /// DSCP (upper six bits) and ECN field as pushed; congestion experienced (3) if a queue marked the packet.
+    /// DSCP (upper six bits) and ECN field as pushed. The ECN field is 3 (congestion experienced) if a queue marked it.
     pub tos: u8,
-    /// Routers that it passed: nodes between both ends, except access points.
+    /// Number of routers that the packet passed: nodes between its ends, except access points.
     pub routers: u8,
 }
 
 impl Delivery {
-    /// The ECN field: 0 for not ECN-capable, 1 for ECT(1), 2 for ECT(0), 3 for congestion experienced.
+    /// Returns the ECN field: 0 for no ECN support, 1 for ECT(1), 2 for ECT(0), 3 for congestion experienced.
     pub fn ecn(&self) -> u8 {
         self.tos & 3
     }
 
-    /// The IP packet that [`Medium::send_packet`] took, as it arrives: with its ECN field, its TTL reduced by the
-    /// routers passed. `None` if the TTL ran out on the way.
+    /// Returns the IP packet that was given to [`Medium::send_packet`], as it arrives: with its ECN field, and with its
+    /// TTL reduced by the routers that it passed. `None` if the TTL ran out on the way.
     pub fn into_packet(self) -> Option<Vec<u8>> {
         let Self { mut bytes, tos, routers, .. } = self;
         ip::carry(&mut bytes, tos, routers).then_some(bytes)
@@ -109,23 +109,23 @@ impl Medium {
     /// Loads a scenario's network, without its variations.
     ///
     /// # Errors
-    /// A fault in the scenario, or no real node.
+    /// The scenario has a fault, or it has no real node.
     pub fn load(path: impl AsRef<Path>, seed: u64) -> Result<Self, NotLoaded> {
         Self::load_with(path, seed, &[])
     }
 
-    /// Like [`load`](Self::load), with keys set as by `sluice run --set`: `duration=20 s`.
+    /// As [`load`](Self::load), with keys set as `sluice run --set` sets them: `duration=20 s`.
     ///
     /// # Errors
-    /// As for `load`, or a fault in one of the keys.
+    /// Those of `load`, or one of the keys has a fault.
     pub fn load_with(path: impl AsRef<Path>, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         Self::new(&files::load(path.as_ref(), &wishes(set))?.base, seed)
     }
 
-    /// Like [`load_with`](Self::load_with), for a file or for the built-in scenario with this id: `home`.
+    /// As [`load_with`](Self::load_with), for a file or for the built-in scenario with this id, such as `home`.
     ///
     /// # Errors
-    /// As for `load_with`; or there is neither such a file nor such an id.
+    /// Those of `load_with`, or there is neither such a file nor such an id.
     pub fn open(target: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let path = Path::new(target);
         if path.exists() || !home::is_word(path) {
@@ -134,18 +134,18 @@ impl Medium {
         Self::new(&home::built_in(target, &wishes(set))?.base, seed)
     }
 
-    /// Like [`load`](Self::load), from the text of a scenario, which is called `name` in errors.
+    /// As [`load`](Self::load), from the text of a scenario. Errors call it `name`.
     ///
     /// # Errors
-    /// As for `load`.
+    /// Those of `load`.
     pub fn read(name: &str, text: &str, seed: u64) -> Result<Self, NotLoaded> {
         Self::read_with(name, text, seed, &[])
     }
 
-    /// Like [`read`](Self::read), with keys set.
+    /// As [`read`](Self::read), with keys set.
     ///
     /// # Errors
-    /// As for `load_with`.
+    /// Those of `load_with`.
     pub fn read_with(name: &str, text: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let read = Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes(set));
         Self::new(&read?.base, seed)
@@ -162,7 +162,7 @@ impl Medium {
     /// Builds a network that is the medium of a kernel's radios, one for each real node.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn of_radios(network: &Network, seed: u64) -> Result<Self, NotLoaded> {
         let world = World::new(network, seed)?;
         let ways: Vec<Way> = world.ways().collect();
@@ -181,13 +181,13 @@ impl Medium {
         &mut self.world
     }
 
-    /// The node's newest format of frames with several streams, if it has any.
+    /// Returns the node's newest format of frames with several streams, if it has any.
     #[cfg(target_os = "linux")]
     pub(crate) fn newest(&self) -> Option<Format> {
         self.newest
     }
 
-    /// Writes captures of nodes from now on, as `sluice run --pcap` does, in which real packets are whole.
+    /// From now on writes captures of nodes, as `sluice run --pcap` does. Real packets in them are complete.
     ///
     /// # Errors
     /// There is no such node, or a file cannot be written.
@@ -199,13 +199,13 @@ impl Medium {
     /// Ends the captures.
     ///
     /// # Errors
-    /// The captures could not be written to their end.
+    /// The captures could not be completed.
     pub fn end_capture(&mut self) -> Result<(), Error> {
         let ended = self.captures.take().map_or(Ok(()), Files::end);
         self.lost.take().map_or(ended, Err)
     }
 
-    /// Makes the real node `name` the gateway: it gets packets whose destination is the address of no node.
+    /// Makes the real node `name` the gateway. It gets packets whose destination address no node has.
     ///
     /// # Errors
     /// There is no real node of this name.
@@ -214,12 +214,12 @@ impl Medium {
         Ok(())
     }
 
-    /// The gateway.
+    /// Returns the name of the gateway.
     pub fn gateway(&self) -> Option<&str> {
         self.gateway.map(|node| self.names[node as usize].as_str())
     }
 
-    /// Names of the real nodes, in the scenario's order.
+    /// Returns the names of the real nodes, in the scenario's order.
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         self.real().map(|node| self.names[node as usize].as_str())
     }
@@ -228,45 +228,45 @@ impl Medium {
         self.ways.iter().filter(|way| way.to == World::ALL).map(|way| way.from)
     }
 
-    /// IPv4 and IPv6 address of a real node for [`send_packet`](Self::send_packet), as in captures.
+    /// Returns a real node's IPv4 and IPv6 address for [`send_packet`](Self::send_packet), as in captures.
     pub fn addresses(&self, node: &str) -> Option<[IpAddr; 2]> {
         self.find(node).ok().map(addresses)
     }
 
-    /// IPv4 and IPv6 address of the machine to which a gateway leads.
+    /// Returns the IPv4 and IPv6 address of the machine to which a gateway leads.
     pub fn host() -> [IpAddr; 2] {
         addresses(HOST)
     }
 
-    /// Time up to which the network has been simulated.
+    /// Returns the time up to which the network has been simulated.
     pub fn now(&self) -> Duration {
         since_start(self.world.now())
     }
 
-    /// End of the run.
+    /// Returns the time at which the run ends.
     pub fn end(&self) -> Duration {
         self.end
     }
 
-    /// Pushes a UDP datagram with this payload at the node `from` for the node `to`, or `broadcast`; on the air it has
-    /// headers of UDP and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 ECT(0)).
+    /// Pushes a UDP datagram with this payload at the node `from` for the node `to`, or for `broadcast`. On the air it
+    /// has headers of UDP and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 is ECT(0)).
     ///
-    /// Packets that arrive up to `now` wait for [`poll`](Self::poll).
+    /// Packets that arrive up to `now` are returned by [`poll`](Self::poll).
     ///
     /// # Errors
-    /// The network does not take the packet; then nothing has changed.
+    /// The network does not accept the packet; nothing has changed then.
     pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
         let (from, to) = (self.find(from)?, if to == "broadcast" { World::ALL } else { self.find(to)? });
         let length = Bytes::new((payload.len() + HEADERS) as u64);
         self.push(now, from, to, Datagram { bytes: payload.into(), length, tos, key: 0 })
     }
 
-    /// Pushes an IP packet at the node `from`. The packet goes to the real node with its destination
-    /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and
-    /// its flow. Multicast and broadcast packets go to all real nodes: access points pass them on, routers do not.
+    /// Pushes an IP packet at the node `from`. It goes to the real node with its destination
+    /// [address](Self::addresses), or to the one that [leads](Self::lead) there. It waits in the queue for its DSCP and
+    /// flow. Multicast and broadcast packets go to all real nodes; access points pass them on, routers do not.
     ///
     /// # Errors
-    /// The network does not take the packet; then nothing has changed.
+    /// The network does not accept the packet; nothing has changed then.
     pub fn send_packet(&mut self, now: Duration, from: &str, packet: &[u8]) -> Result<(), NotSent> {
         let from = self.find(from)?;
         let Some(Header { from: source, to, length, tos, key }) = Header::read(packet) else {
@@ -274,7 +274,7 @@ impl Medium {
         };
         let is_local = |address| matches!(address, IpAddr::V6(six) if six.is_unicast_link_local());
         let is_known = |address| (0..).zip(&self.names).any(|(node, _)| addresses(node).contains(&address));
-        // Everything else is behind the gateway.
+        // Every other address is behind the gateway.
         let is_new = !is_known(source) && (is_local(source) || Some(from) != self.gateway);
         if is_new && (self.learnt.len() < MOST_LEARNT || self.learnt.contains_key(&source)) {
             self.learnt.insert(source, from);
@@ -311,8 +311,8 @@ impl Medium {
         }
     }
 
-    /// Returns the first packet that has arrived by `until` and was not pulled yet. The network is simulated up to that
-    /// arrival and no further, so that an answer leaves at that time; without an arrival up to `until`.
+    /// Returns the first packet that has arrived by `until` and was not pulled yet. The network is simulated only up to
+    /// that arrival, so that an answer leaves at that time. If none arrives, it is simulated up to `until`.
     pub fn poll(&mut self, until: Duration) -> Option<Delivery> {
         if self.waiting.is_empty() && self.now() <= until {
             self.run_to(until);
@@ -320,8 +320,8 @@ impl Medium {
         if self.waiting.front().is_some_and(|delivery| delivery.at <= until) { self.waiting.pop_front() } else { None }
     }
 
-    /// Time of the network's next event, before which no packet arrives: the time of the next [`poll`](Self::poll) if
-    /// nothing is pushed. `None` after the end.
+    /// Returns the time of the network's next event; no packet arrives before it. It is the time of the next
+    /// [`poll`](Self::poll) if nothing is pushed. `None` after the end.
     pub fn next_event(&self) -> Option<Duration> {
         match self.waiting.front() {
             Some(delivery) => Some(delivery.at),
@@ -330,20 +330,20 @@ impl Medium {
         }
     }
 
-    /// Ends the run now and returns its results, like those of every run. Flows of real packets have the kind `real`.
+    /// Ends the run now and returns its results, as every run does. Flows of real packets have the kind `real`.
     pub fn finish(self) -> Outcome {
         self.world.stop()
     }
 
-    /// Checks that no discipline that the program registered has failed, as each packet that is pushed does.
+    /// Checks that no discipline that the program registered has failed. Each push checks this, too.
     ///
     /// # Errors
-    /// The failure.
+    /// Says why a discipline has failed.
     pub fn sound(&self) -> Result<(), NotSent> {
         sim::sound(&self.world).map_err(|why| NotSent::Failed { why: why.to_string() })
     }
 
-    /// Runs on to `until`, but pauses after the first arrival.
+    /// Continues the run to `until`, but pauses after the first arrival.
     fn run_to(&mut self, until: Duration) {
         let until = u64::try_from(until.as_nanos()).unwrap_or(u64::MAX);
         self.world.run_to(Instant::ZERO + units::Duration::from_nanos(until));
@@ -368,12 +368,12 @@ impl Medium {
     }
 }
 
-/// True if a kernel's radios send at nodes of the network.
+/// True if a kernel's radios send from nodes of the network.
 pub fn has_radios(network: &Network) -> bool {
     network.node.iter().any(|node| node.queues == Some(Queues::Driver))
 }
 
-/// The network alone, with these keys set.
+/// Requests the network alone, with these keys set.
 fn wishes(set: &[&str]) -> Wishes {
     let set = set.iter().map(|&set| set.to_owned()).collect();
     Wishes { set, base_only: true, ..Wishes::default() }
@@ -384,7 +384,7 @@ pub(crate) fn since_start(at: Instant) -> Duration {
     Duration::from_nanos(at.as_nanos())
 }
 
-/// True for the address of a group or of all.
+/// True for an address of a group or of all nodes.
 pub(crate) fn is_group(to: IpAddr) -> bool {
     to.is_multicast() || to == Ipv4Addr::BROADCAST || to == BROADCAST
 }

@@ -1,23 +1,23 @@
-//! Reasons why a network cannot be loaded, or does not take a packet.
+//! Why a network cannot be loaded, or does not accept a packet.
 
 use experiment::scenario::Refusal;
 use std::net::IpAddr;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Reasons why a network cannot be loaded.
+/// Why a network cannot be loaded.
 #[derive(Debug, Error)]
 pub enum NotLoaded {
-    /// The scenario has a fault; the message names the place and the nearest right name.
+    /// The scenario has a fault. The message names the position and the nearest right name.
     #[error("{0}")]
     Scenario(Box<Refusal>),
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] sim::BuildError),
-    /// No node is real.
+    /// No node of the scenario is real.
     #[error("no node of the network is real: give two of its nodes `real = true`")]
     NoRealNode,
-    /// The network's real nodes take frames of a kernel, and no packets.
+    /// The real nodes of the network take frames from a kernel, not packets.
     #[error(
         "`queues = \"driver\"` needs a kernel's simulated radios (mac80211_hwsim): only nodes without this key can \
          receive packets here"
@@ -31,8 +31,8 @@ impl From<Refusal> for NotLoaded {
     }
 }
 
-/// Reasons why the network does not take a packet. A full queue is no such reason: as in a real network the packet is
-/// lost, and counted in the results.
+/// Why the network does not accept a packet. A full queue is no such reason: as in a real network the packet is lost,
+/// and the results count it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotSent {
@@ -48,12 +48,12 @@ pub enum NotSent {
     TooLong { length: u64, most: u64 },
     #[error("the {length} B are not exactly one IPv4 or IPv6 packet")]
     NotIp { length: usize },
-    /// No real node has the address: it belongs to a simulated node, to all nodes, or to none.
+    /// No real node has the address. It is that of a simulated node, of all nodes, or of none.
     #[error("no real node has the address {to}")]
     Elsewhere { to: IpAddr },
     #[error("`{name}` is absent from the network at this time")]
     Absent { name: String },
-    /// A discipline that the program registered: its queue drops all packets from then on.
+    /// A discipline that the program registered has failed. Its queue drops all packets from then on.
     #[error("{why}")]
     Failed { why: String },
 }

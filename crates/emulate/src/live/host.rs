@@ -10,25 +10,25 @@ use std::{fs, io};
 
 const NAME: &str = "sluice0";
 
-/// The device: packets for nodes come from it, packets for this machine and beyond go to it. The device ends with the
-/// process, unless it existed before.
+/// The device. Packets for nodes come from it; packets for this machine and beyond go to it. It ends with the process,
+/// unless it existed before.
 #[derive(Debug)]
 pub struct Host(pub(super) OwnedFd);
 
-/// A node whose address hides a host in the network of a device of this machine.
+/// A node's address that hides a host in the network of one of this machine's devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
-    /// The address.
+    /// The address that hides a host.
     pub address: Ipv4Addr,
     /// Name of the device.
     pub device: String,
 }
 
-/// Makes the device, with routes to the real nodes of `medium`, or takes this user's existing one, with its routes. The
-/// nodes' addresses that hide others are returned if the device was made.
+/// Makes the device, with routes to the real nodes of `medium`, or takes over this user's existing one with its routes.
+/// If the device was made, also returns the nodes' addresses that hide others.
 ///
 /// # Errors
-/// The kernel refuses the device, as it does without `CAP_NET_ADMIN`.
+/// The kernel refuses the device, for example without `CAP_NET_ADMIN`.
 pub fn host(medium: &Medium) -> Result<(Host, Option<Vec<Hidden>>), Unavailable> {
     let gateway = medium.gateway();
     let behind: Vec<[IpAddr; 2]> =
@@ -48,7 +48,7 @@ pub fn host(medium: &Medium) -> Result<(Host, Option<Vec<Hidden>>), Unavailable>
     Ok((Host(device), Some(hidden.collect())))
 }
 
-/// Network that a node's address hides, by `/proc/net/route`: one without a router, whose addresses have its first bits.
+/// Returns the network in `/proc/net/route` that a node's address hides: one without a router, whose first bits it has.
 fn hidden(address: IpAddr, routes: &str) -> Option<Hidden> {
     let IpAddr::V4(address) = address else { return None };
     let number = |word: &str| Some(Ipv4Addr::from(u32::from_str_radix(word, 16).ok()?.to_ne_bytes()).to_bits());

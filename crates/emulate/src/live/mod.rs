@@ -1,9 +1,9 @@
 //! Real programs over a [`Medium`](crate::Medium), in real time: real nodes have network namespaces with TUN devices.
 //!
-//! It leaves no files. The namespaces belong to the first process of a PID namespace: when it ends, for any reason, all
-//! processes in them end, and with them the namespaces and devices.
+//! It leaves no files. The namespaces belong to the first process of a PID namespace. When it ends, for whatever
+//! reason, all processes in the namespaces end, and so do the namespaces and devices.
 //!
-//! Alternatively the medium is that of a kernel's own radios: [`radios`].
+//! The medium can also be that of a kernel's own radios: [`radios`].
 
 mod host;
 mod hwsim;

@@ -17,16 +17,16 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::{env, fs, io};
 
-/// The environment variable that marks a process within the namespaces, and from which [`visit`](super::visit) takes
-/// the names of the nodes: the outer process, then the nodes, one per line.
+/// Environment variable that marks a process within the namespaces. [`visit`](super::visit) reads the nodes' names from
+/// it: the outer process, then the nodes, one per line.
 pub(super) const INSIDE: &str = "SLUICE_EMULATE";
 
-/// Proof that this process runs within its own namespaces; with the device that leads out of them, if there is one.
+/// Proof that this process runs within its own namespaces. It has the device that leads out of them, if there is one.
 #[derive(Debug)]
 pub struct Inside(pub(super) Option<Host>);
 
-/// Checks if this process was started by [`again`], and prepares it: the process ends with its parent, and sees its own
-/// processes in `/proc` where the kernel allows it.
+/// Checks whether [`again`] started this process, and prepares it: the process ends with its parent, and sees its own
+/// processes in `/proc` if the kernel allows it.
 ///
 /// # Errors
 /// The system refuses.
@@ -35,7 +35,7 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     let told = env::var(INSIDE);
     let Ok(told) = told else { return Ok(None) };
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("follow the parent"))?;
-    // The parent may have ended before, even if nobody has waited for it; the old `/proc` still shows it.
+    // The parent may have ended before, even if no process has waited for it; the old `/proc` still shows it.
     let (parent, device) = told.lines().next().and_then(|line| line.split_once(' ')).unwrap_or_default();
     let parent = Path::new("/proc").join(parent);
     if has_ended(&fs::read_to_string(parent.join("stat")).unwrap_or_default()) {
@@ -46,12 +46,12 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", alone).map_err(failed("separate mounts"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    // A container may hide parts of `/proc` and therefore refuse. Most programs do without.
+    // A container may hide parts of `/proc` and so refuse this. Most programs do not need it.
     let _ = mount("proc", "/proc", "proc", flags, None);
     Ok(Some(Inside(host)))
 }
 
-/// Takes over the open device that [`again`] has left to this process. Commands do not inherit the device.
+/// Takes the open device that [`again`] has left to this process. Commands do not inherit it.
 fn taken(number: i32) -> Result<Host, Unavailable> {
     // SAFETY: the process before this one has left the number open, and nothing else here uses it.
     #[expect(unsafe_code, reason = "an open file comes from another process by its number")]
@@ -60,15 +60,15 @@ fn taken(number: i32) -> Result<Host, Unavailable> {
     Ok(Host(device))
 }
 
-/// True if a process with this line in `/proc/PID/stat` has ended. The name, in parentheses, may hold anything.
+/// True if the process with this line in `/proc/PID/stat` has ended. Its name, in parentheses, may be anything.
 fn has_ended(stat: &str) -> bool {
     let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
     state.is_empty() || state.starts_with(['Z', 'X'])
 }
 
-/// Runs this program again, with the same arguments, within namespaces of its own for users, mounts, processes and the
-/// network, and waits for its end. `nodes`: names of the real nodes; `host`: the device that leads out of the
-/// namespaces. This process must have one thread.
+/// Runs this program again with the same arguments, within its own namespaces for users, mounts, processes and the
+/// network, and waits for its end. `nodes`: names of the real nodes. `host`: the device that leads out of the
+/// namespaces. This process must have only one thread.
 ///
 /// # Errors
 /// The system refuses.
@@ -110,12 +110,12 @@ pub fn again(nodes: &[String], host: Option<Host>) -> Result<ExitStatus, Unavail
     }
 }
 
-/// Opens a descriptor that is readable once the process has ended.
+/// Opens a descriptor that becomes readable when the process has ended.
 pub(super) fn watch(child: &Child) -> Result<OwnedFd, Unavailable> {
     pidfd_open(Pid::from_child(child), PidfdFlags::empty()).map_err(failed("watch a process"))
 }
 
-/// The exit status that a shell gives a process with this end.
+/// Returns the exit status that a shell gives a process with this end.
 pub fn status(ended: ExitStatus) -> i32 {
     ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

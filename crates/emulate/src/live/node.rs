@@ -11,8 +11,8 @@ use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{fs, io, thread};
 
-/// Beginning of the names of these threads; the node's place among the real nodes follows. [`visit`](super::visit)
-/// finds the namespaces by these names.
+/// Beginning of these threads' names; the node's index among the real nodes follows. [`visit`](super::visit) uses the
+/// names to find the namespaces.
 pub(super) const THREAD: &str = "node-";
 
 /// A real node with its device.
@@ -35,8 +35,8 @@ enum Ask {
 }
 
 impl Node {
-    /// Makes the namespaces and the device of the `place`-th of all real nodes. `leads`: all other addresses are behind
-    /// the device, too; `named`: names are resolved there.
+    /// Makes the namespaces and the device of real node number `place`, counted from 0. `leads`: all other addresses
+    /// are behind the device, too. `named`: names are resolved there.
     pub(super) fn new(place: usize, all: &[Ready], site: Site, leads: bool, named: bool) -> Result<Self, Unavailable> {
         let (name, nodes) = (all[place].name.clone(), all.to_vec());
         let (tell, told) = channel();
@@ -67,7 +67,7 @@ impl Node {
         told.recv().map_err(gone)?
     }
 
-    /// Packets that the kernel dropped because its queue in front of the device was full.
+    /// Returns how many packets the kernel dropped because its queue before the device was full.
     pub(super) fn dropped(&self) -> u64 {
         let (tell, told) = channel();
         let asked = self.asks.send(Ask::Dropped(tell));
@@ -98,7 +98,7 @@ fn device(site: Site, leads: bool) -> Result<OwnedFd, NoDevice> {
 
 fn answer(asked: &Receiver<Ask>) {
     for ask in asked {
-        // Whoever asked may be gone.
+        // The thread that asked may have ended.
         match ask {
             Ask::Start(mut command, tell) => drop(tell.send(command.spawn())),
             Ask::Dropped(tell) => drop(tell.send(dropped().unwrap_or_default())),
@@ -106,7 +106,7 @@ fn answer(asked: &Receiver<Ask>) {
     }
 }
 
-/// Reads the count from the namespace's statistics: the twelfth number of the device's line.
+/// Reads the count from the namespace's statistics: it is the twelfth number of the device's line.
 fn dropped() -> Option<u64> {
     let text = fs::read_to_string("/proc/thread-self/net/dev").ok()?;
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(tun::NAME)?.strip_prefix(':'))?;

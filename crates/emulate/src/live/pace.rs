@@ -1,4 +1,4 @@
-//! A medium in real time: packets of TUN devices enter when they are sent, and leave when they are due.
+//! A medium in real time: packets of TUN devices enter when programs send them, and leave when they are due.
 
 use super::host::Host;
 use super::namespaces::{INSIDE, Inside, status, watch};
@@ -26,35 +26,35 @@ use std::process::{Child, Command};
 use std::time::Duration;
 use thiserror::Error;
 
-/// Events within this time are handled together: a busy network has one every few microseconds.
+/// Events within this time are handled together. A busy network has one every few microseconds.
 const TICK: Duration = Duration::from_micros(200);
-/// Packets that are read from a device before the network continues.
+/// Number of packets that are read from a device before the network continues.
 const BATCH: usize = 64;
-/// Time that a command has to end by itself after Ctrl-C.
+/// Time in which a command may end by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(1);
-/// Bits that the addresses of all nodes share.
+/// Number of leading bits that the IPv4 addresses of all nodes share.
 const PREFIX_V4: u8 = 8;
 const PREFIX_V6: u8 = 64;
 
-/// Rules of lateness: when a delivery is late, and what is recorded of it.
+/// Says when a delivery is late, and what is recorded of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Real minus simulated time of delivery above which a packet is late.
+    /// A packet is late if it is delivered by more than this later than in simulated time.
     pub late: Duration,
     /// Length of a step of the time series, if there is one.
     pub step: Option<Duration>,
 }
 
-/// Lateness and refused packets of an emulation, which the network's results lack.
+/// What the network's results do not have: lateness and refused packets of an emulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Lateness of deliveries, and packets that were not carried.
     pub emulation: Emulation,
     /// Lateness over time, if it was requested.
     pub series: Option<EmulationSeries>,
-    /// Real time of the emulation.
+    /// Duration of the emulation in real time.
     pub wall: Duration,
-    /// Processor time of this process.
+    /// Processor time that this process has used.
     pub cpu: Duration,
 }
 
@@ -64,7 +64,7 @@ impl Report {
         Self { emulation, series: rules.step.map(|_| EmulationSeries::default()), ..Self::default() }
     }
 
-    /// Counts a packet that was due at `at` and delivered this much later.
+    /// Counts a packet that was due at `at` and delivered by `late` later.
     fn take(&mut self, at: Duration, late: Duration, rules: Rules) {
         let (is_late, seconds) = (u64::from(late > rules.late), late.as_secs_f64());
         let Emulation { packets, late_packets, lateness_max_s, .. } = &mut self.emulation;
@@ -83,7 +83,7 @@ impl Report {
 /// How the emulation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The simulated time is over.
+    /// The simulated time has passed.
     Over,
     /// The command ended with this exit status, as a shell gives it.
     Command(i32),
@@ -91,7 +91,7 @@ pub enum Ended {
     Interrupted,
 }
 
-/// Reasons why a medium does not run.
+/// Why a medium does not run.
 #[derive(Debug, Error)]
 pub enum NotRun {
     /// The system refuses.
@@ -105,7 +105,7 @@ pub enum NotRun {
 struct Loop<'m> {
     medium: &'m mut Medium,
     nodes: Vec<Node>,
-    /// The device that leads out of the namespaces, and the node that leads there with its addresses.
+    /// The device that leads out of the namespaces; then the node that leads there, with its addresses.
     host: Option<(&'m OwnedFd, Ready)>,
     /// Time of the clock at which the network's time began.
     start: Duration,
@@ -114,8 +114,8 @@ struct Loop<'m> {
     buffer: Vec<u8>,
 }
 
-/// Runs `medium` in real time: until its end, until `command`, which runs in the first real node, has ended, or until a
-/// signal. `begin` is called when the nodes are ready; `late` once, at the first late delivery.
+/// Runs `medium` in real time until its end, until a signal, or until `command`, which runs in the first real node, has
+/// ended. `begin` is called when the nodes are ready, `late` once at the first late delivery.
 ///
 /// # Errors
 /// The system refuses a call, or the command cannot be started.
@@ -208,7 +208,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Pushes packets that programs have sent: a batch per device, so that a flooded device does not delay the others.
+    /// Pushes packets that programs have sent, one batch per device: a flooded device must not delay the others.
     fn take_in(&mut self) {
         for number in 0..=self.nodes.len() {
             for _ in 0..BATCH {
@@ -263,13 +263,13 @@ impl Loop<'_> {
                 self.report.emulation.refused_packets.ttl += 1;
                 continue;
             };
-            // A namespace whose programs do not read loses packets as a host does.
+            // A namespace whose programs do not read loses packets, as a host does.
             let _ = write(out.unwrap_or(&node.device), &packet);
             self.report.take(at, self.elapsed().saturating_sub(at), self.rules);
         }
     }
 
-    /// Time since the network's time began.
+    /// Returns the time since the network's time began.
     fn elapsed(&self) -> Duration {
         clock(ClockId::Monotonic).saturating_sub(self.start)
     }
@@ -283,7 +283,7 @@ impl Loop<'_> {
     }
 }
 
-/// True if the emulation is over, by a signal (the first of `fds`) or by its command, if there is one (the last).
+/// True if the emulation is over: a signal has come (the first of `fds`), or its command has ended (the last).
 pub(super) fn ended(
     fds: &[PollFd],
     signals: &Signals,
@@ -297,7 +297,7 @@ pub(super) fn ended(
     Ok(is_told.then_some(Ended::Interrupted))
 }
 
-/// Asks a command to end, and kills it if it does not within [`GRACE`].
+/// Asks a command to end, and kills it if it has not ended within [`GRACE`].
 pub(super) fn end(child: &mut Child) -> Result<(), Unavailable> {
     let ended = watch(child)?;
     for signal in [Signal::TERM, Signal::KILL] {

@@ -3,25 +3,25 @@
 use nix::libc;
 use std::io;
 
-/// Lowest of the usual priorities: before all normal processes, behind the kernel's threads.
+/// Lowest of the priorities in use: above all normal processes, below the kernel's threads.
 const PRIORITY: libc::c_int = 10;
 
-/// Gives this process real-time priority (`SCHED_FIFO`), which its children inherit.
+/// Gives this process real-time priority (`SCHED_FIFO`). Its children inherit the priority.
 ///
 /// # Errors
-/// The kernel refuses the priority, as it does without `CAP_SYS_NICE` or a limit for it (`ulimit -r`).
+/// The kernel refuses the priority, for example without `CAP_SYS_NICE` or a limit for it (`ulimit -r`).
 pub fn raise() -> io::Result<()> {
     set(libc::SCHED_FIFO)
 }
 
-/// Keeps real-time priority, if this process has it, from the threads and processes that it starts from now on: a
-/// command that computes without end must not stop the machine.
+/// If this process has real-time priority, keeps it from threads and processes that it starts from now on. A command
+/// that computes without end must not stop the machine.
 pub(super) fn keep() {
     // SAFETY: the call reads the scheduling policy of this thread and nothing else.
     #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
     let policy = unsafe { libc::sched_getscheduler(0) };
     if policy == libc::SCHED_FIFO {
-        // Resetting it on fork is always permitted.
+        // A reset of the priority on fork is always permitted.
         let _ = set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK);
     }
 }

@@ -1,4 +1,4 @@
-//! The view of the machine for programs in a node: devices and names of the node instead of the machine's.
+//! What programs in a node see of the machine: the node's devices and names instead of the machine's.
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
 use std::fmt::Write as _;
@@ -14,8 +14,8 @@ pub struct Ready {
     pub addresses: [IpAddr; 2],
 }
 
-/// Gives this thread, in its own namespaces, a `/sys` with the node's devices and an `/etc/hosts` with the names of all
-/// nodes. Name servers are queried only behind a gateway: queries over the air would be in vain.
+/// Gives this thread, in its own namespaces, a `/sys` with the node's devices, and an `/etc/hosts` with the names of
+/// all nodes. Name servers are asked only behind a gateway: queries over the air would be in vain.
 ///
 /// # Errors
 /// A container refuses mounts that would show more than its own. Most programs do not need these mounts.
@@ -25,7 +25,7 @@ pub(super) fn narrow(nodes: &[Ready], leads: bool) -> io::Result<()> {
     for Ready { name, addresses: [four, six] } in nodes {
         let _ = writeln!(hosts, "{four} {name}\n{six} {name}");
     }
-    // The files lie in memory, which stays as long as they are mounted elsewhere.
+    // The files are in memory, which stays as long as they are mounted elsewhere.
     mount("tmpfs", "/sys", "tmpfs", flags, None)?;
     let named = place("hosts", &hosts);
     let unasked = if leads { Ok(()) } else { place("resolv.conf", "") };

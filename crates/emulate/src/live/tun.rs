@@ -11,14 +11,14 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 pub(super) const NAME: &str = "air0";
 const MTU: u16 = 1_500;
 
-/// The addresses of a device, and their prefix lengths.
+/// The addresses of a device, and the lengths of their prefixes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) v4: (Ipv4Addr, u8),
     pub(super) v6: (Ipv6Addr, u8),
 }
 
-/// Makes a device in this thread's namespace, or takes this user's existing one. Reading and writing never waits.
+/// Makes a device in this thread's namespace, or takes over this user's existing one. Reads and writes never wait.
 pub(super) fn make(name: &str) -> io::Result<OwnedFd> {
     let device = open("/dev/net/tun", OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
     let mut wanted = request(name);
@@ -29,7 +29,7 @@ pub(super) fn make(name: &str) -> io::Result<OwnedFd> {
     Ok(device)
 }
 
-/// The number of the device with this name in this thread's namespace.
+/// Returns the number of the device with this name in this thread's namespace.
 pub(super) fn index(name: &str) -> io::Result<u32> {
     let mut of_device = request(name);
     ask(&socket(AddressFamily::INET)?, libc::SIOCGIFINDEX, &mut of_device)?;
@@ -90,7 +90,7 @@ fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
     libc::sockaddr { sa_family: libc::AF_INET.try_into().expect("a small number"), sa_data: data }
 }
 
-/// Requests an action of the kernel by `ioctl`.
+/// Asks the kernel for an action with `ioctl`.
 fn ask<T>(of: &OwnedFd, what: libc::c_ulong, with: &mut T) -> io::Result<()> {
     // SAFETY: the callers pair each request with the structure that it reads and writes, which outlives the call.
     #[expect(unsafe_code, reason = "no crate of ours has safe calls for these requests")]

@@ -1,4 +1,4 @@
-//! Reasons why a network cannot run in real time here.
+//! Why a network cannot run in real time on this machine.
 
 use std::io;
 use thiserror::Error;

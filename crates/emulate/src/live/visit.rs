@@ -1,8 +1,8 @@
 //! Commands in the nodes of a running emulation.
 //!
-//! A namespace decides which files the names of programs denote. Root sees the processes of all users. If root entered
-//! a namespace that another user made, that user's programs would run as root. So this module looks only at processes
-//! of the caller, and enters only namespaces that the caller made.
+//! A namespace decides which files programs' names stand for. Root sees the processes of all users. If root entered a
+//! namespace that another user made, that user's programs would run as root. So this module looks only at processes of
+//! its caller, and enters only namespaces that the caller made.
 
 use super::namespaces::INSIDE;
 use super::node::THREAD;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::{env, io};
 use thiserror::Error;
 
-/// Reasons why a node cannot be entered.
+/// Why a node cannot be entered.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NoVisit {
@@ -33,8 +33,8 @@ pub enum NoVisit {
     System { name: String, error: io::Error },
 }
 
-/// Moves this process into the namespaces of the node `name` of a running emulation; its children start there. This
-/// process must have one thread.
+/// Moves this process into the namespaces of the node `name` in a running emulation. Its children start there. This
+/// process must have only one thread.
 ///
 /// # Errors
 /// There is no such node, or the system refuses a call.
@@ -52,8 +52,8 @@ pub fn visit(name: &str) -> Result<(), NoVisit> {
     }
 }
 
-/// A process of this user that keeps nodes. The process is held by its open folder in `/proc`, in which no other
-/// process appears if it ends and its number is given to another.
+/// A process of this user that keeps nodes. It is held by its open folder in `/proc`: if the process ends and its
+/// number is given to another process, that one does not appear in the folder.
 struct Emulation {
     process: File,
     /// The node's user namespace, which this user made.
@@ -64,11 +64,11 @@ struct Emulation {
 impl Emulation {
     fn of(process: &Path) -> Option<Self> {
         let process = File::open(process).ok()?;
-        // Checked first, because reading another user's memory may block on that user.
+        // This is checked first, because a read of another user's memory may block on that user.
         is_own(&fs::read_to_string(within(&process, "status")).ok()?).then_some(())?;
         let user = File::open(within(&process, "ns/user")).ok()?;
         is_made_here(&user).ok()?.then_some(())?;
-        // Commands within lack the variable and have no such thread.
+        // Commands within have neither the variable nor such a thread.
         thread(&process, |name| name.starts_with(THREAD))?;
         let variables = fs::read(within(&process, "environ")).ok()?;
         let variables = String::from_utf8_lossy(&variables);
@@ -85,7 +85,7 @@ impl Emulation {
             (within(&self.process, "ns/pid"), CloneFlags::CLONE_NEWPID),
             (node.join("ns/net"), CloneFlags::CLONE_NEWNET),
         ];
-        // All are opened, and their owners checked, before the first is entered: afterwards `/proc` may be another.
+        // All are opened and their owners checked before the first is entered. Afterwards `/proc` may be another one.
         let checked = |(path, kind)| {
             let space = File::open(path)?;
             let is_within = is_same(&related(&space, libc::NS_GET_USERNS)?, &self.user)?;
@@ -99,17 +99,17 @@ impl Emulation {
         for (space, kind) in spaces {
             setns(space, kind)?;
         }
-        // A process enters another mount namespace at its root.
+        // A process enters another mount namespace at its root folder.
         folder.and_then(env::set_current_dir)
     }
 }
 
-/// A file of a process that is held by its folder.
+/// Returns a file of a process that is held by its folder.
 fn within(process: &File, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}/{file}", process.as_raw_fd()))
 }
 
-/// The folder of a thread of `process` with such a name.
+/// Returns the folder of a thread of `process` whose name `has_name` accepts.
 fn thread(process: &File, has_name: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let threads = fs::read_dir(within(process, "task")).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     threads
@@ -117,17 +117,17 @@ fn thread(process: &File, has_name: impl Fn(&str) -> bool) -> Option<PathBuf> {
         .find(|thread| fs::read_to_string(thread.join("comm")).is_ok_and(|name| has_name(name.trim_end())))
 }
 
-/// True if the process with this text in `/proc/PID/status` is this user's by all of its user ids: a program that has
-/// changed one of them acts for two users.
+/// True if all user ids in this text of `/proc/PID/status` are this user's: a program that has changed one of them acts
+/// for two users.
 fn is_own(status: &str) -> bool {
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
     let own = geteuid().as_raw().to_string();
     ids.split_whitespace().count() == 4 && ids.split_whitespace().all(|id| id == own)
 }
 
-/// True if this user made the user namespace `space`, out of the namespace of this process. A namespace made within
-/// another is not this user's, though its maker may have the same number: users of a container are other users.
-/// Programs in a node are in the emulation's own namespace, which has one user.
+/// True if this user made the user namespace `space` from within this process's namespace. A namespace made within
+/// another one is not this user's, even if its maker has the same number: users of a container are others. Programs in
+/// a node are in the emulation's own namespace, which has one user.
 fn is_made_here(space: &File) -> io::Result<bool> {
     let here = File::open("/proc/self/ns/user")?;
     if is_same(space, &here)? {
@@ -144,9 +144,9 @@ fn is_made_here(space: &File) -> io::Result<bool> {
     Ok(owner == geteuid().as_raw() && is_same(&related(space, libc::NS_GET_PARENT)?, &here)?)
 }
 
-/// The user namespace that `what` names: the owner of `space`, or its parent.
+/// Returns the user namespace to which `what` refers: the owner of `space`, or its parent.
 fn related(space: &File, what: libc::Ioctl) -> io::Result<File> {
-    // SAFETY: both requests take no argument and return a file that nobody else has.
+    // SAFETY: both requests take no argument and return a file that no other code has.
     #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
     match unsafe { libc::ioctl(space.as_raw_fd(), what) } {
         file if file < 0 => Err(io::Error::last_os_error()),

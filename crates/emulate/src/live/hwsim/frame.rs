@@ -1,5 +1,5 @@
-//! The fields that a medium reads from an 802.11 frame (IEEE 802.11-2016, 9.2.4), and from the rates that Linux
-//! requests for it (`ieee80211_tx_rate`, `mac80211_hwsim.h`). Accepts any bytes.
+//! What a medium reads from an 802.11 frame (IEEE 802.11-2016, 9.2.4), and from the rates that Linux requests for it
+//! (`ieee80211_tx_rate`, `mac80211_hwsim.h`). No bytes cause a panic.
 
 use sim::Series;
 use sim::config::{ChannelWidth, GuardInterval, Preamble};
@@ -12,9 +12,9 @@ pub(super) type Address = [u8; 6];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) receiver: Address,
-    /// `None` in a CTS and an ACK.
+    /// Address of the transmitter; `None` in a CTS and an ACK.
     pub(super) transmitter: Option<Address>,
-    /// Priority of data, from 0 to 7; management frames have voice's (`ieee80211_select_queue_80211`).
+    /// Priority of the data, 0 to 7. Management frames have that of voice (`ieee80211_select_queue_80211`).
     pub(super) priority: u8,
 }
 
@@ -23,7 +23,7 @@ const DATA: u8 = 2;
 const VOICE: u8 = 7;
 
 impl Header {
-    /// Reads the fields; `None` if the bytes are too few for an address.
+    /// Reads the fields; `None` if there are not enough bytes for an address.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let address = |from: usize| bytes.get(from..from + 6)?.try_into().ok();
         let control = bytes.first()?;
@@ -40,7 +40,7 @@ impl Header {
         self.receiver[0] & 1 != 0
     }
 
-    /// Returns a type-of-service octet that has the frame's access category in the simulated network.
+    /// Returns a type-of-service octet to which the simulated network assigns the frame's access category.
     pub(super) fn tos(&self) -> u8 {
         match self.priority {
             1 | 2 => 1 << 5,
@@ -51,7 +51,7 @@ impl Header {
     }
 }
 
-/// Rates and attempts that the kernel requests, and later reports: four pairs of an index, -1 for none, and a count.
+/// Rates and attempts that the kernel requests and later reports: four pairs of an index (-1 for none) and a count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rates(pub(super) [[u8; 2]; 4]);
 
@@ -71,8 +71,8 @@ impl Rates {
         Self(rates)
     }
 
-    /// Returns the modes of the rates, with these flags at this frequency in MHz, up to the newest format of the
-    /// network. A mode that the network does not know is `None`.
+    /// Returns the modes of the rates with these flags at this frequency, in MHz. They are at most of the network's
+    /// newest format. A mode that the network does not have is `None`.
     pub(super) fn series(self, flags: &[u8], frequency: u32, newest: Option<Format>) -> Series {
         let flags = flags.as_chunks::<OCTETS>().0.iter().map(|&[_, low, high]| u16::from_le_bytes([low, high]));
         let steps = self.0.iter().zip(flags.chain(std::iter::repeat(0)));
@@ -83,7 +83,7 @@ impl Rates {
         Series(std::array::from_fn(|_| modes.next().flatten()))
     }
 
-    /// Returns the modes that were tried after this many transmissions.
+    /// Returns the modes that have been tried after this many transmissions.
     pub(super) fn tried(self, mut transmissions: u16) -> Self {
         let last = self.0.iter().take_while(|rate| **rate != NO_RATE).count().saturating_sub(1);
         let mut rates = self.0;

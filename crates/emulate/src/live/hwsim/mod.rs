@@ -1,5 +1,5 @@
-//! A real kernel's 802.11 over a simulated network: the network is the medium of `mac80211_hwsim`'s radios, and the MAC
-//! below each. A radio is a node with `queues = "driver"`, in the order of the scenario.
+//! A real kernel's 802.11 over a simulated network. The network is the medium of `mac80211_hwsim`'s radios, and the MAC
+//! below each radio. Radios are the nodes with `queues = "driver"`, in the scenario's order.
 
 mod frame;
 mod netlink;
@@ -22,34 +22,34 @@ use std::process::{Child, Command};
 use std::time::Duration;
 use units::{Bytes, Instant};
 
-/// Headers of QoS data and of LLC, which the simulated frame has in addition to its length.
+/// Length of the headers of QoS data and LLC, which the simulated frame has in addition.
 const HEADERS: usize = 26 + 8;
-/// The least length of a simulated packet: headers of UDP and IPv4.
+/// Smallest length of a simulated packet: that of the headers of UDP and IPv4.
 const LEAST: usize = 28;
 
 /// Counts of the radios' frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Frames to one radio that were acknowledged.
+    /// Number of frames to one radio that were acknowledged.
     pub acknowledged: u64,
-    /// Frames to one radio that were given up.
+    /// Number of frames to one radio that were given up.
     pub failed: u64,
-    /// Frames to all.
+    /// Number of frames to all radios.
     pub to_all: u64,
-    /// Frames that the network does not carry: to or from no radio of the scenario, or too long.
+    /// Number of frames that the network does not carry: too long, or not from or to a radio of the scenario.
     pub refused: u64,
 }
 
 struct Radios<'m> {
     medium: &'m mut Medium,
     driver: Driver,
-    /// The network's flows between radios, by their ends.
+    /// For the two ends of each flow between radios, the flow.
     ways: BTreeMap<(u32, u32), Way>,
-    /// Nodes that are radios, by number of the radio.
+    /// For each radio's number, its node.
     nodes: Vec<u32>,
-    /// Radios by the addresses of their interfaces.
+    /// For the address of each interface, the number of its radio.
     addresses: BTreeMap<Address, u32>,
-    /// Frames within the network, by their ends and number.
+    /// Frames within the network; the key is both ends and the frame's number.
     sent: BTreeMap<(u32, u32, u32), Frame>,
     newest: Option<Format>,
     /// Time of the clock at which the network's time began.
@@ -57,7 +57,7 @@ struct Radios<'m> {
     counts: Counts,
 }
 
-/// Runs `medium` as the medium of hwsim's radios: until its end, until `command` has ended, or until a signal.
+/// Runs `medium` as the medium of hwsim's radios until its end, until `command` has ended, or until a signal.
 ///
 /// # Errors
 /// The kernel has no such radios, or the system refuses.
@@ -65,7 +65,7 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
     let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
     let driver = Driver::register().map_err(failed("reach the driver of simulated radios"))?;
     let driver = driver.ok_or(Unavailable::NoRadios)?;
-    // Waits then end on time; without this, up to 50 us late.
+    // Waits then end on time. Otherwise they would end up to 50 us late.
     let _ = std::fs::write("/proc/self/timerslack_ns", "1");
     let ways: BTreeMap<(u32, u32), Way> = medium.world().ways().map(|way| ((way.from, way.to), way)).collect();
     let mut nodes: Vec<u32> = ways.keys().map(|&(from, _)| from).collect();
@@ -117,7 +117,7 @@ impl Radios<'_> {
         clock(ClockId::Monotonic).saturating_sub(self.start)
     }
 
-    /// Simulates the network up to the present, pausing at each event for the kernel, which may answer at once.
+    /// Simulates the network up to the present. It pauses at each event for the kernel, which may answer at once.
     fn advance(&mut self) -> io::Result<()> {
         let now = self.elapsed();
         let until = Instant::from_nanos(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
@@ -132,7 +132,7 @@ impl Radios<'_> {
         }
     }
 
-    /// Hands out arrivals and statuses of this instant. Returns true if there were any.
+    /// Hands out the arrivals and statuses of this instant. True if there were any.
     fn give_out(&mut self) -> io::Result<bool> {
         let mut told = false;
         while let Some(Arrival { way, bytes, .. }) = self.world().outside().take_arrival() {
@@ -140,7 +140,7 @@ impl Radios<'_> {
             let airtime = self.world().outside().take_airtime(way.to, way.from, true);
             let Some(number) = self.nodes.iter().position(|&node| node == way.to) else { continue };
             let [high, low] = u16::try_from(number).unwrap_or(u16::MAX).to_be_bytes();
-            // The frame's frequency lies behind it.
+            // The frame's frequency comes after it.
             let Some((content, frequency)) = bytes.split_last_chunk().map(|(c, f)| (c, u32::from_ne_bytes(*f))) else {
                 continue;
             };
@@ -171,7 +171,7 @@ impl Radios<'_> {
         Ok(told)
     }
 
-    /// Takes the frames that the kernel has sent. Returns true if there were any.
+    /// Takes the frames that the kernel has sent. True if there were any.
     fn take_in(&mut self) -> io::Result<bool> {
         let (mut took, now) = (false, self.elapsed());
         while let Some(frame) = self.driver.next(now)? {
@@ -185,7 +185,7 @@ impl Radios<'_> {
         Ok(took)
     }
 
-    /// Gives a frame to the network; returns the frame if the network does not carry it.
+    /// Gives a frame to the network. Returns the frame if the network does not carry it.
     fn submit(&mut self, frame: Frame) -> Result<(), Frame> {
         let number = |address: Address| usize::from(u16::from_be_bytes([address[3], address[4]]));
         let (Some(header), Some(&from)) = (Header::read(&frame.content), self.nodes.get(number(frame.radio))) else {
@@ -194,7 +194,7 @@ impl Radios<'_> {
         if let Some(transmitter) = header.transmitter {
             self.addresses.insert(transmitter, from);
         }
-        // Until its first frame, an interface counts as having the address of its radio.
+        // Until an interface sends its first frame, it counts as having its radio's address.
         let first = || self.nodes.get(number(header.receiver)).copied();
         let to = if header.is_for_all() {
             World::ALL

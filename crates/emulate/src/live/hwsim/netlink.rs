@@ -1,5 +1,5 @@
-//! The driver `mac80211_hwsim`: its radios hand their frames to a process, which decides their fate (generic netlink
-//! family `MAC80211_HWSIM`, `mac80211_hwsim.h`).
+//! The driver `mac80211_hwsim`: its radios hand their frames to a process, which decides what becomes of them (generic
+//! netlink family `MAC80211_HWSIM`, `mac80211_hwsim.h`).
 
 use super::frame::{Address, Rates};
 use linux::kernel::wire::{Request, attributes};
@@ -11,9 +11,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// Netlink's answer to a message: an error number of four bytes, and the message if the number is not zero.
+/// Netlink's answer to a message: an error number of four bytes; if it is not zero, the message follows.
 const ERROR: u16 = 2;
-/// Flags of a message: a request, and one that is answered in any case.
+/// Flags of a message: it is a request; it must be answered in any case.
 const REQUEST: u16 = 1;
 const ANSWERED: u16 = 5;
 const CONTROLLER: u16 = 0x10;
@@ -31,32 +31,32 @@ const RATE: u16 = 5;
 const SIGNAL: u16 = 6;
 const RATES: u16 = 7;
 const COOKIE: u16 = 8;
-/// Attribute of a status that ends a batch, after which a driver pulls more. Unpatched hwsim does not read it.
+/// Attribute of a status that ends a batch; the driver then pulls more. Unpatched hwsim does not read it.
 const PULLS: u16 = 9;
 /// Attribute of a frame or a status: airtime in microseconds. Unpatched hwsim does not read it.
 const AIRTIME: u16 = 10;
 const FREQUENCY: u16 = 19;
 const RATE_FLAGS: u16 = 21;
-/// Flags of a frame and of a status: no acknowledgement wanted; acknowledged.
+/// Flags of a frame and of a status: it needs no acknowledgement; it was acknowledged.
 pub(super) const NO_ACK: u32 = 2;
 const ACKNOWLEDGED: u32 = 4;
 const SIGNAL_DBM: i32 = -50;
-/// Length of `nlmsghdr`, and of `nlmsghdr` with `genlmsghdr`.
+/// Length of `nlmsghdr`, then of `nlmsghdr` with `genlmsghdr`.
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
 
-/// The driver lists a frame as pending only after handing it over. The driver refuses a status that arrives from
-/// another processor earlier, and then keeps the packet for ever. So a refused status is sent again after this time, a
-/// bounded number of times, because the driver also refuses the status of a frame that it has dropped.
+/// The driver lists a frame as pending only after it has handed it over. It refuses a status that another processor
+/// delivers before, and then keeps the packet for ever. So a refused status is sent again after this time. The number
+/// of times is bounded, because the driver also refuses statuses of frames that it has dropped.
 const AGAIN_AFTER: Duration = Duration::from_millis(1);
 const TIMES: u32 = 3;
 
-/// Number of the medium's socket. The driver continues without a medium when any netlink socket of the medium's number
-/// is closed, of whatever protocol, and the kernel would give this process's number to the first socket of each.
+/// Number of the medium's socket. If any netlink socket with this number is closed, of whatever protocol, the driver
+/// continues without a medium. The kernel would give this process's number to its first socket of each protocol.
 const PORT: u32 = 1 << 30;
-/// Memory for messages of the kernel that were not read.
+/// Size of the buffer for messages of the kernel that were not read yet, in bytes.
 const ROOM: usize = 16 << 20;
-/// Messages are sent together up to this length.
+/// Messages are sent together up to this length, in bytes.
 const TOGETHER: usize = 1 << 15;
 
 /// A frame that a radio sends.
@@ -64,7 +64,7 @@ const TOGETHER: usize = 1 << 15;
 pub(super) struct Frame {
     /// Address of the radio.
     pub(super) radio: Address,
-    /// Bytes from the MAC header on, without check sum.
+    /// Bytes from the MAC header on, without the check sum.
     pub(super) content: Vec<u8>,
     pub(super) rates: Rates,
     pub(super) rate_flags: Vec<u8>,
@@ -74,20 +74,20 @@ pub(super) struct Frame {
     pub(super) frequency: u32,
 }
 
-/// The driver, from the view of its medium.
+/// The driver, as its medium sees it.
 #[derive(Debug)]
 pub(super) struct Driver {
     pub(super) socket: OwnedFd,
     family: u16,
     buffer: Vec<u8>,
-    /// Messages to be sent together.
+    /// Messages that will be sent together.
     outbox: Vec<u8>,
-    /// Statuses that were refused, and when they are sent again.
+    /// Statuses that the driver refused, each with the time at which it is sent again.
     refused: VecDeque<(Duration, Vec<u8>)>,
 }
 
 impl Driver {
-    /// Registers this process for the frames of all radios that were made in this network namespace. `None` if the
+    /// Registers this process to get the frames of all radios that were made in this network namespace. `None` if the
     /// kernel has no such radios.
     pub(super) fn register() -> io::Result<Option<Self>> {
         let kind = Some(netlink::GENERIC);
@@ -117,7 +117,7 @@ impl Driver {
         self.buffer[..length].get(4..6) == Some(&ERROR.to_ne_bytes())
     }
 
-    /// Sends the messages that wait.
+    /// Sends the messages that are in the outbox.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if !self.outbox.is_empty() {
             rustix::net::send(&self.socket, &self.outbox, SendFlags::empty())?;
@@ -152,11 +152,11 @@ impl Driver {
                     frequency: number(FREQUENCY),
                 }));
             }
-            // Other messages report a radio's addresses, or a radio that is removed.
+            // Other messages report a radio's addresses, or that a radio was removed.
         }
     }
 
-    /// Keeps a status that the driver refused; its sequence number counts the refusals. `answer`: error and message.
+    /// Keeps a status that the driver refused. Its sequence number counts the refusals. `answer`: error and message.
     fn is_refused(&mut self, mut answer: Vec<u8>, now: Duration) {
         let Some(error) = answer.first_chunk().map(|error| i32::from_ne_bytes(*error)) else { return };
         answer.drain(..size_of::<i32>());
@@ -168,7 +168,7 @@ impl Driver {
         }
     }
 
-    /// Sends refused statuses again when they are due. Returns when the next status is due.
+    /// Sends refused statuses that are due again. Returns when the next one is due.
     pub(super) fn again(&mut self, now: Duration) -> Option<Duration> {
         while self.refused.front().is_some_and(|(due, _)| *due <= now) {
             self.outbox.extend(self.refused.pop_front().map(|(_, bytes)| bytes).unwrap_or_default());
@@ -176,7 +176,7 @@ impl Driver {
         self.refused.front().map(|&(due, _)| due)
     }
 
-    /// Delivers a frame to a radio, with the airtime of frames from its sender since the last one.
+    /// Delivers a frame to a radio, with the airtime of its sender's frames since the last delivery.
     pub(super) fn deliver(&mut self, to: Address, content: &[u8], frequency: u32, airtime: Duration) -> io::Result<()> {
         let message = message(FRAME, self.family).with(RECEIVER, &to).with(CONTENT, content);
         let message = message.with(RATE, &0_u32.to_ne_bytes()).with(SIGNAL, &SIGNAL_DBM.to_ne_bytes());
@@ -185,8 +185,8 @@ impl Driver {
         if self.outbox.len() > TOGETHER { self.flush() } else { Ok(()) }
     }
 
-    /// Reports a frame's fate to the radio that sent it: if it was acknowledged, the number of transmissions, and the
-    /// airtime of frames to its receiver since the last report. The report may be the last of a batch.
+    /// Reports to the radio that sent a frame whether it was acknowledged, the number of transmissions, and the airtime
+    /// of frames to its receiver since the last report. The report may be the last of a batch.
     pub(super) fn report(&mut self, frame: &Frame, acknowledged: bool, times: u16, airtime: Duration, is_last: bool) {
         let flags = frame.flags & NO_ACK | if acknowledged { ACKNOWLEDGED } else { 0 };
         let rates = frame.rates.tried(times).0;
@@ -199,12 +199,12 @@ impl Driver {
     }
 }
 
-/// A message of generic netlink: a request, which the kernel answers only in case of an error.
+/// Makes a generic netlink message: a request that the kernel answers only if there is an error.
 fn message(command: u8, family: u16) -> Request {
     Request::new(family, REQUEST, &[command, 1, 0, 0])
 }
 
-/// Adds an airtime, if there is any.
+/// Adds an airtime if it is above zero.
 fn charged(message: Request, airtime: Duration) -> Request {
     let micros = u32::try_from(airtime.as_micros()).unwrap_or(u32::MAX);
     if micros == 0 { message } else { message.with(AIRTIME, &micros.to_ne_bytes()) }
