@@ -1,8 +1,8 @@
 //! The simulator behind a web page. A page writes a request as JSON, calls a function, and reads its answer as JSON.
-//! The results equal the command's for the same scenario, to the last byte.
+//! For the same scenario the results equal those of the command, to the last byte.
 //!
-//! There are no files, threads or clocks here: the page decides how far a network runs. `stage` is a network on show,
-//! `trial` a report's experiment with other values; this file is the boundary to JavaScript.
+//! There are no files, threads or clocks here: the page decides how far a network runs. `stage` runs a network that the
+//! page shows, `trial` an experiment of a report with other values. This file is the boundary to JavaScript.
 #![expect(unsafe_code, reason = "a function that JavaScript finds by its name is exported without mangling")]
 
 mod stage;
@@ -16,17 +16,17 @@ use std::cell::RefCell;
 use units::Duration;
 
 thread_local! {
-    /// WebAssembly has one thread, hence one boundary.
+    /// WebAssembly has one thread, so there is one boundary.
     static BOUNDARY: RefCell<Boundary> = const { RefCell::new(Boundary::NEW) };
 }
 
-/// Values that JavaScript and Rust exchange.
+/// What JavaScript and Rust exchange.
 struct Boundary {
     input: Vec<u8>,
     output: String,
-    /// Networks by number; none where one was closed.
+    /// The open networks; the index is a network's number. `None` if a network was closed.
     stages: Vec<Option<Stage>>,
-    /// The experiment under way, at most one.
+    /// The experiment that is running, at most one.
     experiment: Option<Experiment>,
 }
 
@@ -34,7 +34,7 @@ impl Boundary {
     const NEW: Self = Self { input: Vec::new(), output: String::new(), stages: Vec::new(), experiment: None };
 
     fn answer(&mut self, answer: &impl Serialize) {
-        // Of text and finite numbers only.
+        // The answer has only text and finite numbers.
         self.output = serde_json::to_string(answer).unwrap_or_default();
     }
 
@@ -57,7 +57,7 @@ impl Boundary {
         }
     }
 
-    /// Reads the experiment of the request, or runs the one that was read; a refusal is an answer, too.
+    /// Reads the experiment of the request, or continues the one that was read. If it is refused, the answer says so.
     fn experiment(&mut self, begin: bool) {
         if begin {
             let read = serde_json::from_slice::<Trial>(&self.input);
@@ -79,7 +79,7 @@ impl Boundary {
     }
 }
 
-/// Makes room for a request of this many bytes, and returns the address to which it is to be written.
+/// Makes room for a request of this many bytes. Returns the address to which the page must write the request.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     BOUNDARY.with_borrow_mut(|boundary| {
@@ -89,26 +89,26 @@ pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     })
 }
 
-/// The address of the last answer.
+/// Returns the address of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     BOUNDARY.with_borrow(|boundary| boundary.output.as_ptr())
 }
 
-/// The length of the last answer, in bytes.
+/// Returns the length of the last answer, in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_length() -> usize {
     BOUNDARY.with_borrow(|boundary| boundary.output.len())
 }
 
-/// Opens the network of the request. Returns its number, or -1 with the reason as the answer.
+/// Opens the network of the request. Returns its number, or -1; the answer then has the reason.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> i32 {
     BOUNDARY.with_borrow_mut(Boundary::open)
 }
 
-/// Runs a network for this number of microseconds of simulated time, or for a few thousand events; the answer has the
-/// events.
+/// Runs a network for this number of microseconds of simulated time, but for a few thousand events at most. The answer
+/// has the events.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(number: u32, microseconds: f64) {
     BOUNDARY.with_borrow_mut(|boundary| {
@@ -120,7 +120,7 @@ pub extern "C" fn advance(number: u32, microseconds: f64) {
     });
 }
 
-/// Ends a network; if it has run to its end, its results are the answer, as `sluice run --json` prints them.
+/// Closes a network. If it has run to its end, the answer has its results, as `sluice run --json` prints them.
 #[unsafe(no_mangle)]
 pub extern "C" fn close(number: u32) {
     BOUNDARY.with_borrow_mut(|boundary| {
@@ -129,8 +129,8 @@ pub extern "C" fn close(number: u32) {
     });
 }
 
-/// Runs an experiment for a slice; the answer has its progress, or its charts. With `begin` it is the experiment of the
-/// request.
+/// Runs an experiment for a slice. The answer has its progress or its charts. `begin` is not zero if the experiment is
+/// that of the request.
 #[unsafe(no_mangle)]
 pub extern "C" fn experiment(begin: u32) {
     BOUNDARY.with_borrow_mut(|boundary| boundary.experiment(begin != 0));

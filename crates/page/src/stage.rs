@@ -1,4 +1,4 @@
-//! A network on show: its description, and its events from one picture to the next.
+//! A network that the page shows: its description, and its events from one picture to the next.
 
 use experiment::scenario::{Refusal, Scenario, Wishes};
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,20 @@ use sim::{Plan, World};
 use std::collections::BTreeMap;
 use units::{Duration, Instant, Length};
 
-/// A scenario, and which of its networks.
+/// A scenario, and which of its networks to open.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Text of the scenario.
     pub toml: String,
-    /// Keys set from outside, as for `--set`.
+    /// Keys that are set from outside, as with `--set`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The case, as for `--case`; none: the network as the file has it.
+    /// The case, as with `--case`. Empty: the network as the file describes it.
     #[serde(default)]
     pub case: Vec<String>,
-    /// True if only results are needed, of a scenario opened before: it is not checked again, and pictures show no
-    /// packets or Wi-Fi frames.
+    /// True if only results are needed, of a scenario that was opened before. It is not checked again, and pictures
+    /// show no packets or Wi-Fi frames.
     #[serde(default)]
     pub unseen: bool,
     /// Seed of the random numbers.
@@ -32,9 +32,9 @@ pub struct Request {
 /// Why a scenario is refused.
 #[derive(Debug, Serialize)]
 pub struct Refused {
-    /// As the command prints it.
+    /// The reason as the command prints it.
     error: String,
-    /// Line and column, from 1.
+    /// Line and column of the fault, from 1.
     at: Option<(usize, usize)>,
 }
 
@@ -50,13 +50,13 @@ impl From<Refusal> for Refused {
     }
 }
 
-/// Parts of a network.
+/// What the page needs to know of a network.
 #[derive(Debug, Serialize)]
 pub struct Described<'a> {
     title: &'a str,
-    /// Axes of the scenario's `[vary]`: name and labels.
+    /// Axes of the scenario's `[vary]`: the name and the labels of each.
     axes: &'a [(String, Vec<String>)],
-    /// Labels of every case, if none was asked for.
+    /// Labels of every case if the request named none.
     cases: &'a [BTreeMap<String, String>],
     duration_s: f64,
     warmup_s: f64,
@@ -69,19 +69,19 @@ pub struct Described<'a> {
 struct DescribedNode<'a> {
     name: &'a str,
     access_point: bool,
-    /// x, y and height at the start, in metres; none without a radio.
+    /// x, y and height at the start, in metres; `None` without a radio.
     place: Option<[f64; 3]>,
-    /// Nodes that hear it.
+    /// Numbers of the nodes that hear this one.
     listeners: Vec<u32>,
 }
 
-/// How far a node is heard, without fading and shadowing.
+/// How far a node is heard if there is no fading and no shadowing.
 #[derive(Debug, Serialize)]
 struct DescribedReach {
-    /// Farthest distances, in metres, from which a frame is decoded and from which the medium is sensed busy.
+    /// Largest distances, in metres, from which a frame can be decoded, and from which the medium is sensed busy.
     decoded_m: f64,
     sensed_m: f64,
-    /// Distances in metres and the power there, in dBm; empty if signals are alike within the range.
+    /// Distances in metres, and the power in dBm at each; empty if all signals within the range are equal.
     power_dbm: Vec<(f64, f64)>,
 }
 
@@ -90,39 +90,39 @@ struct DescribedFlow<'a> {
     name: &'a str,
     from: u32,
     to: Option<u32>,
-    /// True if it answers another flow: acknowledgements, echo replies.
+    /// True if the flow answers another one: acknowledgements or echo replies.
     answers: bool,
 }
 
-/// Events since the last picture.
+/// What has happened since the last picture.
 #[derive(Debug, Default, Serialize)]
 pub struct Seen {
     /// Simulated time now, in seconds.
     t_s: f64,
     finished: bool,
-    /// Events of the simulation since the start.
+    /// Number of the simulation's events since the start.
     events: u64,
-    /// Frames on the air, in order of their beginning.
+    /// Frames on the air, in the order in which they began.
     air: Vec<OnAir>,
-    /// Numbers of the frames that reached their receiver.
+    /// Numbers of the frames that have reached their receivers.
     got: Vec<u64>,
-    /// Packets that wait at each node.
+    /// Number of packets that wait at each node.
     waiting: Vec<u64>,
-    /// Places of the nodes that have a radio.
+    /// Positions of the nodes that have a radio, in metres.
     places: Vec<[f64; 3]>,
-    /// Packets that arrived: flow, time in seconds, delay in seconds, bytes.
+    /// Packets that have arrived: flow, time in seconds, delay in seconds, and bytes.
     arrived: Vec<(u32, f64, f64, u64)>,
-    /// Packets that each node's queues discarded.
+    /// Number of packets that each node's queues have discarded.
     dropped: Vec<u32>,
 }
 
-/// A frame.
+/// A frame on the air.
 #[derive(Debug, Serialize)]
 struct OnAir {
     number: u64,
     from: u32,
     to: Option<u32>,
-    /// `data`, `control`.
+    /// `data` or `control`.
     kind: &'static str,
     start_s: f64,
     length_s: f64,
@@ -140,7 +140,7 @@ pub struct Stage {
     plan: Plan,
     roster: Roster,
     places: Vec<[f64; 3]>,
-    /// The last frame that each node sent: its number.
+    /// For each node, the number of the last frame that it sent.
     last: Vec<u64>,
     /// Number of frames so far.
     frames: u64,
@@ -150,11 +150,11 @@ impl Stage {
     /// Builds the network of a request.
     ///
     /// # Errors
-    /// The same refusals as the command's.
+    /// Those of the command.
     pub fn open(request: &Request) -> Result<Self, Refused> {
         let wishes = Wishes { set: request.set.clone(), base_only: request.case.is_empty(), ..Wishes::default() };
         let text = request.toml.as_bytes();
-        // A page opens a network before it asks for results alone: claims and other cases need not be checked again.
+        // The page has opened this network before it asks for results alone: claims and other cases need no check.
         let scenario = if request.unseen {
             Scenario::networks("page.toml", text, &wishes)?
         } else {
@@ -162,7 +162,7 @@ impl Stage {
         };
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
         let title = scenario.title.clone();
-        // The cases of the file's `[vary]` are named here, but not run.
+        // The cases of the file's `[vary]` are listed, but not run.
         let cases = if request.case.is_empty() { scenario.left_out.clone() } else { Vec::new() };
         let scenario = match request.case[..] {
             [] => scenario.without_variations(request.seed),
@@ -183,7 +183,7 @@ impl Stage {
         Ok(Self { title, axes, cases, duration, warmup, world, plan, roster, places, last, frames: 0 })
     }
 
-    /// Returns its parts.
+    /// Returns what the page needs to know of the network.
     pub fn described(&self) -> Described<'_> {
         let nodes = self.roster.nodes.iter().zip(0..).map(|(node, number)| {
             let place = self.places.get(number as usize).copied();
@@ -212,13 +212,13 @@ impl Stage {
     fn reach(&self) -> DescribedReach {
         let reach = self.plan.reach();
         let [decoded_m, sensed_m] = [reach.decoded(), reach.sensed()].map(Length::as_metres);
-        // The power changes most near the node.
+        // The power changes most near the node, so the distances are closest there.
         let place = |step: u32| sensed_m * (f64::from(step) / 32.0) * (f64::from(step) / 32.0);
         let power = |metres| Some((metres, reach.power(Length::metres(metres))?.as_dbm()));
         DescribedReach { decoded_m, sensed_m, power_dbm: (1..=32).map(place).filter_map(power).collect() }
     }
 
-    /// Runs for a span of time, and returns the events.
+    /// Runs for a span of time, and returns what has happened.
     pub fn advance(&mut self, span: Duration) -> Seen {
         self.world.advance(span);
         let mut seen = Seen { dropped: vec![0; self.roster.nodes.len()], ..Seen::default() };
@@ -259,7 +259,7 @@ impl Stage {
         }
     }
 
-    /// Returns the results, if it has run to its end.
+    /// Returns the results if the network has run to its end.
     pub fn close(self) -> Option<Outcome> {
         self.world.finished().then(|| self.world.finish())
     }

@@ -1,4 +1,4 @@
-//! A whole experiment: every case with every seed, one after another, and the charts of its report.
+//! A whole experiment: every case with every seed, one after the other, and the charts of its report.
 
 use crate::stage::Refused;
 use experiment::jobs;
@@ -9,7 +9,7 @@ use experiment::watch::Timed;
 use serde::{Deserialize, Serialize};
 use sim::World;
 
-/// Length of a slice: some tens of milliseconds of work, after which the page can respond.
+/// Number of short advances in a slice: some tens of milliseconds of work, after which the page can respond.
 const SLICE: usize = 16;
 
 /// An experiment with other values.
@@ -18,30 +18,30 @@ const SLICE: usize = 16;
 pub struct Trial {
     /// Text of the scenario.
     pub toml: String,
-    /// Keys set from outside, as for `--set`.
+    /// Keys that are set from outside, as with `--set`.
     #[serde(default)]
     pub set: Vec<String>,
     /// Number of seeds for each case.
     pub seeds: usize,
-    /// True for the scenario's shorter runs, as with `--quick`.
+    /// True for the scenario's shorter runs, as `--quick` asks for.
     #[serde(default)]
     pub quick: bool,
-    /// Place of the experiment in its report.
+    /// Index of the experiment in its report, from 0.
     pub number: usize,
 }
 
-/// Progress of an experiment.
+/// How far an experiment has come.
 #[derive(Debug, Serialize)]
 pub struct Progress {
-    /// Share of the simulated time that is done.
+    /// Share of the simulated time that is done, 0 to 1.
     share: f64,
-    /// Number of runs.
+    /// Number of runs in all.
     of: usize,
-    /// The charts, once all runs are done.
+    /// The charts; `None` before all runs are done.
     drawn: Option<Redrawn>,
 }
 
-/// An experiment under way.
+/// An experiment that is running.
 pub struct Experiment {
     scenario: Scenario,
     number: usize,
@@ -53,7 +53,7 @@ impl Experiment {
     /// Reads the scenario.
     ///
     /// # Errors
-    /// The same refusals as the command's.
+    /// Those of the command.
     pub fn open(trial: &Trial) -> Result<Self, Refused> {
         let seeds = Some(trial.seeds.max(1));
         let wishes = Wishes { set: trial.set.clone(), seeds, quick: trial.quick, ..Wishes::default() };
@@ -65,10 +65,10 @@ impl Experiment {
         self.scenario.cases.len() * self.scenario.seeds.len()
     }
 
-    /// Simulates for a slice.
+    /// Simulates for one slice.
     ///
     /// # Errors
-    /// A network that cannot be built with one of the seeds.
+    /// A network cannot be built with one of the seeds.
     pub fn advance(&mut self) -> Result<Progress, Refused> {
         let total = self.total();
         if self.runs.len() < total {
@@ -91,7 +91,7 @@ impl Experiment {
         Ok(Progress { share: (done + part) / total as f64, of: total, drawn })
     }
 
-    /// Runs a network for a slice; a network that has ended becomes a run.
+    /// Runs a network for one slice. A network that has ended becomes a run.
     fn slice(&mut self, mut world: World, seed: u64) -> Option<World> {
         for _ in 0..SLICE {
             if world.finished() {
