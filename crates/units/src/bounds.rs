@@ -1,4 +1,4 @@
-//! Bounded values for settings: a value out of bounds cannot be built and is refused while it is read, so that the
+//! Bounded values for settings. A value out of bounds cannot be built. It is refused while it is read, so that the
 //! error points at its line. The JSON Schema of each type states its bounds.
 
 use crate::text::Text;
@@ -7,27 +7,27 @@ use core::fmt;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
 
-/// A value above zero: a quantity, a finite number, or a [`Share`].
+/// A value above zero: a quantity, a finite number or a [`Share`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Positive<T>(T);
 
-/// A number from 0 to 1, both included. `Positive<Share>` leaves out 0.
+/// A number from 0 to 1, both included. `Positive<Share>` excludes 0.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Share(f64);
 
-/// A value from `LEAST` to `MOST`, both included and counted in the type's smallest unit: nanoseconds, bytes, or ones.
+/// A value from `LEAST` to `MOST`, both included. They count the type's smallest unit: nanoseconds, bytes or ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Within<T, const LEAST: u64, const MOST: u64 = { u64::MAX }>(T);
 
-/// Types of quantity that can be required to be above zero.
+/// Types of quantities that a setting may require to be above zero.
 pub trait AboveZero: Sized {
     /// True if the value is above zero; a number must also be finite.
     fn is_above_zero(&self) -> bool;
 
-    /// Error text for a value that is not above zero: `"0 s" is zero; expected a duration above zero`.
+    /// Makes the error for a value that is not above zero: `"0 s" is zero; expected a duration above zero`.
     fn refuse<E: Error>(&self) -> E;
 }
 
@@ -50,7 +50,7 @@ macro_rules! positive_quantities {
                 if value.$value() > $zero { Some(Self(value)) } else { None }
             }
 
-            /// The value, always above zero.
+            /// Returns the value, which is above zero.
             pub const fn get(self) -> $type {
                 self.0
             }
@@ -83,7 +83,7 @@ impl Positive<f64> {
         if number > 0.0 && number.is_finite() { Some(Self(number)) } else { None }
     }
 
-    /// The number, always above zero and finite.
+    /// Returns the number, which is above zero and finite.
     pub const fn get(self) -> f64 {
         self.0
     }
@@ -95,7 +95,7 @@ impl Share {
         if number >= 0.0 && number <= 1.0 { Some(Self(number)) } else { None }
     }
 
-    /// The number, from 0 to 1.
+    /// Returns the number, which is from 0 to 1.
     pub const fn get(self) -> f64 {
         self.0
     }
@@ -107,17 +107,17 @@ impl Positive<Share> {
         if number > 0.0 && number <= 1.0 { Some(Self(Share(number))) } else { None }
     }
 
-    /// The number, above 0 and at most 1.
+    /// Returns the number, which is above 0 and at most 1.
     pub const fn get(self) -> f64 {
         self.0.0
     }
 }
 
-/// Types that [`Within`] can bound, by their number of smallest units.
+/// Types that [`Within`] can bound: they count smallest units.
 pub(crate) trait Counted: Copy + fmt::Debug {
     fn count(self) -> u64;
 
-    /// Error text for a value out of bounds: `"1 ns" is out of range; it must be at least 100 us`.
+    /// Makes the error for a value out of bounds: `"1 ns" is out of range; it must be at least 100 us`.
     fn refuse<E: Error>(self, least: u64, most: u64) -> E;
 }
 
@@ -147,7 +147,7 @@ macro_rules! within {
                 if count >= LEAST && count <= MOST { Some(Self($value)) } else { None }
             }
 
-            /// The value, within the bounds.
+            /// Returns the value, which is within the bounds.
             pub const fn get(self) -> $type {
                 self.0
             }
@@ -196,10 +196,10 @@ impl<'de, T: Counted + Deserialize<'de>, const LEAST: u64, const MOST: u64> Dese
     }
 }
 
-/// For `#[serde(deserialize_with = "units::positive")]`: reads a quantity, or an optional one, and refuses zero.
+/// For `#[serde(deserialize_with = "units::positive")]`: reads a quantity, or an optional one. Refuses zero.
 ///
 /// # Errors
-/// The errors of reading the quantity, and `"0 s" is zero; expected a duration above zero`.
+/// Those of reading the quantity, and `"0 s" is zero; expected a duration above zero`.
 pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + AboveZero>(deserializer: D) -> Result<T, D::Error> {
     Positive::deserialize(deserializer).map(|Positive(value)| value)
 }

@@ -1,7 +1,7 @@
 //! Quantities with their units in the type: instants, durations, rates, sizes, lengths, speeds, powers and energies.
 //!
-//! Here live arithmetic, parsing ("1.8 Mb/s") and printing of quantities. Code that knows what a quantity is *for* (a
-//! queue, a frame, a scenario) belongs to higher crates. This crate reads no clock.
+//! This crate has arithmetic, parsing ("1.8 Mb/s") and printing of quantities. Code that knows what a quantity is *for*
+//! (a queue, a frame, a scenario) belongs to higher crates. This crate reads no clock.
 #![no_std]
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
@@ -20,7 +20,7 @@ pub use parse::ParseError;
 pub use quantities::{Bytes, Decibels, Energy, Frequency, Length, Power, Rate, Speed};
 pub use time::{Duration, Instant, date};
 
-/// True if a value is the default of its type: for `#[serde(skip_serializing_if = "units::is_default")]`.
+/// True if a value is the default of its type. For `#[serde(skip_serializing_if = "units::is_default")]`.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

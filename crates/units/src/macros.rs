@@ -1,6 +1,6 @@
 //! Macros of all crates: early returns of refusals, and structs of settings with the default beside each field.
 
-/// Returns the `refusal` if the condition `wrong` holds.
+/// Returns the `refusal` from the function if the condition `wrong` holds.
 #[macro_export]
 macro_rules! refuse_if {
     ($wrong:expr, $refusal:expr) => {
@@ -10,8 +10,8 @@ macro_rules! refuse_if {
     };
 }
 
-/// Makes a struct and its [`Default`]: `name: Type = value`, or `name: Type => value` for a value that `Type::new` puts
-/// within bounds while the program is compiled. A field without a value has the default of its type.
+/// Makes a struct and its [`Default`]. `name: Type = value` gives a field its default. With `name: Type => value`,
+/// `Type::new` checks the bounds of the value at compile time. A field without a value has the default of its type.
 #[macro_export]
 macro_rules! with_defaults {
     (

@@ -1,9 +1,9 @@
-//! Parses numbers from text: reads decimals exactly, and errors say what to write instead.
+//! Parses numbers from text. Decimals are read exactly, and errors say what to write instead.
 
 use crate::refuse_if;
 use core::fmt;
 
-/// Description of a kind of quantity: its name in sentences, its units, its largest value.
+/// What describes a kind of quantity: its name in sentences, its units, its largest value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// Name of the kind with its article: `a duration`.
@@ -12,11 +12,11 @@ pub(crate) struct Kind {
     pub(crate) examples: &'static [&'static str],
     /// Units that error messages list.
     pub(crate) units: &'static str,
-    /// The smallest unit; empty for quantities kept as floats.
+    /// The smallest unit; empty for quantities that are kept as floats.
     pub(crate) smallest: &'static str,
-    /// Zero as it is printed; empty for quantities kept as floats.
+    /// Zero as it is printed; empty for quantities that are kept as floats.
     pub(crate) zero: &'static str,
-    /// The largest value as text; empty for quantities kept as floats.
+    /// The largest value as text; empty for quantities that are kept as floats.
     pub(crate) largest: &'static str,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Examples {
     }
 }
 
-/// Why a text is not a quantity. The error's `Display` is a sentence for the person who wrote the text.
+/// Why a text is not a quantity. Its `Display` is a sentence for the author of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
     kind: &'static Kind,
@@ -51,7 +51,7 @@ pub(crate) enum Fault {
     NotAboveZero,
 }
 
-/// The start of a text, kept without allocation.
+/// The start of a text, kept without an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     bytes: [u8; Excerpt::ROOM],
@@ -111,7 +111,7 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// A text split into the parts of `-1.5 ms`.
+/// A text that was split into parts, here for `-1.5 ms`.
 pub(crate) struct Written<'a> {
     kind: &'static Kind,
     text: &'a str,
@@ -127,7 +127,7 @@ pub(crate) struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// Splits a sign, digits with or without a decimal point, spaces or none, and a unit that is not empty.
+    /// Splits a text into a sign, digits with or without a decimal point, any spaces, and a unit that is not empty.
     pub(crate) fn split(text: &'a str, kind: &'static Kind) -> Result<Self, ParseError> {
         let refuse = || ParseError { kind, fault: Fault::NotWritten, text: Excerpt::of(text) };
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -150,9 +150,9 @@ impl<'a> Written<'a> {
         self.refuse(if exponent { Fault::Exponent } else { Fault::UnknownUnit(Excerpt::of(self.unit)) })
     }
 
-    /// The number times `scale`, exactly; an error if the result is negative, not whole, or above 64 bits.
+    /// Returns the number times `scale`, exactly. Error: the result is negative, not whole, or above 64 bits.
     pub(crate) fn whole_times(&self, scale: u64) -> Result<u64, ParseError> {
-        // No unit is 2^21 or 5^21 of the smallest or a multiple of it, so that more digits never give a whole number.
+        // No unit is 2^21 or 5^21 of the smallest one, or a multiple of it. So more digits never give a whole number.
         const DIGITS: usize = 20;
         refuse_if!(self.fraction.len() > DIGITS, Err(self.refuse(Fault::TooFine)));
         let too_large = || self.refuse(Fault::TooLarge);
@@ -165,7 +165,7 @@ impl<'a> Written<'a> {
             parts = parts * 10 + u128::from(digit - b'0');
             one *= 10;
         }
-        // At most 10^20 times 3.6 * 10^12 (the nanoseconds of an hour): far below 2^128.
+        // This is at most 10^20 times 3.6 * 10^12 (nanoseconds in an hour), far below 2^128.
         let parts = parts * u128::from(scale);
         refuse_if!(!parts.is_multiple_of(one), Err(self.refuse(Fault::TooFine)));
         let parts = u64::try_from(parts / one).map_err(|_| too_large())?;
@@ -174,7 +174,7 @@ impl<'a> Written<'a> {
         Ok(value)
     }
 
-    /// The nearest double to the number.
+    /// Returns the double nearest to the number.
     pub(crate) fn float(&self) -> Result<f64, ParseError> {
         let value: f64 = self.decimal.parse().map_err(|_| self.refuse(Fault::NotWritten))?;
         refuse_if!(value.is_infinite(), Err(self.refuse(Fault::TooLarge)));

@@ -3,7 +3,7 @@
 use crate::Duration;
 use crate::saturating::saturating;
 
-/// Makes types of quantities, each with a constructor and the number of its unit.
+/// Makes types of quantities. Each has a constructor, and a method that returns the number of its unit.
 macro_rules! quantities {
     ($number:ty: $derived:tt; $(
         $(#[$doc:meta])*
@@ -33,10 +33,10 @@ quantities! {
     f64: ();
     /// A length in metres.
     Length, metres(metres) = "A length of `metres`.", as_metres = "The number of metres.";
-    /// A speed in metres a second, never negative as text.
+    /// A speed in metres per second. Text cannot give a negative one.
     Speed, metres_per_second(metres) = "A speed of `metres` a second.",
     as_metres_per_second = "The number of metres a second.";
-    /// A radio power, kept in dBm (decibels above a milliwatt).
+    /// A radio power, kept in dBm (decibels relative to a milliwatt).
     Power, dbm(dbm) = "A power of `dbm` decibel-milliwatts.", as_dbm = "Decibels above a milliwatt.";
     /// A ratio of powers in decibels.
     Decibels, new(db) = "A ratio of `db` decibels.", as_db = "The ratio in decibels.";
@@ -58,39 +58,39 @@ saturating!(Energy);
 saturating!(Bytes);
 
 impl Power {
-    /// A power of `watts`; minus infinity dBm for zero watts.
+    /// Makes a power of `watts`; minus infinity dBm for zero watts.
     pub fn watts(watts: f64) -> Self {
         Self(10.0 * libm::log10(watts) + 30.0)
     }
 
-    /// The power in watts.
+    /// Returns the power in watts.
     pub fn as_watts(self) -> f64 {
         libm::pow(10.0, (self.0 - 30.0) / 10.0)
     }
 }
 
 impl Decibels {
-    /// The ratio as a plain number: 10 dB is 10, 3 dB is about 2.
+    /// Returns the ratio as a plain number: 10 for 10 dB, about 2 for 3 dB.
     pub fn as_ratio(self) -> f64 {
         libm::pow(10.0, self.0 / 10.0)
     }
 }
 
 impl Energy {
-    /// An energy of `joules`, rounded to the nearest nanojoule; zero for negative values and NaN.
+    /// Makes an energy of `joules`, rounded to the nearest nanojoule; zero for negative values and NaN.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     pub fn joules(joules: f64) -> Self {
         Self(libm::round(joules * 1e9) as u64)
     }
 
-    /// The number of joules.
+    /// Returns the number of joules.
     pub fn as_joules(self) -> f64 {
         self.0 as f64 / 1e9
     }
 }
 
 impl Bytes {
-    /// The number of bits.
+    /// Returns the number of bits.
     pub const fn bits(self) -> u64 {
         self.0.saturating_mul(8)
     }
@@ -99,22 +99,22 @@ impl Bytes {
 const NANOS: u64 = 1_000_000_000;
 
 impl Rate {
-    /// A rate of `n` kb/s (1000 bit/s).
+    /// Makes a rate of `n` kb/s (1000 bit/s).
     pub const fn kbps(n: u64) -> Self {
         Self(n.saturating_mul(1_000))
     }
 
-    /// A rate of `n` Mb/s (10^6 bit/s).
+    /// Makes a rate of `n` Mb/s (10^6 bit/s).
     pub const fn mbps(n: u64) -> Self {
         Self(n.saturating_mul(1_000_000))
     }
 
-    /// True for a rate of zero.
+    /// True if the rate is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The time that `volume` takes at this rate, rounded up to a nanosecond; [`Duration::MAX`] at rate zero.
+    /// Returns the time that `volume` takes at this rate, rounded up to a nanosecond; [`Duration::MAX`] at rate zero.
     pub fn time_for(self, volume: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
@@ -128,7 +128,7 @@ impl Rate {
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// This rate times `factor`, rounded to a bit/s; zero for negative factors and NaN.
+    /// Returns this rate times `factor`, rounded to a bit/s; zero for negative factors and NaN.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub fn scaled(self, factor: f64) -> Self {

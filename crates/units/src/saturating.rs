@@ -1,4 +1,4 @@
-//! Arithmetic of quantities in whole units: results are bounded by zero and the largest value, and never wrap.
+//! Arithmetic of quantities in whole units. Results stay between zero and the largest value, and never wrap.
 
 macro_rules! saturating {
     ($type:ident) => {

@@ -1,4 +1,4 @@
-//! JSON Schemas of quantities: strings with a pattern, so that an editor marks a missing unit, and numbers with bounds.
+//! JSON Schemas of quantities: strings with a pattern, so that an editor marks a missing unit; numbers with bounds.
 
 extern crate alloc;
 
@@ -38,17 +38,17 @@ macro_rules! schemas {
 
 schemas!(Duration Rate Bytes Energy Frequency Length Speed Power Decibels);
 
-/// Pattern of a number above zero: a digit that is not zero, and no minus sign before it.
+/// Pattern of a number above zero: it has a digit that is not zero, and no minus sign before it.
 const ABOVE_ZERO: &str = "^\\+?[0-9.]*[1-9]";
 
-/// The schema of a quantity that must be above zero.
+/// Returns the schema of a quantity that must be above zero.
 fn above_zero<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = generator.subschema_for::<T>();
     schema.insert("pattern".into(), ABOVE_ZERO.into());
     schema
 }
 
-/// An anonymous schema, inlined where it is used, so that the documentation shows the bounded type itself.
+/// Makes an anonymous schema. It is inlined where it is used, so that the documentation shows the bounded type itself.
 macro_rules! bounded {
     ($([$($of:tt)*] $type:ty, |$generator:ident| $schema:expr;)*) => {$(
         impl<$($of)*> JsonSchema for $type {
@@ -79,7 +79,7 @@ bounded! {
     [] Positive<Share>, |_generator| json_schema!({
         "type": "number", "format": "double", "exclusiveMinimum": 0, "maximum": 1,
     });
-    // A pattern cannot compare texts with units: it refuses zero.
+    // A pattern cannot compare texts that have units; it only refuses zero.
     [const LEAST: u64, const MOST: u64] Within<Duration, LEAST, MOST>, |generator| match LEAST {
         0 => generator.subschema_for::<Duration>(),
         _ => above_zero::<Duration>(generator),

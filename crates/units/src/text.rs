@@ -1,4 +1,4 @@
-//! Text forms of the quantities: their units, and how each is read, printed and serialised.
+//! Quantities as text: their units, and how each is read, printed and serialised.
 
 use crate::parse::{Examples, Fault, Kind, Written};
 use crate::{Bytes, Decibels, Duration, Energy, Frequency, Length, ParseError, Power, Rate, Speed};
@@ -9,15 +9,15 @@ use serde::ser::{Serialize, Serializer};
 
 pub(crate) trait Text: FromStr<Err = ParseError> {
     const KIND: &'static Kind;
-    /// True where values below zero make sense.
+    /// True for quantities that can be below zero.
     #[cfg(feature = "schema")]
     const SIGNED: bool;
-    /// All units that can be read, aliases included.
+    /// Returns all units that can be read, aliases included.
     #[cfg(feature = "schema")]
     fn unit_names() -> impl Iterator<Item = &'static str>;
 }
 
-/// Reads an integer quantity: `units` are names with the number of smallest units in each.
+/// Reads an integer quantity. `units`: names, each with the number of smallest units in it.
 fn read(text: &str, kind: &'static Kind, units: &[(&str, u64)]) -> Result<u64, ParseError> {
     let written = Written::split(text, kind)?;
     match units.iter().find(|(name, _)| *name == written.unit) {
@@ -26,7 +26,7 @@ fn read(text: &str, kind: &'static Kind, units: &[(&str, u64)]) -> Result<u64, P
     }
 }
 
-/// Prints all digits of `n` in the first of `units` (name, scale, smallest value for this unit) that `n` reaches.
+/// Prints all digits of `n` in the first of `units` whose smallest value `n` reaches: (name, scale, smallest value).
 fn print(f: &mut fmt::Formatter<'_>, n: u64, kind: &Kind, units: &[(&str, u64, u64)]) -> fmt::Result {
     if n == 0 {
         return f.write_str(kind.zero);
@@ -47,7 +47,7 @@ fn print(f: &mut fmt::Formatter<'_>, n: u64, kind: &Kind, units: &[(&str, u64, u
     write!(f, " {name}")
 }
 
-/// Reads a quantity that is kept as a float: `units` are names with what makes the value, or the fault, of a number in each.
+/// Reads a quantity that is kept as a float. `units`: names, each with what makes the value, or a fault, of a number.
 fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Result<f64, ParseError> {
     let written = Written::split(text, kind)?;
     let Some((_, convert)) = units.iter().find(|(name, _)| *name == written.unit) else {
@@ -59,7 +59,7 @@ fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Res
 
 type Convert = fn(f64) -> Result<f64, Fault>;
 
-/// Zero power, which has no value in decibels.
+/// Converts to decibels; zero power has no value in decibels.
 fn dbm(watts: f64) -> Result<f64, Fault> {
     if watts > 0.0 { Ok(Power::watts(watts).as_dbm()) } else { Err(Fault::NotAboveZero) }
 }
@@ -68,7 +68,7 @@ fn not_negative(value: f64) -> Result<f64, Fault> {
     if value < 0.0 { Err(Fault::Negative) } else { Ok(value) }
 }
 
-/// Reads the text of a quantity; a bare number is answered with how to write it.
+/// Reads the text of a quantity. The error for a bare number says how to write the quantity.
 struct TextVisitor<T>(core::marker::PhantomData<T>);
 
 impl<T: Text> TextVisitor<T> {
@@ -123,7 +123,7 @@ macro_rules! text {
             }
         }
 
-        /// A number and a unit; a whole number of smallest units is read exactly, others to the nearest double.
+        /// Reads a number and a unit: exactly if it is a whole number of smallest units, else to the nearest double.
         impl FromStr for $type {
             type Err = ParseError;
             fn from_str(text: &str) -> Result<Self, ParseError> {
@@ -131,7 +131,7 @@ macro_rules! text {
             }
         }
 
-        /// All digits, in a readable unit: reading it back gives the same value.
+        /// Prints all digits in a readable unit. The printed text reads as the same value.
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let show: fn(Self, &mut fmt::Formatter<'_>) -> fmt::Result = $print;
@@ -156,7 +156,7 @@ macro_rules! text {
 text!(
     Duration, Duration::from_nanos, "a duration", ["250 us", "5 ms", "10 s"], "ns, us, ms, s, min or h", "ns",
     zero "0 s", largest "18446744073.709551615 s", signed false,
-    // Both code points for the micro sign: U+00B5 and the Greek letter U+03BC.
+    // The micro sign has two code points: U+00B5, and the Greek letter U+03BC.
     read u64: [
         ("ns", 1), ("us", 1_000), ("\u{b5}s", 1_000), ("\u{3bc}s", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000),
         ("min", 60_000_000_000), ("h", 3_600_000_000_000),

@@ -10,30 +10,30 @@ pub struct Duration(u64);
 impl Duration {
     /// The empty span.
     pub const ZERO: Self = Self(0);
-    /// The longest span, 584 years; stands for "for ever".
+    /// The longest span, 584 years; it stands for "for ever".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of `n` nanoseconds.
+    /// Makes a span of `n` nanoseconds.
     pub const fn from_nanos(n: u64) -> Self {
         Self(n)
     }
 
-    /// A span of `n` microseconds.
+    /// Makes a span of `n` microseconds.
     pub const fn from_micros(n: u64) -> Self {
         Self(n.saturating_mul(1_000))
     }
 
-    /// A span of `n` milliseconds.
+    /// Makes a span of `n` milliseconds.
     pub const fn from_millis(n: u64) -> Self {
         Self(n.saturating_mul(1_000_000))
     }
 
-    /// A span of `n` seconds.
+    /// Makes a span of `n` seconds.
     pub const fn from_secs(n: u64) -> Self {
         Self(n.saturating_mul(1_000_000_000))
     }
 
-    /// A span of `seconds`, to the nearest nanosecond; zero for negative values and NaN, [`Self::MAX`] above the range.
+    /// Makes a span of `seconds`, to the nearest nanosecond; zero for negative values and NaN, at most [`Self::MAX`].
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     #[inline]
     pub fn from_secs_f64(seconds: f64) -> Self {
@@ -42,12 +42,12 @@ impl Duration {
         Self(whole.saturating_add(u64::from(nanos - whole as f64 >= 0.5)))
     }
 
-    /// The span in whole nanoseconds.
+    /// Returns the span in whole nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// The span in seconds, rounded to a double.
+    /// Returns the span in seconds, rounded to a double.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -57,13 +57,13 @@ impl Duration {
         self.0 == 0
     }
 
-    /// `self - other`, or zero if `other` is longer.
+    /// Returns `self - other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// Returns the number of whole times that `part` fits; `u64::MAX` when `part` is zero.
+    /// Returns how often `part` fits into the span; `u64::MAX` if `part` is zero.
     pub const fn div_floor(self, part: Self) -> u64 {
         match self.0.checked_div(part.0) {
             Some(times) => times,
@@ -74,7 +74,7 @@ impl Duration {
 
 saturating!(Duration);
 
-/// Division by zero gives [`Duration::MAX`].
+/// A division by zero gives [`Duration::MAX`].
 impl Div<u64> for Duration {
     type Output = Self;
     fn div(self, parts: u64) -> Self {
@@ -89,14 +89,14 @@ impl core::iter::Sum for Duration {
 }
 
 /// Returns year, month and day in the Gregorian calendar, `days` after 1 January 1970. Days are counted in years that
-/// begin in March, so that the leap day is the last day of its year; 400 years have 146,097 days.
+/// begin in March, so that the leap day is the last day of its year. 400 years have 146,097 days.
 pub const fn date(days: u64) -> [u64; 3] {
-    // From 1 March of the year 0 to 1970.
+    // This is the number of days from 1 March of the year 0 to 1970.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // Five months from March have 153 days, and so have the next five.
+    // Five months from March on have 153 days, and so have the next five.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
@@ -113,22 +113,22 @@ impl Instant {
     /// A moment that never comes.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The moment `n` nanoseconds after the start.
+    /// Makes the moment `n` nanoseconds after the start.
     pub const fn from_nanos(n: u64) -> Self {
         Self(n)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start, rounded to a double.
+    /// Returns the seconds since the start, rounded to a double.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The time from `earlier` to `self`; zero where `earlier` is the later one.
+    /// Returns the time from `earlier` to `self`; zero if `earlier` is the later one.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
