@@ -104,9 +104,9 @@ impl<P: Packet> Queue<P> {
         account.joins(now, len);
     }
 
-    /// Returns the packet that would leave after `index` others; with zero, the one that [`take`](Self::take) returns.
-    /// that drops at the head decides about the packets up to there now, at most [`LOOK_AHEAD`](crate::LOOK_AHEAD): a
-    /// packet seen here leaves, unless a packet that goes first arrives before or the limit shrinks.
+    /// Returns the packet behind `index` others; for zero, the one that [`take`](Self::take) returns. A discipline that
+    /// drops at the head decides now about all packets up to it, at most [`LOOK_AHEAD`](crate::LOOK_AHEAD). A packet
+    /// seen here leaves, unless a packet that goes first arrives before or the limit shrinks.
     #[inline]
     pub fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
         let Self { account, packets } = self;
