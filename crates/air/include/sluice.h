@@ -21,29 +21,29 @@
 // Version of this interface: `sluice_open` checks that the header and the library have the same.
 #define SLUICE_VERSION 1
 
-// No time: nothing more happens, or there is an error.
+// Stands for no time: nothing more happens, or there is an error.
 #define SLUICE_NEVER UINT64_MAX
 
 // A network that takes packets at its real nodes and gives them back where they arrive.
 typedef struct sluice_air sluice_air;
 
-// A packet that has arrived. Its texts and bytes are valid until the next poll or the end of its air.
+// A packet that has arrived. Its texts and bytes are valid until the next poll or until its air is closed.
 typedef struct sluice_delivery {
-  // Time of arrival.
+  // Time at which the packet arrived.
   uint64_t at_ns;
-  // Time at which it was pushed.
+  // Time at which the packet was pushed.
   uint64_t sent_ns;
-  // The node at which it was pushed.
+  // Name of the node at which the packet was pushed.
   const char *from;
-  // The node at which it arrived.
+  // Name of the node at which the packet arrived.
   const char *to;
-  // Its payload; of an IP packet, all of it.
+  // Its payload; for an IP packet, the whole packet.
   const uint8_t *bytes;
-  // Number of bytes.
+  // Number of these bytes.
   size_t length;
-  // DSCP (upper six bits) and ECN field: 3 in the lower two if a queue marked it.
+  // DSCP (upper six bits) and ECN field (lower two bits), which is 3 if a queue marked the packet.
   uint8_t tos;
-  // Number of nodes that it passed, without access points.
+  // Number of nodes that the packet passed, access points not counted.
   uint8_t routers;
 } sluice_delivery;
 
@@ -51,11 +51,11 @@ typedef struct sluice_delivery {
 extern "C" {
 #endif // __cplusplus
 
-// Version of the library's interface.
+// Returns the version of the library's interface.
 uint32_t sluice_version(void);
 
-// Opens a scenario: a file, or the id of one that is built in ("home"). `version` is SLUICE_VERSION. `settings` are
-// keys as of `sluice run --set`, one in each line ("duration = 20 s"), or NULL. Gives NULL on an error.
+// Opens a scenario: a file, or the id of a built-in one such as "home". `version` is SLUICE_VERSION. `settings` has
+// keys as for `sluice run --set`, one per line ("duration = 20 s"), or is NULL. Returns NULL on an error.
 struct sluice_air *sluice_open(uint32_t version,
                                const char *scenario,
                                uint64_t seed,
@@ -70,16 +70,16 @@ struct sluice_air *sluice_open_text(uint32_t version,
 // Closes an air. NULL is ignored.
 void sluice_close(struct sluice_air *air);
 
-// Number of the real nodes.
+// Returns the number of the real nodes.
 size_t sluice_nodes(struct sluice_air *air);
 
-// Name of a real node, by its place in the scenario's order from 0; NULL if there is none. Valid until the end of the
-// air.
+// Returns the name of a real node; `place` is its index in the scenario's order, from 0. NULL if there is no such
+// node. The name is valid until the air is closed.
 const char *sluice_node(struct sluice_air *air,
                         size_t place);
 
-// Address of a real node, by which sluice_send_packet knows it: of IP version 4 or 6. NULL on an error. Valid until
-// the end of the air.
+// Returns a real node's address of IP version 4 or 6, which sluice_send_packet uses. NULL on an error. The address is
+// valid until the air is closed.
 const char *sluice_address(struct sluice_air *air,
                            size_t place,
                            uint32_t version);
@@ -95,37 +95,37 @@ int32_t sluice_send(struct sluice_air *air,
                     size_t length,
                     uint8_t tos);
 
-// Pushes an IP packet at the node `from`. The packet goes to the real node that has its destination address, or to all
-// if the address is one of multicast or broadcast. It waits in the queue of its DSCP and flow.
+// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; if that address
+// is one of multicast or broadcast, to all. It waits in the queue for its DSCP and flow.
 int32_t sluice_send_packet(struct sluice_air *air,
                            uint64_t now_ns,
                            const char *from,
                            const uint8_t *packet,
                            size_t length);
 
-// Gives the first packet that arrives up to `until_ns` and was not polled yet: 1 with a delivery, else 0. The network
-// is simulated up to that arrival and no further, so that an answer leaves at that time.
+// Returns 1 with the first packet that arrives up to `until_ns` and was not polled yet, or 0 without one. The network
+// is simulated only up to that arrival, so that an answer leaves at that time.
 int32_t sluice_poll(struct sluice_air *air,
                     uint64_t until_ns,
                     struct sluice_delivery *delivery);
 
-// As sluice_poll, for packets of sluice_send_packet: gives them as they arrive, with their ECN field, and their TTL less
-// the routers that they passed; without those whose TTL ran out.
+// As sluice_poll, for packets of sluice_send_packet. They come as they arrive: with their ECN field, and with their
+// TTL less the number of routers that they passed. Packets whose TTL ran out are left out.
 int32_t sluice_poll_packet(struct sluice_air *air,
                            uint64_t until_ns,
                            struct sluice_delivery *delivery);
 
-// Time up to which the network has been simulated; SLUICE_NEVER on an error.
+// Returns the time up to which the network has been simulated; SLUICE_NEVER on an error.
 uint64_t sluice_now(struct sluice_air *air);
 
-// Time of the next poll: before it nothing arrives, unless something is pushed. SLUICE_NEVER after the end of the run,
-// or on an error.
+// Returns the time of the next poll. Nothing arrives before it unless something is pushed. SLUICE_NEVER after the end
+// of the run, or on an error.
 uint64_t sluice_next(struct sluice_air *air);
 
-// End of the run, the scenario's `duration`; SLUICE_NEVER on an error.
+// Returns the end of the run, the scenario's `duration`; SLUICE_NEVER on an error.
 uint64_t sluice_end(struct sluice_air *air);
 
-// The last error of this thread as a sentence; empty if there was none. Valid until the thread's next error.
+// Returns this thread's last error as a sentence; empty if there was none. Valid until the thread's next error.
 const char *sluice_error(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-//! Turns raw pointers into values, and errors and panics into texts: the only place where pointers are dereferenced.
+//! Turns raw pointers into values, and errors and panics into texts. Pointers are dereferenced nowhere else.
 
 use crate::Air;
 use std::any::Any;
@@ -15,31 +15,31 @@ thread_local! {
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
-/// Makes a call. An error or panic gives `failed`, and is kept as the last error of the thread.
+/// Makes a call. If it fails or panics, returns `failed` and keeps the reason as the thread's last error.
 pub(crate) fn guarded<T>(failed: T, call: impl FnOnce() -> Result<T, Refused>) -> T {
     let refused = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(given)) => return given,
         Ok(Err(refused)) => refused,
         Err(panic) => format!("this is a fault in Sluice: {}", said(&*panic)),
     };
-    // A thread that is ending has no last error.
+    // A thread that is ending has no last error any more.
     let _ = LAST.try_with(|last| *last.borrow_mut() = Some(plain(&refused)));
     failed
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
 }
 
-/// The last error of the thread.
+/// Returns the last error of the thread.
 pub(crate) fn last_error() -> *const c_char {
     let told = LAST.try_with(|last| last.borrow().as_ref().map(|text| text.as_ptr()));
     told.ok().flatten().unwrap_or(c"".as_ptr())
 }
 
-/// A text for C.
+/// Makes a text for C.
 ///
 /// # Errors
 /// The text has a zero byte.
@@ -47,32 +47,32 @@ pub(crate) fn c_text(text: &str) -> Result<CString, Refused> {
     CString::new(text).map_err(|_| format!("{text:?} contains a NUL byte, which would end a C string"))
 }
 
-/// A text for C without its zero bytes.
+/// Makes a text for C, without its zero bytes.
 fn plain(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
-/// A caller's texts, each with its name for errors.
+/// Returns a caller's texts. Each comes with its name for errors.
 ///
 /// # Safety
-/// Each is NULL, or ends with a zero byte and stays as it is during the call.
+/// Each text is NULL, or ends with a zero byte and does not change during the call.
 pub(crate) unsafe fn texts<'t, const N: usize>(given: [(*const c_char, &str); N]) -> Result<[&'t str; N], Refused> {
     let mut texts = [""; N];
     for ((given, name), text) in given.into_iter().zip(&mut texts) {
         if given.is_null() {
             return Err(format!("`{name}` is NULL: expected a string"));
         }
-        // SAFETY: it is not NULL, and the caller's promise.
+        // SAFETY: it is not NULL; the rest is the caller's promise.
         let given = unsafe { CStr::from_ptr(given) };
         *text = given.to_str().map_err(|_| format!("`{name}` is not valid UTF-8: {:?}", given.to_string_lossy()))?;
     }
     Ok(texts)
 }
 
-/// Bytes from a caller; NULL is allowed if there are none.
+/// Returns bytes from a caller. NULL is allowed if there are none.
 ///
 /// # Safety
-/// `bytes` is NULL, or has `length` bytes that stay as they are during the call.
+/// `bytes` is NULL, or has `length` bytes that do not change during the call.
 pub(crate) unsafe fn bytes<'b>(bytes: *const u8, length: usize) -> Result<&'b [u8], Refused> {
     if length == 0 {
         return Ok(&[]);
@@ -83,37 +83,37 @@ pub(crate) unsafe fn bytes<'b>(bytes: *const u8, length: usize) -> Result<&'b [u
     if isize::try_from(length).is_err() {
         return Err(format!("a length of {length} B is larger than any object in memory"));
     }
-    // SAFETY: it is not NULL, no slice is too long, and the caller's promise.
+    // SAFETY: it is not NULL, and no slice is too long; the rest is the caller's promise.
     Ok(unsafe { slice::from_raw_parts(bytes, length) })
 }
 
-/// A caller's memory for a value.
+/// Returns a caller's memory for a value.
 ///
 /// # Safety
-/// `place` is NULL, or can be written to during the call.
+/// `place` is NULL, or it can be written to during the call.
 pub(crate) unsafe fn place<'p, T>(place: *mut T) -> Result<&'p mut MaybeUninit<T>, Refused> {
     if !place.is_aligned() {
         return Err("the pointer to the delivery is not aligned".to_owned());
     }
-    // SAFETY: the pointer is aligned, and valid by the caller's promise; the memory need not be initialised.
+    // SAFETY: the pointer is aligned, and valid as the caller promises; the memory need not be initialised.
     unsafe { place.cast::<MaybeUninit<T>>().as_mut() }.ok_or_else(|| "the pointer to the delivery is NULL".to_owned())
 }
 
-/// Makes a call with its air; an error gives `failed`.
+/// Makes a call with its air. If the call fails, returns `failed`.
 ///
 /// # Safety
-/// `air` is NULL, or of `sluice_open` and not [taken]; no other thread uses it.
+/// `air` is NULL, or comes from `sluice_open` and was not [taken]; no other thread uses it.
 pub(crate) unsafe fn on<T>(air: *mut Air, failed: T, call: impl FnOnce(&mut Air) -> Result<T, Refused>) -> T {
     guarded(failed, || {
         if !air.is_aligned() {
             return Err("the pointer is not an air: sluice_open returns one".to_owned());
         }
-        // SAFETY: it is aligned, and the caller's promise.
+        // SAFETY: it is aligned; the rest is the caller's promise.
         call(unsafe { air.as_mut() }.ok_or("the air is NULL: sluice_open returns one")?)
     })
 }
 
-/// Takes an air back, if it is one.
+/// Takes an air back; `None` for NULL.
 ///
 /// # Safety
 /// As for [`on`].
@@ -121,6 +121,6 @@ pub(crate) unsafe fn taken(air: *mut Air) -> Result<Option<Box<Air>>, Refused> {
     if !air.is_aligned() {
         return Err("the pointer is not an air: sluice_open returns one".to_owned());
     }
-    // SAFETY: it is not NULL, and of `sluice_open` by the caller's promise.
+    // SAFETY: it is not NULL, and comes from `sluice_open` as the caller promises.
     Ok((!air.is_null()).then(|| unsafe { Box::from_raw(air) }))
 }

@@ -1,8 +1,8 @@
 //! The air as a C library: `libsluice`.
 //!
-//! [`emulate::Medium`] behind functions that C, and what calls C, can call. This crate holds only the border, its
-//! checks and a caller's data: no model, no clock, no global except the last error of a thread. `include/sluice.h` is
-//! made of this file. Raw pointers become values in `border`, and nowhere else.
+//! It wraps [`emulate::Medium`] in functions that C, and programs that can call C, can call. This crate has only the
+//! border, its checks and a caller's data: no model, no clock, and no global except the last error of a thread.
+//! `include/sluice.h` is made from this file. Only `border` turns raw pointers into values.
 
 #![expect(unsafe_code, reason = "C's callers give raw pointers, and find functions by their names")]
 #![expect(clippy::missing_safety_doc, reason = "callers read the header, whose head says what they promise")]
@@ -21,56 +21,56 @@ use std::time::Duration;
 /// Version of this interface: `sluice_open` checks that the header and the library have the same.
 pub const SLUICE_VERSION: u32 = 1;
 
-/// No time: nothing more happens, or there is an error.
+/// Stands for no time: nothing more happens, or there is an error.
 pub const SLUICE_NEVER: u64 = u64::MAX;
 
 /// A network that takes packets at its real nodes and gives them back where they arrive.
 pub struct Air {
-    /// None after a panic within a call: the network's state can no longer be used.
+    /// `None` after a panic within a call: the network's state can no longer be used.
     medium: Option<Box<Medium>>,
     nodes: Vec<Node>,
     /// The bytes of the last delivery, which a caller may read.
     arrived: Vec<u8>,
 }
 
-/// A real node, as a caller sees it.
+/// A real node as callers see it.
 #[derive(Debug)]
 struct Node {
     name: CString,
-    /// IPv4 and IPv6.
+    /// IPv4 and IPv6 address.
     addresses: [CString; 2],
 }
 
-/// A packet that has arrived. Its texts and bytes are valid until the next poll or the end of its air.
+/// A packet that has arrived. Its texts and bytes are valid until the next poll or until its air is closed.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Delivery {
-    /// Time of arrival.
+    /// Time at which the packet arrived.
     pub at_ns: u64,
-    /// Time at which it was pushed.
+    /// Time at which the packet was pushed.
     pub sent_ns: u64,
-    /// The node at which it was pushed.
+    /// Name of the node at which the packet was pushed.
     pub from: *const c_char,
-    /// The node at which it arrived.
+    /// Name of the node at which the packet arrived.
     pub to: *const c_char,
-    /// Its payload; of an IP packet, all of it.
+    /// Its payload; for an IP packet, the whole packet.
     pub bytes: *const u8,
-    /// Number of bytes.
+    /// Number of these bytes.
     pub length: usize,
-    /// DSCP (upper six bits) and ECN field: 3 in the lower two if a queue marked it.
+    /// DSCP (upper six bits) and ECN field (lower two bits), which is 3 if a queue marked the packet.
     pub tos: u8,
-    /// Number of nodes that it passed, without access points.
+    /// Number of nodes that the packet passed, access points not counted.
     pub routers: u8,
 }
 
-/// Version of the library's interface.
+/// Returns the version of the library's interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn sluice_version() -> u32 {
     SLUICE_VERSION
 }
 
-/// Opens a scenario: a file, or the id of one that is built in ("home"). `version` is SLUICE_VERSION. `settings` are
-/// keys as of `sluice run --set`, one in each line ("duration = 20 s"), or NULL. Gives NULL on an error.
+/// Opens a scenario: a file, or the id of a built-in one such as "home". `version` is SLUICE_VERSION. `settings` has
+/// keys as for `sluice run --set`, one per line ("duration = 20 s"), or is NULL. Returns NULL on an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_open(
     version: u32,
@@ -102,23 +102,23 @@ pub unsafe extern "C" fn sluice_close(air: *mut Air) {
     guarded((), || unsafe { border::taken(air) }.map(drop));
 }
 
-/// Number of the real nodes.
+/// Returns the number of the real nodes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_nodes(air: *mut Air) -> usize {
     // SAFETY: the caller's promise, in the header.
     unsafe { on(air, 0, |air| Ok(air.nodes.len())) }
 }
 
-/// Name of a real node, by its place in the scenario's order from 0; NULL if there is none. Valid until the end of the
-/// air.
+/// Returns the name of a real node; `place` is its index in the scenario's order, from 0. NULL if there is no such
+/// node. The name is valid until the air is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_node(air: *mut Air, place: usize) -> *const c_char {
     // SAFETY: the caller's promise, in the header.
     unsafe { on(air, ptr::null(), |air| Ok(air.node(place)?.name.as_ptr())) }
 }
 
-/// Address of a real node, by which sluice_send_packet knows it: of IP version 4 or 6. NULL on an error. Valid until
-/// the end of the air.
+/// Returns a real node's address of IP version 4 or 6, which sluice_send_packet uses. NULL on an error. The address is
+/// valid until the air is closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_address(air: *mut Air, place: usize, version: u32) -> *const c_char {
     let address = |air: &mut Air| match (version, &air.node(place)?.addresses) {
@@ -154,8 +154,8 @@ pub unsafe extern "C" fn sluice_send(
     unsafe { on(air, -1, send) }
 }
 
-/// Pushes an IP packet at the node `from`. The packet goes to the real node that has its destination address, or to all
-/// if the address is one of multicast or broadcast. It waits in the queue of its DSCP and flow.
+/// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; if that address
+/// is one of multicast or broadcast, to all. It waits in the queue for its DSCP and flow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_send_packet(
     air: *mut Air,
@@ -175,16 +175,16 @@ pub unsafe extern "C" fn sluice_send_packet(
     unsafe { on(air, -1, send) }
 }
 
-/// Gives the first packet that arrives up to `until_ns` and was not polled yet: 1 with a delivery, else 0. The network
-/// is simulated up to that arrival and no further, so that an answer leaves at that time.
+/// Returns 1 with the first packet that arrives up to `until_ns` and was not polled yet, or 0 without one. The network
+/// is simulated only up to that arrival, so that an answer leaves at that time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_poll(air: *mut Air, until_ns: u64, delivery: *mut Delivery) -> i32 {
     // SAFETY: the caller's promise, in the header.
     unsafe { polled(air, until_ns, delivery, Some) }
 }
 
-/// As sluice_poll, for packets of sluice_send_packet: gives them as they arrive, with their ECN field, and their TTL less
-/// the routers that they passed; without those whose TTL ran out.
+/// As sluice_poll, for packets of sluice_send_packet. They come as they arrive: with their ECN field, and with their
+/// TTL less the number of routers that they passed. Packets whose TTL ran out are left out.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_poll_packet(air: *mut Air, until_ns: u64, delivery: *mut Delivery) -> i32 {
     let carried = |delivery: emulate::Delivery| {
@@ -195,15 +195,15 @@ pub unsafe extern "C" fn sluice_poll_packet(air: *mut Air, until_ns: u64, delive
     unsafe { polled(air, until_ns, delivery, carried) }
 }
 
-/// Time up to which the network has been simulated; SLUICE_NEVER on an error.
+/// Returns the time up to which the network has been simulated; SLUICE_NEVER on an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_now(air: *mut Air) -> u64 {
     // SAFETY: the caller's promise, in the header.
     unsafe { on(air, SLUICE_NEVER, |air| air.with(|medium| nanoseconds(medium.now()))) }
 }
 
-/// Time of the next poll: before it nothing arrives, unless something is pushed. SLUICE_NEVER after the end of the run,
-/// or on an error.
+/// Returns the time of the next poll. Nothing arrives before it unless something is pushed. SLUICE_NEVER after the end
+/// of the run, or on an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_next(air: *mut Air) -> u64 {
     let next = |medium: &mut Medium| medium.next_event().map_or(SLUICE_NEVER, nanoseconds);
@@ -211,14 +211,14 @@ pub unsafe extern "C" fn sluice_next(air: *mut Air) -> u64 {
     unsafe { on(air, SLUICE_NEVER, |air| air.with(next)) }
 }
 
-/// End of the run, the scenario's `duration`; SLUICE_NEVER on an error.
+/// Returns the end of the run, the scenario's `duration`; SLUICE_NEVER on an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_end(air: *mut Air) -> u64 {
     // SAFETY: the caller's promise, in the header.
     unsafe { on(air, SLUICE_NEVER, |air| air.with(|medium| nanoseconds(medium.end()))) }
 }
 
-/// The last error of this thread as a sentence; empty if there was none. Valid until the thread's next error.
+/// Returns this thread's last error as a sentence; empty if there was none. Valid until the thread's next error.
 #[unsafe(no_mangle)]
 pub extern "C" fn sluice_error() -> *const c_char {
     border::last_error()
@@ -240,7 +240,7 @@ impl Air {
         self.nodes.get(place).ok_or_else(|| format!("no real node {place}: {count} nodes, numbered from 0"))
     }
 
-    /// Calls the network. A panic in it ends the air.
+    /// Calls the network. A panic in the call ends the air.
     fn with<T>(&mut self, call: impl FnOnce(&mut Medium) -> T) -> Result<T, Refused> {
         let mut medium = self.medium.take().ok_or("a fault has ended this air")?;
         let given = call(&mut medium);
@@ -252,17 +252,17 @@ impl Air {
         self.with(send)?.map(|()| 0).map_err(|refusal| refusal.to_string())
     }
 
-    /// The name of a real node, for C.
+    /// Returns the name of a real node, for C.
     fn name(&self, name: &str) -> *const c_char {
         let found = self.nodes.iter().find(|node| node.name.as_bytes() == name.as_bytes());
         found.map_or(ptr::null(), |node| node.name.as_ptr())
     }
 }
 
-/// Opens an air of a scenario and settings.
+/// Opens an air with a scenario and settings.
 ///
 /// # Safety
-/// Texts are NULL, or end with a zero byte.
+/// Texts are NULL, or they end with a zero byte.
 unsafe fn opened(
     version: u32,
     [scenario, settings]: [*const c_char; 2],
@@ -281,10 +281,10 @@ unsafe fn opened(
     })
 }
 
-/// Polls until a delivery arrives that `carried` accepts.
+/// Polls until there is a delivery that `carried` accepts.
 ///
 /// # Safety
-/// `air` is as for `on`; `delivery` is NULL, or can be written to.
+/// `air` is as for `on`; `delivery` is NULL, or it can be written to.
 unsafe fn polled(
     air: *mut Air,
     until_ns: u64,
