@@ -116,8 +116,8 @@ impl Adth {
         }
     }
 
-    /// Moves `phi` by the error relative to the target: down by the whole error if packets are late (A1), up by half of
-    /// it if they are early (A2).
+    /// Moves `phi` by the error relative to the target. If packets are late it falls by the whole error (A1); if they
+    /// are early it rises by half of it (A2).
     fn correct(&mut self, nodal_delay: Duration) {
         let target = self.params.target_delay.get();
         let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();

@@ -1,6 +1,6 @@
-//! SWAN's regulation, for the real-time port: marks packets while there is too much real-time traffic within range, so
-//! that some flows ask for admission again or stop (section III-C of the document in `docs/controllers/swan.md`). The
-//! same average gives the rate that can still be admitted, `max(0, B_adm - rho)`.
+//! SWAN's regulation, for the real-time port (section III-C of the document in `docs/controllers/swan.md`). It marks
+//! packets while there is too much real-time traffic within range, so that some flows ask for admission again or stop.
+//! The same average gives the rate that can still be admitted, `max(0, B_adm - rho)`.
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!

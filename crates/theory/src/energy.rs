@@ -8,9 +8,9 @@
 //! `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`,
 //! `eta = L + w (p_lo (A - 1) / G + p_hi T / G)`.
 //!
-//! Packets leave such a node as they arrive, at `lambda`. So if the services of several nodes on several paths do not
-//! hinder each other, each node has its own number of packets, cost and best threshold (Jackson). A path then takes the
-//! time `sum of L / lambda`.
+//! Packets leave such a node as they arrive, at `lambda`. Assume that the services of several nodes do not hinder each
+//! other. Then each has its own number of packets, cost and best threshold (Jackson), and a path takes the time
+//! `sum of L / lambda`.
 
 use crate::Error;
 

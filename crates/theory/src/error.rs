@@ -34,7 +34,7 @@ pub enum Error {
         "the target delay must exceed the delay without best effort, and be below the longest that the model can solve"
     )]
     Target,
-    /// The frame of a hidden pair is too short: the time-out is longer than a frame and a SIFS, or SIFS and ACK are
+    /// The frame of a hidden pair is too short. The time-out is longer than a frame and a SIFS, or SIFS and ACK are
     /// longer than a frame and the time-out. A station could then receive an ACK for the other before it counts slots.
     #[error("the frame is too short compared with the ACK and its time-out")]
     Short,

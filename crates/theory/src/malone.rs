@@ -1,10 +1,10 @@
 //! The cell of stations that may all differ and do not always have a frame to send.
 //!
 //! Source: D. Malone, K. Duffy, D. Leith, "Modeling the 802.11 Distributed Coordination Function in Nonsaturated
-//! Heterogeneous Conditions", IEEE/ACM Transactions on Networking 15(1), 2007. Its text was not available: the chain
-//! Its text was not available: the chain below and the closed form for `tau` are the published ones as far as they are
-//! known. The solution is Sluice's own derivation. The unit tests compare it with the closed form and with the chain's
-//! stationary distribution, found by iteration. If two independent derivations agree, the algebra has no errors.
+//! Heterogeneous Conditions", IEEE/ACM Transactions on Networking 15(1), 2007. Its text was not available. The chain
+//! below and the closed form for `tau` are the published ones as far as they are known. The solution is Sluice's own
+//! derivation. The unit tests compare it with the closed form and with the chain's stationary distribution, found by
+//! iteration. If two independent derivations agree, the algebra has no errors.
 //!
 //! # The chain
 //!

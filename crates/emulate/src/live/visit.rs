@@ -52,8 +52,8 @@ pub fn visit(name: &str) -> Result<(), NoVisit> {
     }
 }
 
-/// A process of this user that keeps nodes. It is held by its open folder in `/proc`: if the process ends and its
-/// number is given to another process, that one does not appear in the folder.
+/// A process of this user that keeps nodes. Its open folder in `/proc` identifies it: if the process ends and another
+/// gets its number, that one does not appear in the open folder.
 struct Emulation {
     process: File,
     /// The node's user namespace, which this user made.

@@ -1,5 +1,5 @@
-//! Decides which parts of a frame a node receives: with the capture threshold, by chance, or with the ratio of signal
-//! to noise and interference in each interval of constant interference.
+//! Decides which parts of a frame a node receives: by the capture threshold, by chance, or by the ratio of signal to
+//! noise and interference, for each interval in which the interference is constant.
 
 use super::channel::Channel;
 use super::errors::{Errors, Tables, all_survive, header_field};

@@ -151,8 +151,8 @@ fn distributions(world: &World) -> Distributions {
 /// Largest number of nodes that a warning names. It only counts further nodes.
 const NAMED: usize = 6;
 
-/// Returns each warning once: warnings of controllers, and about flows that no node receives, controllers that starve
-/// TCP, results that depend on the capture threshold, links too weak for their rate, and OFDMA without effect.
+/// Returns all warnings, each once: those of controllers; about flows that no node receives, and controllers that
+/// starve TCP; about results that depend on the capture threshold; about too weak links, and useless OFDMA.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {

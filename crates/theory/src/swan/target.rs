@@ -48,8 +48,8 @@ impl Equilibrium {
         self.backlogged >= 1.0
     }
 
-    /// Returns `p̄_on,2` of (13): the share of the time for which each of `devices` may be busy. 1 if they may always
-    /// be busy: then the delay is below its target whatever their load is.
+    /// Returns `p̄_on,2` of (13): the share of the time for which each of `devices` may be busy. It is 1 if they may
+    /// always be busy: the delay is then below its target for any load.
     pub fn busy(&self, devices: u32) -> f64 {
         (self.backlogged / f64::from(devices)).min(1.0)
     }
@@ -111,9 +111,9 @@ pub fn equilibrium(channel: &Channel, target: &Target) -> Result<Equilibrium, Er
     })
 }
 
-/// Returns `p_on,2` of each of `devices` of class 2, with (2) in place of (8). It considers `n_2` devices that are
-/// sometimes busy instead of `n̄_2` that always are, needs no equilibrium point, and returns 1 if they may always be
-/// busy. The document finds this variant slightly less accurate.
+/// Returns `p_on,2` of each of `devices` of class 2, with (2) in place of (8): `n_2` devices are sometimes busy,
+/// instead of `n̄_2` that always are. It needs no equilibrium point, and is 1 if they may always be busy. The document
+/// finds this variant slightly less accurate.
 ///
 /// # Errors
 ///

@@ -185,8 +185,8 @@ impl Driver {
         if self.outbox.len() > TOGETHER { self.flush() } else { Ok(()) }
     }
 
-    /// Reports to the radio that sent a frame whether it was acknowledged, the number of transmissions, and the airtime
-    /// of frames to its receiver since the last report. The report may be the last of a batch.
+    /// Reports to a frame's sender whether it was acknowledged, and how often it was sent. Also the airtime of frames
+    /// to its receiver since the last report. The report may be the last of a batch.
     pub(super) fn report(&mut self, frame: &Frame, acknowledged: bool, times: u16, airtime: Duration, is_last: bool) {
         let flags = frame.flags & NO_ACK | if acknowledged { ACKNOWLEDGED } else { 0 };
         let rates = frame.rates.tried(times).0;

@@ -521,8 +521,8 @@ impl Share {
         self.chance >= ONE
     }
 
-    /// Returns when the station's packets are no longer held back for its own frames: when its share of time has paid
-    /// for them, at the latest when the packets have waited for long. No debt is left then.
+    /// Returns when the station's packets are no longer held back for its own frames. That is when its share of time
+    /// has paid for these, or when the packets have waited for long. No debt is left then.
     fn pays_until(&mut self, now: Instant, medium: &Medium) -> Instant {
         let owes = self.debt.saturating_sub(medium.turn);
         let latest = self.since + PAID_WITHIN;

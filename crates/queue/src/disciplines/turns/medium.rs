@@ -103,8 +103,8 @@ impl Medium {
         }
     }
 
-    /// Returns the number of stations with which a station that `wants` more (or not yet) divides the airtime that the
-    /// others leave, and that share of the airtime, in 1024ths.
+    /// A station that `wants` more (or not yet) divides the airtime that the others leave. Returns the number of
+    /// stations among which it is divided, and this airtime's share, in 1024ths.
     fn divides(&self, wants: bool) -> (u64, u64) {
         let part = |part: Duration, of: Duration| part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1);
         // If they take less, other networks have the rest.

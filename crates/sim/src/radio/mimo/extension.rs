@@ -42,9 +42,9 @@ impl Mimo {
         Duration::from_nanos(self.extension_after(psdu.bits() + self.around()))
     }
 
-    /// Returns the fields of HE-SIG-A about the end of one user's frame with `psdu` bytes, if receivers ask for a
-    /// packet extension: the pre-FEC padding factor, 1 to 4, and whether the length in L-SIG would allow one more
-    /// symbol (PE Disambiguity).
+    /// Returns what HE-SIG-A says about the end of one user's frame with `psdu` bytes, if receivers ask for a packet
+    /// extension. The fields are the pre-FEC padding factor, 1 to 4, and whether the length in L-SIG would allow one
+    /// more symbol (PE Disambiguity).
     pub fn padding_fields(self, psdu: Bytes) -> Option<(u8, bool)> {
         if self.rest.padding() == PacketPadding::Us0 {
             return None;

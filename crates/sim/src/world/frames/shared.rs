@@ -1,5 +1,5 @@
-//! Frames to and from several stations at once: which stations share a PPDU, which packets are in their parts, what
-//! each station decodes, and what an access point learns of its stations.
+//! Frames to and from several stations at once: which stations share a PPDU, and which packets are in their parts. Also
+//! what each station decodes, and what an access point learns of its stations.
 
 use crate::config::Class;
 use crate::engine::{Bitmap, Handle, NodeId};
