@@ -1,4 +1,4 @@
-//! Flows that ask for admission, in whole networks: probes and answers, lost ones, refusals.
+//! Flows that ask for admission in whole networks: probes, answers, their losses, and refusals.
 
 use crate::networks::{network, run};
 use sim::World;
@@ -6,7 +6,7 @@ use sim::results::{Admission, Outcome};
 use sim::trace::{AdmissionStep, TraceEventKind};
 use units::Duration;
 
-/// A chain of three; a call of 16 kb/s of payload from its first node to its last that asks from 1 s on.
+/// A chain of three nodes. A call with 16 kb/s of payload from its first node to its last asks for admission at 1 s.
 fn chain(admission: &str, more: &str) -> String {
     format!(
         "duration = \"10 s\"\n[radio]\nrange = \"30 m\"\n[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"25 m\"\n\
@@ -15,14 +15,14 @@ fn chain(admission: &str, more: &str) -> String {
     )
 }
 
-/// A fourth node, far away, in an ad hoc network that knows no routes.
+/// A fourth node far away, in an ad hoc network that has no routes at the start.
 const LOST: &str = "[[node]]\nname = \"n9\"\nposition = [\"900 m\", \"0 m\"]\n[routing]\nprotocol = \"aodv\"\n";
 
 fn admission(outcome: &Outcome) -> Admission {
     outcome.flows[0].admission.expect("it asks")
 }
 
-/// The steps of the flow's admission, each with its time.
+/// Returns the steps of the flow's admission, each with its time.
 fn steps(text: &str) -> Vec<(f64, AdmissionStep)> {
     let mut world = World::new(&network(text), 1).expect("it can be built");
     world.watch(&[0]);
@@ -41,15 +41,15 @@ fn a_flow_asks_before_its_first_packet_and_sends_when_the_answer_is_there() {
     let outcome = run(&chain("", ""), 1);
     let found = admission(&outcome);
     assert_eq!((found.probes, found.unanswered_probes, found.admitted, found.refused_s), (1, 0, true, None));
-    // Four hops of 24 + 28 + 36 B at 1 and 11 Mb/s: each at least DIFS, 192 + 64 us and an ACK.
+    // The probe and its answer make four hops, each with 24 + 28 + 36 B at 1 or 11 Mb/s: at least DIFS, 192 + 64 us and an ACK.
     let waited = found.admitted_s.expect("it was admitted") - 1.0;
     assert!((4.0 * 510e-6..20e-3).contains(&waited), "{waited}");
-    // 50 packets a second for 9 s, but for the one that asked.
+    // The flow sends 50 packets a second for 9 s, except the packet that started the probe.
     assert_eq!(outcome.flows[0].sent_packets, 449);
     assert_eq!(outcome.flows.len(), 1, "messages are no flows of the scenario");
     let free = run(&chain("", "").replace("admission = {  }", ""), 1);
     assert_eq!((free.flows[0].sent_packets, free.flows[0].admission), (450, None));
-    // What a relay passes on besides: a probe and an answer.
+    // A relay passes on a probe and an answer in addition.
     let passed = |outcome: &Outcome| outcome.nodes[1].queues[0].arrived_packets;
     assert_eq!(passed(&outcome) + 1, passed(&free) + 2);
 }
@@ -65,7 +65,7 @@ fn a_flow_that_was_admitted_elsewhere_does_not_ask() {
 fn without_an_answer_it_asks_again_and_is_refused() {
     let lost = |keys: &str| chain(keys, LOST).replace("to = \"n2\"", "to = \"n9\"");
     let found = admission(&run(&lost(""), 1));
-    // Three times half a second.
+    // The source waits for half a second three times.
     assert_eq!((found.probes, found.unanswered_probes, found.admitted), (3, 3, false));
     assert_eq!((found.admitted_s, found.refused_s), (None, Some(2.5)));
     assert_eq!(
@@ -74,13 +74,13 @@ fn without_an_answer_it_asks_again_and_is_refused() {
     );
     assert_eq!(run(&lost(""), 1).flows[0].sent_packets, 0);
     let outcome = run(&lost("refused = \"best-effort\""), 1);
-    // From 2.52 s on (at 2.5 s the packet comes before the refusal, or with it).
+    // It sends from 2.52 s on. (At 2.5 s the packet comes before the refusal, or at the same time.)
     assert!((374..=375).contains(&outcome.flows[0].sent_packets), "{}", outcome.flows[0].sent_packets);
 }
 
 #[test]
 fn a_destination_that_leaves_between_probe_and_answer_is_one_that_does_not_answer() {
-    // The probe needs two hops and a route, some 3 ms; in the 2 ms from 1.0 s on the node goes 200 m.
+    // The probe needs two hops and a route, some 3 ms. In the 2 ms from 1.0 s on the node moves 200 m.
     let away = "[[node]]\nname = \"n2\"\nwaypoints = [{ time = \"1 s\", position = [\"900 m\", \"0 m\"], \
                 speed = \"100000 m/s\" }]\n[routing]\nprotocol = \"aodv\"\n";
     let found = admission(&run(&chain("", away), 1));
@@ -120,8 +120,8 @@ fn crowd(regulation: &str, stagger: &str) -> String {
         + &flows("new", "n2", "start = \"20 s\"")
 }
 
-/// With the headers each flow is 203.7 kb/s: 814.9 of four leave room for one, so that all four that ask at once see room,
-/// enter, and make it 1.63 Mb/s. Regulation stops flows until less than 1.05 Mb/s is left, the new ones before any other.
+/// With headers each flow has 203.7 kb/s, so four have 814.9 kb/s and leave room for one more. All four that ask at once see this
+/// room and enter: 1.63 Mb/s. Regulation stops flows until less than 1.05 Mb/s is left, new ones first.
 #[test]
 fn false_admission_happens_and_is_repaired() {
     for (regulation, stagger) in [("network", "0 s"), ("source", "7 s")] {
@@ -174,7 +174,7 @@ fn a_series_has_the_average_of_real_time_and_the_marks() {
     assert!(series.nodes.iter().any(|node| node.real_time_bps.is_empty()), "best effort's ports have no such average");
 }
 
-/// Below the threshold nothing is marked and nobody stops, however far above the admission rate.
+/// Below the threshold nothing is marked and no flow stops, however far the load is above the admission rate.
 #[test]
 fn what_is_between_the_two_rates_is_tolerated() {
     let text = crowd("network", "0 s").replace("1.2 Mb/s", "1.7 Mb/s");

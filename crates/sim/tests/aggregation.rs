@@ -1,4 +1,4 @@
-//! A-MPDU and A-MSDU in whole networks. The accounts of packets are checked at the end of every debug run.
+//! A-MPDU and A-MSDU in whole networks. Every debug run checks at its end that the counts of packets balance.
 
 use crate::networks::{network, run};
 use proptest::prelude::*;
@@ -21,11 +21,11 @@ fn cell(stations: u32, mac: &str, aggregation: &str) -> String {
 
 #[test]
 fn a_sender_alone_carries_what_its_times_add_up_to() {
-    // AIFS 43 us, 7.5 slots of 9 us, 36 us and 990 symbols of data (30 frames in 4 ms), SIFS 16, BlockAck 32.
+    // The cycle: AIFS 43 us, 7.5 slots of 9 us, 36 us and 990 symbols of data (30 frames in 4 ms), SIFS 16 us, BlockAck 32 us.
     let cycle = 43.0 + 7.5 * 9.0 + (36.0 + 3_960.0) + 16.0 + 32.0;
     let outcome = run(&cell(1, ONE_AGGREGATE, "ampdu = \"65535 B\""), 1);
     let expected = 30.0 * 8_000.0 / (cycle * 1e-6);
-    // 835 back-offs of 0 to 15 slots in 3.5 s: their mean has a standard error of 0.16 slots, 0.035 % of a cycle.
+    // There are 835 back-offs of 0 to 15 slots in 3.5 s. Their mean has a standard error of 0.16 slots, 0.035 % of a cycle.
     assert!((outcome.totals.goodput_bps / expected - 1.0).abs() < 0.0015, "{} {expected}", outcome.totals.goodput_bps);
     let mac = &outcome.nodes[1].mac;
     assert_eq!((mac.lost_mpdus, mac.block_ack_requests, mac.retry_drops), (Some(0), Some(0), 0));
@@ -53,9 +53,9 @@ fn frames_of_an_aggregate_are_lost_and_repeated_one_by_one() {
     let outcome = run(&text, 1);
     let mac = &outcome.nodes[1].mac;
     let (sent, lost) = (mac.mpdus.expect("there are aggregates") as f64, mac.lost_mpdus.expect("as above") as f64);
-    // Five standard errors of a share of 0.1.
+    // The tolerance is five standard errors of a share of 0.1.
     assert!((lost / sent - 0.1).abs() < 5.0 * (0.09 / sent).sqrt(), "{lost} of {sent}");
-    // A frame is given up with probability 1e-7; whatever is delivered arrives once.
+    // A frame is given up with probability 1e-7. What is delivered arrives once.
     assert_eq!((mac.retry_drops, outcome.nodes[0].mac.duplicates), (0, 0));
     let received = outcome.flows[0].received_packets;
     assert!(received.abs_diff(mac.delivered) <= 128, "{received} {}", mac.delivered);
@@ -124,7 +124,7 @@ fn aggregates_that_cannot_be_are_refused() {
     }
 }
 
-/// Two saturated senders of A-MPDUs that cannot sense each other, by ns-3's conventions but for what is given.
+/// Two saturated senders of A-MPDUs that do not sense each other, under ns-3's conventions except for `mac`.
 fn hidden_pair(mcs: u8, mac: &str, seed: u64) -> Outcome {
     let node = |name: &str, x: i32| format!("[[node]]\nname = \"{name}\"\nposition = [\"{x} m\", \"0 m\"]\n");
     let text = format!(
@@ -140,7 +140,7 @@ fn hidden_pair(mcs: u8, mac: &str, seed: u64) -> Outcome {
     run(&text, seed)
 }
 
-/// ns-3.37 gives 20.5 and 106 Mb/s in this network (`bench/peers/ns3/hidden.cc`); a lifetime is as good as no limit there.
+/// ns-3.37 gives 20.5 and 106 Mb/s in this network (`bench/peers/ns3/hidden.cc`). A lifetime is as good as no limit there.
 #[test]
 fn hidden_senders_of_aggregates_need_more_than_seven_attempts() {
     for mcs in [3, 15] {
@@ -157,8 +157,8 @@ fn hidden_senders_of_aggregates_need_more_than_seven_attempts() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whoever watches sees packets go one by one. Otherwise a flow that has a port to itself fills frames at once, and packets
-    /// that arrive in a row are counted together: with the same results, and what is seen from any moment on is the same.
+    /// For an observer, packets go one by one. Without one, a flow that has a port to itself fills frames at once, and packets
+    /// that arrive in a row are counted together. The results are the same, and so is what an observer sees from any moment on.
     #[test]
     fn packets_that_nobody_watches_fill_frames_and_arrive_as_if_one_by_one(
         flows in prop::collection::vec((0_usize..4, 0_usize..4, 100_u16..1_500, 0_u64..40, any::<bool>()), 1..5),
@@ -210,7 +210,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Hidden nodes, relays, short queues: in debug runs the world itself checks that no packet is lost or doubled.
+    /// Hidden nodes, relays and short queues. In debug runs the world itself checks that no packet is lost or doubled.
     #[test]
     fn packets_are_conserved_whatever_is_aggregated(
         places in prop::collection::vec((0_u8..90, 0_u8..90), 3..6),
@@ -246,7 +246,7 @@ proptest! {
             );
             text += &flow;
         }
-        // No route between some drawn nodes: nothing to run.
+        // If some of the drawn nodes have no route, there is nothing to run.
         if let Ok(mut world) = World::new(&network(&text), 7) {
             while !world.finished() {
                 world.advance(Duration::MAX);

@@ -1,9 +1,9 @@
-//! Receptions of broadcast flows: how many nodes in range receive a packet, by distance, and how busy the medium is meanwhile.
+//! Receptions of broadcast flows: how many nodes in range receive a packet, at which distances, and how busy the medium is.
 
 use crate::networks::run;
 use sim::World;
 
-/// `a` and `b` do not hear each other; `m` hears both, `l` only `a`, `r` only `b`.
+/// `a` and `b` do not hear each other. `m` hears both, `l` only `a`, and `r` only `b`.
 const HIDDEN: &str = "[radio]\npropagation = \"range\"\nrange = \"100 m\"\ncarrier_sense_range = \"100 m\"\n\
     node_places\n[record]\nseries = \"1 s\"\nreception = \"50 m\"\n";
 
@@ -17,13 +17,13 @@ fn hidden(duration: &str, flows: &[(&str, &str)]) -> String {
     format!("duration = \"{duration}\"\n{}{flows}", HIDDEN.replace("node_places\n", &places))
 }
 
-/// 1000 B ten times a second: 192 us of preamble and 1064 B at 1 Mb/s each.
+/// 1000 B ten times a second. Each frame takes 192 us of preamble and 1064 B at 1 Mb/s.
 const CBR: &str = "traffic = { kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\" }";
 const FRAME_S: f64 = 192e-6 + 1064.0 * 8e-6;
 
 #[test]
 fn a_broadcast_is_lost_at_each_node_in_range_that_does_not_receive_it() {
-    // Frames that overlap collide at `m` alone; those that do not reach both neighbours.
+    // Frames that overlap collide only at `m`. Frames that do not overlap reach both neighbours.
     for (start, ratio) in [("0 s", 0.5), ("20 ms", 1.0)] {
         let outcome = run(&hidden("4 s", &[("a", CBR), ("b", &format!("start = \"{start}\"\n{CBR}"))]), 1);
         for flow in &outcome.flows {
@@ -33,7 +33,7 @@ fn a_broadcast_is_lost_at_each_node_in_range_that_does_not_receive_it() {
             let classes = flow.by_distance.iter().map(|class| {
                 (class.name.as_str(), class.expected_receptions / flow.sent_packets, class.reception_ratio)
             });
-            // 90 m: two nodes; 180 m and 270 m: one each, out of range.
+            // Two nodes are 90 m away; one each is 180 m and 270 m away, out of range.
             let expected = [
                 ("50 m", 0, 0.0),
                 ("100 m", 2, ratio),
@@ -46,7 +46,7 @@ fn a_broadcast_is_lost_at_each_node_in_range_that_does_not_receive_it() {
         }
         assert!((outcome.totals.loss_ratio - (1.0 - ratio)).abs() < 1e-12);
         assert!((outcome.totals.data_yield - ratio).abs() < 1e-12);
-        // `l` hears ten frames a second; `m` twice as many, or both at once.
+        // `l` hears ten frames a second. `m` hears twice as many, or two at the same time.
         let series = &outcome.series.expect("it was asked for").nodes;
         let busy = |name: &str| series.iter().find(|node| node.name == name).expect("a node").busy_ratio.clone();
         for (node, frames) in [("l", 10.0), ("m", 20.0 * ratio), ("r", 10.0)] {
@@ -57,7 +57,7 @@ fn a_broadcast_is_lost_at_each_node_in_range_that_does_not_receive_it() {
 
 #[test]
 fn hidden_broadcasts_at_random_collide_as_often_as_two_queues_that_know_nothing_of_each_other() {
-    // A frame reaches `m` if `b` is idle when it begins, and begins nothing for as long as it lasts. `b` is an M/D/1 queue.
+    // A frame reaches `m` if `b` is idle when the frame begins and sends nothing until it ends. `b` is an M/D/1 queue.
     let poisson = "traffic = { kind = \"poisson\", rate = \"400 kb/s\", packet = \"1000 B\" }";
     let outcome = run(&hidden("400 s", &[("a", poisson), ("b", poisson)]), 1);
     let load = 50.0 * FRAME_S;
@@ -65,14 +65,14 @@ fn hidden_broadcasts_at_random_collide_as_often_as_two_queues_that_know_nothing_
     for flow in &outcome.flows {
         let ratio = flow.reception_ratio.expect("a broadcast");
         assert!((ratio / expected - 1.0).abs() < 0.02, "{ratio} for {expected}");
-        // The few packets that wait at the end are not lost.
+        // The few packets that still wait at the end are not lost.
         assert!((flow.loss_ratio - (1.0 - ratio)).abs() < 1e-3);
     }
 }
 
 #[test]
 fn packets_that_a_queue_drops_are_lost_at_all_nodes_in_range() {
-    // A frame takes 8.7 ms: of one packet each ms about every ninth is sent.
+    // A frame takes 8.7 ms, so with a packet every ms about every ninth is sent.
     let much = "traffic = { kind = \"cbr\", rate = \"8 Mb/s\", packet = \"1000 B\" }";
     let flow = &run(&hidden("2 s", &[("a", much)]), 1).flows[0];
     assert_eq!(flow.reception_ratio, Some(1.0));

@@ -1,12 +1,12 @@
-//! A run whose frames lie within 1 dB of the capture threshold says so, and no other does; nor does one end in silence whose
-//! links are too weak for their rate, or whose controller starves TCP.
+//! A run warns if its frames lie within 1 dB of the capture threshold, if its links are too weak for their rate, or if its
+//! controller starves TCP. No other run warns.
 
 use crate::networks::run;
 
-/// Frames are lost to others alone, by the threshold.
+/// Frames are lost only to other frames, as the threshold decides.
 const THRESHOLD: &str = "errors.model = \"none\"";
 
-/// What the run says of the capture threshold; `between` the nodes.
+/// Returns what the run says about the capture threshold. `between`: part of the nodes.
 fn warning(radio: &str, nodes: &str, flows: &str) -> Option<String> {
     let text = format!("duration = \"5 s\"\n[radio]\n{radio}\n[nodes]\n{nodes}\n{flows}");
     let warnings = run(&text, 1).warnings;
@@ -27,11 +27,11 @@ fn chain(count: u32, radio: &str) -> Option<String> {
 
 #[test]
 fn three_hops_against_one_are_half_a_decibel_below_the_threshold() {
-    // 20 log 3 = 9.54 dB. n0's frames at n1 meet n4's, and n4's at n3 n0's.
+    // 20 log 3 = 9.54 dB. At n1 the frames of n0 meet those of n4, and at n3 those of n4 meet those of n0.
     let told = chain(5, THRESHOLD).expect("a warning");
     assert!(told.contains("n1") && told.contains("n3") && told.contains("9.54 dB"), "{told}");
     assert!(told.contains("the threshold is 10.00 dB"), "{told}");
-    // Any threshold that lies near one of the ratios of a chain: 6.02 dB for two hops against one.
+    // The same holds for any threshold near one of a chain's ratios: two hops to one give 6.02 dB.
     let half_a_decibel = format!("{THRESHOLD}\ncapture_threshold = \"6.5 dB\"");
     assert!(chain(4, &half_a_decibel).expect("a warning").contains("6.02 dB"));
 }
@@ -40,7 +40,7 @@ fn three_hops_against_one_are_half_a_decibel_below_the_threshold() {
 fn what_hangs_on_no_decibel_is_not_warned_of() {
     assert_eq!(chain(3, THRESHOLD), None);
     assert_eq!(chain(5, &format!("{THRESHOLD}\ncapture_threshold = \"8 dB\"")), None);
-    // Where the error model draws, as it does by default, no decibel decides.
+    // If the error model draws, as by default, no decibel decides.
     assert_eq!(chain(5, ""), None);
     let saturated = "[[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"n0\"\n\
         traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
@@ -52,7 +52,7 @@ fn what_hangs_on_no_decibel_is_not_warned_of() {
 
 #[test]
 fn a_link_that_noise_spoils_is_warned_of() {
-    // 54 Mb/s need some 24 dB above the noise: over 150 m in free space 15 dBm leave 19.
+    // 54 Mb/s needs some 24 dB above the noise. 15 dBm over 150 m in free space leaves 19 dB.
     let told = |radio: &str| {
         let text = format!(
             "duration = \"1 s\"\n[radio]\nstandard = \"802.11a\"\npropagation = \"free-space\"\n{radio}\n\
@@ -68,7 +68,7 @@ fn a_link_that_noise_spoils_is_warned_of() {
     let warning = warning.expect("a warning");
     assert!(warning.contains("from n0 to n1 at 54 Mb/s"), "{warning}");
     assert!(lost > 0.9, "{lost}");
-    // A lower rate, more power, a range that says so, and no noise.
+    // A lower rate, more power, a range that is given, and no noise.
     for radio in ["data_rate = \"6 Mb/s\"", "tx_power = \"30 dBm\"", "range = \"150 m\"", "errors.model = \"none\""] {
         let (warning, lost) = told(radio);
         assert_eq!(warning, None, "{radio}");
@@ -96,7 +96,7 @@ fn whatever_the_rate_a_frame_alone_crosses_a_stated_range() {
     }
 }
 
-/// A download over 802.11n with aggregates and 40 ms of round trip, and a stream with as much as the link carries.
+/// A download over 802.11n with aggregates and a round-trip time of 40 ms, and a stream with as much as the link can carry.
 fn warned(controller: &str, flow: &str) -> Option<String> {
     let text = format!(
         "duration = \"12 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11n\"\nmcs = 7\n\

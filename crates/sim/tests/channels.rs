@@ -9,15 +9,15 @@ use sim::trace::{Frame, Kind, TraceEvent, TraceEventKind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
-/// SIFS and a slot: for so long a secondary channel has to be idle.
+/// SIFS and a slot: the time for which a secondary channel has to be idle.
 const PIFS: Duration = Duration::from_micros(25);
 
 const RADIO: &str = "[radio]\nstandard = \"802.11ax\"\nchannel_width = \"160 MHz\"\nstreams = 2\nmcs = 9\n";
 
-/// A cell: its name, the number of its primary channel, its width in MHz, and how far away it is in metres.
+/// A cell: its name, the number of its primary channel, its width in MHz, and its distance in metres.
 type Cell = (&'static str, u8, u32, u32);
 
-/// Cells of an access point and a station 3 m from it, to which it always has packets.
+/// Cells of an access point and a station 3 m away, for which the access point always has packets.
 fn cells(cells: &[Cell], keys: &str) -> String {
     let mut text = format!("duration = \"200 ms\"\nwarmup = \"50 ms\"\n{keys}\n");
     for (name, channel, width, at) in cells {
@@ -38,7 +38,7 @@ fn goodputs(text: &str, seed: u64) -> Vec<f64> {
     run(text, seed).flows.iter().map(|flow| flow.goodput_bps).collect()
 }
 
-/// When each data frame of a node was sent, how long it lasted, and its width.
+/// Returns when each data frame of a node was sent, its duration, and its width.
 fn frames(text: &str, node: u32) -> Vec<(Instant, Duration, ChannelWidth)> {
     let mut world = World::new(&network(text), 1).expect("a network that can be built");
     world.watch(&[node]);
@@ -55,13 +55,13 @@ fn frames(text: &str, node: u32) -> Vec<(Instant, Duration, ChannelWidth)> {
     sent
 }
 
-/// Does a frame or its acknowledgement take the channel within PIFS before a time? They end within SIFS and 100 us.
+/// True if a frame or its acknowledgement takes the channel within PIFS before a time. They end within SIFS and 100 us.
 fn disturbed(at: Instant, others: &[(Instant, Duration, ChannelWidth)], after: Duration) -> bool {
     others.iter().any(|&(start, length, _)| start < at && at < start + length + after)
 }
 
-/// Over 80 MHz beside a cell of 20 MHz on one of its secondary channels a frame has the channels that are idle: all, or where
-/// the neighbour is on the third or fourth the first two, and beside the second the first.
+/// A cell of 80 MHz is beside one of 20 MHz on one of its secondary channels. A frame has the idle channels: all, or the first
+/// two if the neighbour is on the third or fourth, or the first one if it is on the second.
 #[test]
 fn a_busy_secondary_channel_narrows_a_frame() {
     for (neighbour, narrow) in [(40, ChannelWidth::Mhz20), (44, ChannelWidth::Mhz40), (48, ChannelWidth::Mhz40)] {
@@ -76,7 +76,7 @@ fn a_busy_secondary_channel_narrows_a_frame() {
             let lately = disturbed(at, &slim, Duration::from_micros(16 + 100) + PIFS);
             assert!(lately || width == ChannelWidth::Mhz80, "{at:?}: {width:?} beside {neighbour}");
         }
-        // What the narrow cell hears of wide frames holds its medium.
+        // The wide frames that the narrow cell hears make its medium busy.
         let over = |at| {
             wide.iter().any(|&(start, length, width)| {
                 width == ChannelWidth::Mhz80 && start + Duration::from_micros(9) < at && at < start + length
@@ -93,7 +93,7 @@ fn static_bandwidth_waits_for_all_of_the_channel() {
     assert!(wide.len() > 2 && slim.len() > 20, "{} and {}", wide.len(), slim.len());
     for &(at, _, width) in &wide {
         assert_eq!(width, ChannelWidth::Mhz80);
-        // Both may begin within the same slot.
+        // Both may begin in the same slot.
         assert!(
             !disturbed(at, &slim, PIFS)
                 || slim.iter().any(|&(start, ..)| start < at && at.since(start) < Duration::from_micros(9))
@@ -101,12 +101,12 @@ fn static_bandwidth_waits_for_all_of_the_channel() {
     }
     let dynamic = goodputs(&cells(&[("wide", 36, 80, 0), ("slim", 44, 20, 5)], RADIO), 1);
     let waiting = goodputs(&text, 1);
-    // Where it does not wait it sends beside the other.
+    // If it does not wait, it sends at the same time as the other.
     assert!(waiting.iter().zip(&dynamic).all(|(less, more)| less < more), "{waiting:?}, {dynamic:?}");
 }
 
-/// A cell of 80 MHz, and 130 m away, beyond its station at 80 m, one of 20 MHz on its third channel. In free space -74 dBm of
-/// that arrive at the access point, which takes -72 dBm for busy, and -66 dBm at the station. It sends now and then.
+/// A cell of 80 MHz, and one of 20 MHz on its third channel, 130 m away, beyond its station at 80 m. In free space, -74 dBm of
+/// the latter's frames arrive at the access point (-72 dBm is busy), and -66 dBm at the station. It sends now and then.
 fn hidden(keys: &str) -> String {
     let radio = "[radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nmcs = 2\npropagation = \"free-space\"\n";
     let keys = format!("{radio}[mac]\nrts_threshold = \"0 B\"\n{keys}[mac.edca]\nbest_effort.txop_limit = \"0 s\"\n");
@@ -119,7 +119,7 @@ fn hidden(keys: &str) -> String {
     format!("{before}name = \"to-slim\"{now_and_then}")
 }
 
-/// All frames of some nodes.
+/// Returns all frames of some nodes.
 fn sent(text: &str, nodes: &[u32]) -> Vec<(Instant, Frame)> {
     let mut world = World::new(&network(text), 1).expect("a network that can be built");
     world.watch(nodes);
@@ -133,10 +133,10 @@ fn sent(text: &str, nodes: &[u32]) -> Vec<(Instant, Frame)> {
     sent
 }
 
-/// An RTS and the data that follow, each with its start.
+/// An RTS and the data that follow it, each with its start.
 type Announced = (Instant, Frame, Instant, Frame);
 
-/// Those of node 0, and the frames of the other cell.
+/// Returns those of node 0, and the frames of the other cell.
 fn announced(text: &str) -> (Vec<Announced>, Vec<(Instant, Duration, ChannelWidth)>) {
     let other = sent(text, &[2, 3]).into_iter().map(|(at, frame)| (at, frame.length, ChannelWidth::Mhz20));
     let of = |pair: &[(Instant, Frame)]| {
@@ -153,7 +153,7 @@ fn a_cts_narrows_a_txop_to_what_is_idle_at_the_receiver() {
     let (wide, slim) = announced(&text);
     let (mut narrow, mut whole) = (0, 0);
     for (at, rts, then, data) in &wide {
-        // Both may begin within the same slot.
+        // Both may begin in the same slot.
         if slim.iter().any(|&(start, ..)| start.max(*at).since(start.min(*at)) < Duration::from_micros(9)) {
             continue;
         }
@@ -163,13 +163,13 @@ fn a_cts_narrows_a_txop_to_what_is_idle_at_the_receiver() {
         assert!(!during || mode.width() == ChannelWidth::Mhz40, "{at:?}: {mode:?}");
         assert!(lately || mode.width() == ChannelWidth::Mhz80, "{at:?}: {mode:?}");
         *(if mode.width() == ChannelWidth::Mhz40 { &mut narrow } else { &mut whole }) += 1;
-        // Data of which the CTS leaves a half end when those that the RTS announced would have ended. After them come SIFS and
-        // a BlockAck of 56 B at 12 Mb/s: 60 us.
+        // If the CTS allows half the width, data end when the announced data would have ended. After them come SIFS and a
+        // BlockAck of 56 B at 12 Mb/s: 60 us.
         let end = *then + data.length + Duration::from_micros(16 + 60);
         assert!(end <= *at + rts.length + rts.reserves + Duration::from_micros(2), "{rts:?}, then {data:?}");
     }
     assert!(narrow > 5 && whole > 5, "{narrow} and {whole} of {}", wide.len());
-    // Without RTS what is sent beside the other's frames is lost.
+    // Without RTS, what is sent during the other's frames is lost.
     let lost = |text: &str| run(text, 1).nodes[0].mac.lost_mpdus.expect("aggregates");
     let (heard, deaf) = (lost(&text), lost(&text.replace("rts_threshold = \"0 B\"\n", "")));
     assert!(10 * heard < deaf, "{heard} {deaf}");
@@ -187,8 +187,8 @@ fn static_bandwidth_has_no_cts_unless_all_is_idle() {
     assert!(!wide.is_empty() && mac.rts_attempts > mac.attempts + 5, "{} {}", mac.rts_attempts, mac.attempts);
 }
 
-/// A category that loses to another may give up a frame when the TXOP that the other has won has to wait: at the end of the run
-/// every packet is accounted for.
+/// A category that loses to another one may give up a frame while the TXOP that the other has won has to wait. Every packet is
+/// accounted for at the end of the run.
 #[test]
 fn what_is_given_up_while_a_txop_waits_is_accounted_for() {
     let keys = format!("[mac]\nbandwidth = \"static\"\nshort_retry_limit = 1\n{RADIO}");
@@ -202,8 +202,8 @@ fn what_is_given_up_while_a_txop_waits_is_accounted_for() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Cells without a common channel have the same results as alone, bit by bit, and cost what they cost alone; also where one
-    /// has a neighbour on its channel.
+    /// Cells without a common channel have the same results as alone, to the last bit, and cost what they cost alone. This also
+    /// holds if one has a neighbour on its channel.
     #[test]
     fn cells_without_a_common_channel_do_not_disturb_one_another(
         seed in 1_u64..1_000,

@@ -1,4 +1,4 @@
-//! Service classes in whole networks: a queue for each, who goes first, what is refused.
+//! Service classes in whole networks: a queue for each class, which class goes first, and what is refused.
 
 use crate::networks::{network, run};
 use sim::World;
@@ -12,15 +12,15 @@ const PAIR: &str = "duration = \"10 s\"\n[nodes]\ncount = 2\nplacement = \"chain
     [[flow]]\nname = \"bulk\"\nfrom = \"n0\"\nto = \"n1\"\n\
     traffic = { kind = \"cbr\", rate = \"20 Mb/s\", packet = \"1500 B\" }\n";
 
-/// The longest that a packet of 1500 B and its ACK take at 11 Mb/s, with the most slots of a first back-off: DIFS 50, 31
-/// slots of 20, 192 + 1528 + 36 B at 11 Mb/s, SIFS 10 and an ACK at 2 Mb/s at most 248 us.
+/// Longest time of a packet of 1500 B and its ACK at 11 Mb/s with the most slots of a first back-off: DIFS 50 us, 31 slots of 20
+/// us, 192 us and 1528 + 36 B at 11 Mb/s, SIFS 10 us, and at most 248 us for an ACK at 2 Mb/s.
 const BULK_S: f64 = (50.0 + 620.0 + 192.0 + 1564.0 * 8.0 / 11.0 + 10.0 + 304.0) * 1e-6;
 
 #[test]
 fn with_a_queue_for_each_class_real_time_waits_for_one_packet_at_most() {
     let shared = run(PAIR, 1);
     let apart = run(&(PAIR.to_owned() + "[class_queue]\n"), 1);
-    // Fifty packets of 1500 B are before it where there is one queue.
+    // If there is one queue, fifty packets of 1500 B are before it.
     assert!(shared.flows[0].delay_s.mean > 20.0 * BULK_S, "{:?}", shared.flows[0].delay_s);
     assert!(apart.flows[0].delay_s.max < 2.0 * BULK_S, "{:?}", apart.flows[0].delay_s);
     assert!(apart.flows[0].received_packets > 495 && apart.flows[1].goodput_bps > 0.9 * shared.flows[1].goodput_bps);
@@ -64,7 +64,7 @@ fn at_an_access_point_each_station_has_a_queue_of_each_class_and_calls_of_all_go
     let outcome = run(&text, 1);
     let names: Vec<_> = outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect();
     assert_eq!(names, ["a-rt", "a-be", "b-rt", "b-be"]);
-    // Two calls come at once: one waits for the other and for a packet of 1500 B.
+    // If two calls come at once, one waits for the other and for a packet of 1500 B.
     for flow in outcome.flows.iter().filter(|flow| flow.class == Class::RealTime) {
         assert!(flow.delay_s.max < 3.0 * BULK_S && flow.received_packets == 250, "{}: {:?}", flow.name, flow.delay_s);
     }
@@ -142,7 +142,7 @@ fn a_series_has_the_shapers_rate_and_what_left_by_it() {
     let sent = best_effort.sent_bps.iter().sum::<f64>() * 0.5 / (1528.0 * 8.0);
     assert!((sent - best_effort.sent_packets.iter().sum::<u64>() as f64).abs() < 1e-6, "{sent}");
     assert_eq!(best_effort.rate_bps[0], None, "nothing is shaped in the first second");
-    // The second half of a controller's second: a burst and a packet more than its rate at most.
+    // In the second half of a controller's interval: at most a burst and a packet more than its rate.
     let held = best_effort.rate_bps.iter().zip(&best_effort.sent_bps).skip(2).step_by(2);
     for (rate, sent) in held.clone() {
         let most = rate.expect("shaped from then on") + 2.0 * (2_304.0 + 1_528.0) * 8.0;

@@ -1,9 +1,9 @@
-//! Forward error correction over links at the edge of a mode: LDPC of HE, and of HT and VHT where both stations have it.
+//! Forward error correction over links at the edge of a mode: LDPC of HE, and of HT and VHT if both stations have it.
 
 use crate::networks::run;
 
-/// Goodput in Mb/s of a saturated link without contention at this SNR over 20 MHz: at 5.18 GHz 100 m cost 86.7 dB, and the
-/// noise is -94.0 dBm. Aggregates of up to 65535 B, as ns-3's, whose best effort has no TXOP limit.
+/// Goodput, in Mb/s, of a saturated link without contention at this SNR over 20 MHz. At 5.18 GHz 100 m cost 86.7 dB, and the
+/// noise is -94.0 dBm. Aggregates have up to 65535 B, as in ns-3, whose best effort has no TXOP limit.
 fn goodput(standard: &str, mcs: u8, snr: f64, radio: &str, rest: &str) -> f64 {
     let text = format!(
         "duration = \"1200 ms\"\nwarmup = \"200 ms\"\n[radio]\nstandard = \"{standard}\"\nmcs = {mcs}\n\

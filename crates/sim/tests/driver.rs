@@ -1,4 +1,4 @@
-//! A node whose queues are a kernel's: frames come from outside, and each has a status.
+//! A node whose queues are those of a kernel: frames come from outside, and each gets a status.
 
 use crate::networks::network;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use sim::radio::{Format, Mimo, Mode, OfdmRate};
 use sim::{Arrival, Datagram, Series, Status, Way, World};
 use units::{Bytes, Duration, Instant};
 
-/// An access point, a station near it, and one that only MCS 0 reaches; `far`: the other's place.
+/// An access point, a station near it, and one that only MCS 0 reaches. `far`: the position of the latter.
 fn cell(far: &str) -> String {
     let node = |name: &str, x: &str, more: &str| {
         format!(
@@ -44,7 +44,7 @@ fn series<const N: usize>(steps: [(Mode, u8); N]) -> Series {
     Series(std::array::from_fn(|place| steps.get(place).copied()))
 }
 
-/// Runs until a time, or the end, and returns all that came out.
+/// Runs until a time or the end, and returns all arrivals and statuses.
 fn run(world: &mut World, until: Instant) -> (Vec<Arrival>, Vec<Status>) {
     let (mut arrivals, mut statuses) = (Vec::new(), Vec::new());
     while world.now() < until && !world.finished() {
@@ -70,7 +70,7 @@ fn frames_share_aggregates_and_each_has_a_status_when_it_is_done() {
     assert_eq!(contents, (0..50).collect::<Vec<u8>>());
     assert_eq!(statuses.iter().map(|status| status.number).collect::<Vec<_>>(), numbers);
     assert!(statuses.iter().all(|status| status.acknowledged && status.transmissions == 1 && status.way == down));
-    // They shared frames of at most 4 ms, and were done when their BlockAck had come.
+    // They shared frames of at most 4 ms, and were finished when their BlockAck had come.
     let mut ends: Vec<Instant> = statuses.iter().map(|status| status.at).collect();
     ends.dedup();
     assert!((3..8).contains(&ends.len()), "{}", ends.len());
@@ -90,7 +90,7 @@ fn a_frame_goes_through_the_modes_of_its_series() {
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     assert_eq!((arrivals.len(), statuses.len()), (1, 1));
     assert!(statuses[0].acknowledged && statuses[0].transmissions == 4, "{statuses:?}");
-    // Beyond the last step that goes on, until the retry limit.
+    // The last mode of the series is used until the retry limit.
     world = self::world(&cell("130 m"), 1);
     world.outside().submit(down, frame(1_500, 1), series([(mcs(7), 1), (mcs(6), 1)]));
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
@@ -108,7 +108,7 @@ fn a_legacy_mode_carries_no_aggregate() {
     let mut ends: Vec<Instant> = statuses.iter().map(|status| status.at).collect();
     ends.dedup();
     assert_eq!((arrivals.len(), ends.len()), (4, 4));
-    // 334 B at 6 Mb/s.
+    // This is 334 B at 6 Mb/s.
     assert!(ends[3].since(ends[2]) > Duration::from_micros(445));
 }
 
@@ -122,13 +122,13 @@ fn a_broadcast_comes_to_all_and_is_done_when_it_is_sent() {
     came.sort_unstable();
     assert_eq!(came, [(1, &[9][..]), (2, &[9][..])]);
     assert_eq!((statuses.len(), statuses[0].way), (1, to_all));
-    // At the basic rate, whatever the series says: 234 B at 6 Mb/s.
+    // The basic rate is used, whatever the series says: 234 B at 6 Mb/s.
     assert!(statuses[0].at.since(Instant::ZERO) > Duration::from_micros(312));
 }
 
 #[test]
 fn one_that_cannot_be_reached_has_a_status_all_the_same() {
-    // It leaves while its frames are sent.
+    // The station leaves while its frames are sent.
     let away = "access_point = \"ap\"\nwaypoints = [{ time = \"1 ms\", position = [\"9000 m\", \"0 m\"], speed = \"9000000 m/s\" }]";
     let text = cell("20 m");
     let (before, last) = text.rsplit_once("access_point = \"ap\"").expect("it has an access point");
@@ -193,7 +193,7 @@ fn keys_that_make_no_sense_beside_a_driver_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The same frames have the same fate at the same time however the run is cut, and every one has one status.
+    /// The same things become of the same frames at the same times, however the run is cut. Every frame gets one status.
     #[test]
     fn the_same_frames_have_the_same_fate(
         frames in prop::collection::vec((0_u32..3, 0_u32..4, 28_u64..2_304, 0_u8..8, 0_u64..400), 1..80),
@@ -212,7 +212,7 @@ proptest! {
                     arrivals.extend(came);
                     statuses.extend(done);
                 }
-                // Stations send to the access point, which sends to them.
+                // Stations send to the access point, and the access point to them.
                 let to = if to == 3 { ALL } else if from == 0 { 1 + to % 2 } else { 0 };
                 let steps = series([(mcs(coding), 2), (Mode::Ofdm(OfdmRate::M12), 2)]);
                 let way = way(&world, from, to);

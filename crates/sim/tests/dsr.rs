@@ -1,4 +1,4 @@
-//! DSR over real radios: what it finds, what it costs, and that its accounts balance (checked at the end of each run).
+//! DSR over real radios: what it finds, what it costs, and that its counts balance (each run checks this at its end).
 
 use crate::networks::run;
 use crate::routing::{lost, routed_chain};
@@ -13,17 +13,17 @@ fn a_light_load_over_five_hops_arrives_after_one_search() {
     let outcome = run(&chain(6, "40 kb/s", ""), 1);
     let flow = &outcome.flows[0];
     assert_eq!((flow.sent_packets, flow.received_packets, lost(&outcome)), (100, 100, 0));
-    // The request for neighbours is in vain, 30 ms later one goes to all: the first packet waits, no other does.
+    // The request for neighbours has no answer; 30 ms later one goes to all. The first packet waits, and no other does.
     assert!(flow.delay_s.max > 0.03 && flow.delay_s.max < 0.12, "{}", flow.delay_s.max);
     let routing = |node: usize| outcome.nodes[node].routing.expect("DSR counts");
     assert_eq!((routing(0).searches, routing(0).requests_sent, routing(5).replies_sent), (1, 2, 1));
-    // The request for neighbours; that for all, passed on four times; the reply over five hops.
+    // The request for neighbours; that for all, passed on four times; and the reply over five hops.
     assert_eq!(outcome.totals.routing_packets, Some(1 + 5 + 5));
-    // IP, the fixed part, a request without addresses but the initiator's.
+    // IP, the fixed part, and a request without addresses other than the initiator's.
     assert_eq!(routing(0).bytes, 2 * (20 + 4 + 8));
-    // IP, the fixed part, a source route with four nodes between, a reply with five addresses and a byte of padding.
+    // IP, the fixed part, a source route with four nodes between its ends, and a reply with five addresses and a byte of padding.
     assert_eq!(routing(5).bytes, 20 + 4 + (4 + 16) + (3 + 20 + 1));
-    // Four addresses on the way.
+    // With four addresses of nodes on the way.
     assert_eq!(routing(4).bytes, (20 + 4 + 8 + 16) + routing(5).bytes);
     assert_eq!(flow.hops.as_ref().map(|hops| (hops.min, hops.max)), Some((5, 5)));
 }
@@ -34,7 +34,7 @@ fn a_source_route_costs_its_bytes_at_every_hop() {
         let text = chain(4, "40 kb/s", "").replace("\"dsr\"", &format!("\"{protocol}\""));
         run(&text, 1).nodes[1].mac.airtime_s
     };
-    // Three hops: 4 + 4 + 8 bytes beside those of static routes.
+    // Over three hops there are 4 + 4 + 8 bytes more than with static routes.
     let with_padding = {
         let text = chain(4, "40 kb/s", "").replace("\"dsr\"", "\"static\"").replace("1000 B", "1016 B");
         run(&text.replace("40 kb/s", "40.64 kb/s"), 1).nodes[1].mac.airtime_s
@@ -46,7 +46,7 @@ fn a_source_route_costs_its_bytes_at_every_hop() {
 
 #[test]
 fn a_broken_link_is_told_of_and_its_packets_go_by_another_way() {
-    // `b` walks away at 10 s; `c` is there all the time, two hops on.
+    // `b` leaves at 10 s. `c` stays, two hops away.
     let text = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\nerrors.model = \"none\"\n\
         [routing]\nprotocol = \"dsr\"\n\
         [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\n\
@@ -82,7 +82,7 @@ fn wrong_settings_are_refused_by_their_names() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Moving nodes, each profile: the accounts balance, nothing panics.
+    /// Nodes move, under each profile: the counts balance, and nothing panics.
     #[test]
     fn packets_are_accounted_for_with_any_rules(
         seed in 0_u64..1000, purge in any::<bool>(), ns2 in any::<bool>(), nodes in 4_u32..14, tcp in any::<bool>(),

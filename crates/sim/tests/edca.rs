@@ -20,7 +20,7 @@ fn cell(mac: &str) -> String {
     text
 }
 
-/// Mean time in the MAC of each category, over the six senders, highest category first; endless where none got through.
+/// Mean time in the MAC of each category over the six senders, highest category first; infinite if nothing was delivered.
 fn access_delays(outcome: &Outcome) -> Vec<f64> {
     let mean = |queue: usize| {
         let times = outcome.nodes[1..].iter().map(|node| node.queues[queue].service_s.expect("EDCA tells them").mean);
@@ -62,7 +62,7 @@ fn what_edca_cannot_mean_is_refused() {
         ("[mac.edca.voice]\naifsn = 3", "", "mac.edca", "set `access = \"edca\"`"),
         ("access = \"edca\"\n[mac.edca.voice]\naifsn = 1", "", "mac.edca.voice.aifsn", "from 2 to 15"),
         ("access = \"edca\"\n[mac.edca.video]\ncw_max = 3", "", "mac.edca.video.cw_max", "below `cw_min` (15)"),
-        // 1066 B at 1 Mb/s and the ACK take 9034 us, the TXOP of best effort has 3264.
+        // 1066 B at 1 Mb/s and the ACK take 9034 us; the TXOP of best effort has 3264 us.
         ("access = \"edca\"", "", "mac.edca.best_effort.txop_limit", "\"0 s\" for one frame per TXOP"),
     ];
     for (mac, flow, path, says) in cases {
@@ -115,7 +115,7 @@ fn a_node_has_contention_parameters_of_its_own() {
     assert!(voice(&slow, 2) > voice(&before, 2));
 }
 
-/// An access point may begin one slot before its stations can; they, and nodes without categories, may not.
+/// An access point may begin one slot before its stations. They, and nodes without categories, may not.
 #[test]
 fn only_an_access_point_has_an_aifsn_of_one() {
     let text = |ap: u8, station: u8, access: &str| {

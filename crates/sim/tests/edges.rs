@@ -1,4 +1,4 @@
-//! Networks at the edges of what can be described, and descriptions beyond them.
+//! Networks at the limits of what can be described, and descriptions beyond these limits.
 
 use crate::networks::{network, run};
 use sim::World;
@@ -11,7 +11,7 @@ fn flow(name: &str, traffic: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = {{ {traffic} }}\n")
 }
 
-/// Where a description is refused, and why.
+/// Returns the key at which a description is refused, and why.
 fn refusal(text: &str) -> (Option<String>, String) {
     let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
     (error.path().map(str::to_owned), error.to_string())
@@ -36,7 +36,7 @@ fn saturated_flows_share_a_queue_that_has_no_room_for_all_of_them() {
 
 #[test]
 fn a_saturated_flow_outlives_the_packets_that_a_relay_throws_out() {
-    // n1 passes on what n0 sends, into a queue of two from whose head packets go, and has a saturated flow of its own.
+    // n1 forwards what n0 sends, through a queue of two that drops at the head, and has a saturated flow of its own.
     let text = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n\
         [nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
         [queue]\nlimit = 2\ndiscipline = \"drop-head\"\n\
@@ -46,13 +46,13 @@ fn a_saturated_flow_outlives_the_packets_that_a_relay_throws_out() {
         traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     let outcome = run(text, 1);
     let own = &outcome.flows[1];
-    // Without an end to it: 20 s at 1.5 ms a packet and half of the turns are some 3000 packets.
+    // It does not end: 20 s at 1.5 ms per packet and half of the turns give some 3000 packets.
     assert!(own.received_packets > 1_000, "{}", own.received_packets);
 }
 
 #[test]
 fn numbers_that_come_round_make_no_duplicates() {
-    // In every second 4095 packets to n1 and one to n2: all those to n2 have the same 12 bits.
+    // Every second 4095 packets go to n1 and one to n2, so all those to n2 have the same 12-bit number.
     let text = "duration = \"6 s\"\n[radio]\nstandard = \"802.11a\"\n\
         [nodes]\ncount = 3\nplacement = \"circle\"\nspacing = \"5 m\"\n\
         [[flow]]\nname = \"many\"\nfrom = \"n0\"\nto = \"n1\"\nstop = \"5 s\"\n\
@@ -87,7 +87,7 @@ fn a_broadcast_heard_by_many_hides_no_other_flows_losses() {
         [[flow]]\nname = \"too much\"\nfrom = \"n1\"\nto = \"n2\"\n\
         traffic = { kind = \"cbr\", rate = \"80 Mb/s\", packet = \"1000 B\" }\n";
     let outcome = run(text, 1);
-    // Each packet of the first is expected sixteen times.
+    // Each packet of the first flow should be received sixteen times.
     let missing = |flow: &Flow, times: f64| {
         (flow.sent_packets - flow.in_flight_packets) as f64 - flow.received_packets as f64 / times
     };
@@ -106,7 +106,7 @@ fn a_circle_of_one_and_no_traffic_run() {
 
 #[test]
 fn packets_on_their_way_at_the_end_are_not_lost() {
-    // 802.11b carries one packet of 1000 B in 9 ms with its preamble at 1 Mb/s; one is sent each 4 ms, and all others wait.
+    // 802.11b carries one packet of 1000 B in 9 ms with its preamble at 1 Mb/s. One is sent every 4 ms; all others wait.
     let radio = "[radio]\ndata_rate = \"1 Mb/s\"\n[queue]\nlimit = 100000\n";
     let of = |more: &str, to: &str, seed: u64| {
         let traffic = "traffic = { kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1000 B\" }\ndeadline = \"10 s\"\n";
@@ -123,7 +123,7 @@ fn packets_on_their_way_at_the_end_are_not_lost() {
         {
             assert!(loss.abs() < 1e-12 && (yielded - 1.0).abs() < 1e-12, "{to}: {loss} {yielded}");
         }
-        // As documents count.
+        // Documents count in this way.
         let documents = of("record.in_flight_lost = true\n", to, 1);
         let expected = 1.0 - flow.received_packets as f64 / flow.sent_packets as f64;
         assert!((documents.flows[0].loss_ratio - expected).abs() < 1e-12, "{to}: {:?}", documents.flows[0]);
@@ -135,7 +135,7 @@ fn packets_on_their_way_at_the_end_are_not_lost() {
 
 #[test]
 fn of_packets_on_their_way_only_those_that_count_as_sent_do() {
-    // The queue of ten thousand fills during the warm-up, and moves slowly: what is sent afterwards is all lost.
+    // The queue of ten thousand packets fills during the warm-up and moves slowly: what is sent afterwards is all lost.
     let text = "duration = \"40 s\"\nwarmup = \"30 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n[queue]\nlimit = 10000\n";
     let outcome =
         run(&format!("{text}{PAIR}{}", flow("f", "kind = \"cbr\", rate = \"8 Mb/s\", packet = \"1000 B\"")), 1);
@@ -148,7 +148,7 @@ fn of_packets_on_their_way_only_those_that_count_as_sent_do() {
 
 #[test]
 fn a_ping_is_lost_with_its_reply_but_not_while_that_is_on_its_way() {
-    // The other node sends more than the medium carries, so that replies find its queue full, or wait in it.
+    // The other node sends more than the medium carries, so replies wait in its queue or find it full.
     let text = |limit: u32| {
         format!(
             "duration = \"4 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n{PAIR}[[node]]\nname = \"n9\"\nposition = [\"0 m\", \"5 m\"]\n\
@@ -192,7 +192,7 @@ fn a_star_that_stands_for_no_node_is_refused() {
         assert!(said.starts_with("there is no node"), "{from} {to}: {said}");
     }
     assert_eq!(run(&text("ap", "sta*", 3), 1).flows.len(), 3);
-    // A sweep over the number of stations may begin at none.
+    // A sweep over the number of stations may begin at zero.
     for to in ["sta*", "sta1*", "*"] {
         assert_eq!(run(&text("ap", to, 0), 1).flows.len(), 0, "{to}");
     }
@@ -229,7 +229,7 @@ fn packets_that_need_fragments_are_refused() {
         let traffic = format!("kind = \"cbr\", rate = \"1 Mb/s\", packet = \"{bytes} B\"");
         format!("duration = \"1 s\"\n{PAIR}{}", flow("f", &traffic))
     };
-    // 2304 B of MSDU less 8 B of LLC and SNAP, 20 of IP, 8 of UDP.
+    // 2304 B of MSDU without 8 B of LLC and SNAP, 20 B of IP and 8 B of UDP.
     assert!(run(&text(2_268), 1).flows[0].received_packets > 0);
     let (path, message) = refusal(&text(2_269));
     assert_eq!(path.as_deref(), Some("flow.f.traffic.packet"));
@@ -245,7 +245,7 @@ fn hops_too_long_for_the_time_out_are_refused() {
             flow("f", "kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\"")
         )
     };
-    // A slot of 20 us is 2998 m there and back, one of 9 us 1349 m.
+    // A slot of 20 us lasts for 2998 m there and back, one of 9 us for 1349 m.
     for (standard, metres) in [("802.11b", 2_997), ("802.11a", 1_349), ("802.11g", 1_349)] {
         let outcome = run(&text(standard, metres), 1);
         assert_eq!(outcome.nodes[0].mac.collisions, 0, "{standard}: every ACK comes in time");
@@ -254,7 +254,7 @@ fn hops_too_long_for_the_time_out_are_refused() {
         assert_eq!(path.as_deref(), Some("flow.f.to"));
         assert!(message.contains("too far apart"), "{message}");
     }
-    // So far that packets would be given up before they arrive.
+    // The nodes are so far apart that packets would be given up before they arrive.
     refusal(&text("802.11a", 20_000));
 }
 
@@ -332,7 +332,7 @@ fn random_places_need_an_area_and_nothing_else() {
     assert!(World::new(&network(&nodes(&format!("placement = \"random\"\n{area}"))), 1).is_ok());
 }
 
-/// Moving nodes by ns-2's rules, by which an RTS that finds the medium taken SIFS later is not answered.
+/// Nodes move under ns-2's rules: an RTS is not answered if the medium is busy SIFS later.
 const UNANSWERED: &str = r#"
 duration = "41 s"
 [radio]
@@ -402,10 +402,10 @@ transport = "tcp"
 traffic = { kind = "greedy" }
 "#;
 
-/// After 40.7 s a station owes a CTS that its NAV forbids, while its own back-off goes on.
+/// After 40.7 s a station owes a CTS that its NAV forbids, while its own back-off continues.
 #[test]
 fn a_station_that_may_not_answer_sends_at_its_own_moment() {
-    // Where it does not, its deadline passes unseen and time runs back, which the event queue refuses.
+    // If it does not answer, its deadline would pass unseen and time would run backwards, which the event queue refuses.
     let outcome = run(UNANSWERED, 1);
     assert!(outcome.totals.goodput_bps > 10e3, "{}", outcome.totals.goodput_bps);
 }

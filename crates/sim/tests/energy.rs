@@ -1,4 +1,4 @@
-//! Joules by state, by hand.
+//! Energy in each state, computed by hand.
 
 use crate::networks::{chain, network, one_packet, run};
 use sim::World;
@@ -6,13 +6,13 @@ use sim::results::{Energy, Outcome};
 use std::fmt::Write as _;
 use theory::energy::Node;
 
-/// 1000 B of payload: 1064 B of MAC frame at 11 Mb/s, in whole microseconds, behind 192 us of preamble.
+/// 1000 B of payload: a MAC frame of 1064 B at 11 Mb/s, in whole microseconds, after 192 us of preamble.
 const DATA_S: f64 = 966e-6;
-/// At 2 Mb/s.
+/// The same at 2 Mb/s.
 const SLOW_DATA_S: f64 = 4_448e-6;
-/// At 1 Mb/s.
+/// An ACK at 1 Mb/s.
 const ACK_S: f64 = 304e-6;
-/// SIFS, and 30 m there and back in whole nanoseconds.
+/// SIFS, and 30 m there and back, in whole nanoseconds.
 const GAP_S: f64 = 10.2e-6;
 
 /// Lengths at the middles of sixteen equally likely parts of an exponential distribution.
@@ -23,7 +23,7 @@ fn energy(outcome: &Outcome, node: usize) -> Energy {
     outcome.nodes[node].energy.expect("joules are counted")
 }
 
-/// To a nanosecond, or a nanojoule.
+/// Compares to a nanosecond or a nanojoule.
 fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 2e-9, "{found}, {expected} by hand");
 }
@@ -36,7 +36,7 @@ fn one_frame_by_hand() {
         near(energy.transmit_s, sent);
         near(energy.receive_s, heard);
         near(energy.listen_s, 2.0 - sent - heard);
-        // 240, 100 and 95 mA at 3.3 V.
+        // The currents are 240, 100 and 95 mA at 3.3 V.
         let expected = [0.792 * sent, 0.33 * heard, 0.3135 * (2.0 - sent - heard)];
         near(energy.transmit_j, expected[0]);
         near(energy.receive_j, expected[1]);
@@ -52,7 +52,7 @@ fn one_frame_by_hand() {
 fn a_node_dozes_while_the_medium_is_idle_and_it_has_nothing_to_send() {
     let table = "[consumption]\ndoze = \"2 mW\"\nlisten = \"300 mW\"\n";
     let found = run(&(chain(2, "2 s", "") + table + &one_packet(2)), 1);
-    // Of the sender's idle time, that between its frame and the ACK; a node that has nothing to send but its ACK has none.
+    // The sender's idle time with packets is that between its frame and the ACK. A node that sends only its ACK has none.
     for (node, awake) in [(0, GAP_S), (1, 0.0)] {
         let energy = energy(&found, node);
         near(energy.listen_s, awake);
@@ -62,7 +62,7 @@ fn a_node_dozes_while_the_medium_is_idle_and_it_has_nothing_to_send() {
     }
 }
 
-/// Asleep from 100 ms and a null frame on to the end, a station hears nothing of what others send.
+/// A station that sleeps from 100 ms and a null frame on to the end hears nothing of what others send.
 #[test]
 fn a_station_with_power_save_dozes_while_it_sleeps_whatever_the_medium_does() {
     let text = "duration = \"2 s\"\n[mac]\ncw_min = 0\n[consumption]\ndoze = \"2 mW\"\nlisten = \"300 mW\"\n\
@@ -73,7 +73,7 @@ fn a_station_with_power_save_dozes_while_it_sleeps_whatever_the_medium_does() {
         traffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }\n";
     let found = run(text, 1);
     let phone = energy(&found, 0);
-    // A null frame of 28 B: 192 + 21 us; SIFS and 60 m in whole nanoseconds; an ACK.
+    // A null frame of 28 B takes 192 + 21 us; then SIFS and 60 m in whole nanoseconds; then an ACK.
     let null_s = 213e-6;
     let asleep = 2.0 - 0.1 - null_s - GAP_S - ACK_S;
     near(phone.transmit_s, null_s);
@@ -107,15 +107,15 @@ fn the_low_level_serves_up_to_the_threshold_and_is_drawn_apart() {
         assert_eq!((used.packets, unused.packets), (1, 0));
         let service = data + GAP_S + ACK_S;
         near(used.service_mean_s, service);
-        // Above listening.
+        // This is the power above that of listening.
         let above = (watts - 0.3135) * data + (0.33 - 0.3135) * ACK_S;
         assert!((used.power_w - above / service).abs() < 1e-6, "{used:?}");
     }
 }
 
-/// Two paths to `d`, from `a` and from `b`, join at `c`; no radio hears those of another hop. Each of the three nodes serves by a
-/// threshold of its own, and the delays of the paths are the sums of `L / lambda` of `theory::energy`, with the services measured, to
-/// a tenth: a packet keeps its length from node to node, where the closed form draws each service anew.
+/// Two paths to `d`, from `a` and from `b`, join at `c`. No radio hears those of another hop. Each of the three nodes has a
+/// threshold of its own. The paths' delays are the sums of `L / lambda` of `theory::energy` with the measured services, to a
+/// tenth: a packet keeps its length from node to node, but the closed form draws each service anew.
 #[test]
 fn two_paths_last_as_long_as_their_three_nodes_hold_packets() {
     let mut text = String::from(
@@ -161,8 +161,8 @@ fn two_paths_last_as_long_as_their_three_nodes_hold_packets() {
     }
 }
 
-/// Two packets a moment apart, threshold 1: the first goes at the low level, the second found itself alone when its service
-/// began; of three, the second had one behind it and goes at the high level.
+/// Two packets come shortly one after the other; the threshold is 1. The first goes at the low level, and the second was alone
+/// when its service began. Of three packets, the second has one behind it and goes at the high level.
 #[test]
 fn a_packet_goes_at_the_level_that_the_queue_has_when_its_service_begins() {
     let flow = |place: u32| {
@@ -205,7 +205,7 @@ fn times_by_state_add_up_to_the_run_wherever_it_is_cut() {
             let energy = energy(&found, node);
             near(energy.transmit_s + energy.receive_s + energy.listen_s + energy.doze_s, covered);
             near(energy.total_j, energy.transmit_j + energy.receive_j + energy.listen_j + energy.doze_j);
-            // Of the node's busy time, by the other account.
+            // According to the other count, this is the node's busy time.
             let busy = found.nodes[node].mac.busy_ratio * covered;
             near(energy.transmit_s + energy.receive_s, busy);
         }

@@ -1,4 +1,4 @@
-//! HE ER SU PPDUs: how far they reach, and who sends which.
+//! HE ER SU PPDUs: how far they reach, and which nodes send them.
 
 use crate::networks::{network, run};
 use sim::World;
@@ -7,8 +7,8 @@ use sim::radio::{Mimo, Mode};
 use sim::trace::{Frame, Kind, TraceEventKind};
 use units::Duration;
 
-/// An access point and a station at this distance, to which it has packets. In free space -82 dBm arrive over 327 m, and over
-/// 462 m half of that.
+/// An access point and a station at this distance, for which it has packets. In free space -82 dBm arrive over 327 m, and half of
+/// that power over 462 m.
 fn link(metres: u32, radio: &str, more: &str) -> String {
     format!(
         "duration = \"1 s\"\nwarmup = \"100 ms\"\n\
@@ -19,7 +19,7 @@ fn link(metres: u32, radio: &str, more: &str) -> String {
     )
 }
 
-/// All frames of a network.
+/// Returns all frames of a network.
 fn sent(text: &str) -> Vec<Frame> {
     let mut world = World::new(&network(text), 1).expect("a network that can be built");
     world.watch(&[0, 1, 2]);
@@ -30,7 +30,7 @@ fn sent(text: &str) -> Vec<Frame> {
     events.into_iter().filter_map(|event| sends(event.what)).collect()
 }
 
-/// Why a network is refused: the key, and what is wrong.
+/// Returns why a network is refused: the key, and what is wrong.
 fn refused(text: &str) -> String {
     let error = World::new(&network(text), 1).err().expect("a contradiction");
     format!("{}: {error}", error.path().unwrap_or_default())
@@ -45,13 +45,13 @@ fn a_station_is_in_range_of_half_the_power() {
     assert!(refused(&link(400, "mcs = 0", "")).contains("out of range"));
     let extended = "extended_range = \"242 tones\"";
     assert!(refused(&link(470, extended, "")).contains("out of range"));
-    // As much as where usual frames are in range: 10 dB above the noise nothing is lost.
+    // The throughput is that within the usual range: 10 dB above the noise nothing is lost.
     let [near, far] = [300, 455].map(|metres| run(&link(metres, extended, ""), 1).totals.goodput_bps);
     assert!(near > 6.5e6 && (far / near - 1.0).abs() < 0.01, "{near} {far}");
 }
 
-/// At -91.5 dBm, 2.5 dB above the noise of 20 MHz, next to nothing arrives over 242 tones (2e-10 of 2000 B by the report of
-/// NIST's model), and over 106 tones, with 3.6 dB less noise, nearly all.
+/// At -91.5 dBm, 2.5 dB above the noise of 20 MHz, almost nothing arrives over 242 tones (2e-10 of 2000 B according to the report
+/// on NIST's model). Over 106 tones, with 3.6 dB less noise, nearly all arrives.
 #[test]
 fn fewer_tones_have_less_noise() {
     let of = |tones: &str| {
@@ -59,12 +59,12 @@ fn fewer_tones_have_less_noise() {
         run(&link(977, &radio, "[mac.aggregation]\nampdu_frames = 1"), 1).totals.goodput_bps
     };
     let [all, upper] = [242, 106].map(|tones| of(&tones.to_string()));
-    // AIFS and a mean back-off of 7.5 slots, 1070 B in 169 symbols of 51 bits and an ACK in 3, and over 1 km 3.3 us each way.
+    // AIFS and a mean back-off of 7.5 slots, 1070 B in 169 symbols of 51 bits, an ACK in 3, and 3.3 us each way over 1 km.
     let expected = 8e6 / (43.0 + 67.5 + (51.2 + 169.0 * 13.6) + 16.0 + (51.2 + 3.0 * 13.6) + 6.5);
     assert!(all < 0.05e6 && (upper / (expected * 1e3) - 1.0).abs() < 0.02, "{all} {upper} {expected}");
 }
 
-/// Data, `BlockAck`s and the requests for them that are lost.
+/// Data, `BlockAck`s, and requests for those that are lost.
 #[test]
 fn all_frames_of_the_exchange_have_the_format() {
     let errors = "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.2\ncontrol_frames = true\n\
@@ -84,8 +84,8 @@ fn all_frames_of_the_exchange_have_the_format() {
     assert_eq!(modes(|kind| matches!(kind, Kind::BlockAckReq { .. })), [Some(0)]);
 }
 
-/// The access point has 80 MHz and two streams for the station nearby, and with OFDMA, too, frames of their own for those far
-/// away.
+/// The access point has 80 MHz and two streams for the nearby station. With OFDMA, too, it sends frames of their own to distant
+/// stations.
 #[test]
 fn a_node_alone_has_extended_range() {
     for mac in ["", "[mac]\nofdma = \"both\""] {

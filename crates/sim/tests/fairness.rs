@@ -1,16 +1,16 @@
-//! Stations alike in all get the same goodput from an access point with a queue for each, whatever the load, the packets
-//! and the TXOP.
+//! Stations that are alike get the same goodput from an access point with a queue for each, whatever the load, the packets and
+//! the TXOP are.
 
 use crate::networks::run;
 use proptest::prelude::*;
 
-/// Jain's index of shares.
+/// Returns Jain's index of shares.
 fn jain(shares: &[f64]) -> f64 {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// An access point with such queues that sends to so many stations at MCS 15, to each the same; their goodputs.
+/// Returns the goodputs of `stations` alike stations at MCS 15, behind an access point with such queues.
 fn goodputs(queues: &str, stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
     let mut text = format!(
         "duration = \"{seconds} s\"\nwarmup = \"500 ms\"\n[radio]\nstandard = \"802.11n\"\nmcs = 15\n{mac}\n\
@@ -32,7 +32,7 @@ fn two_stations_share_the_txops_equally() {
         let mac = "[mac]\naccess = \"edca\"\naggregation = { ampdu = \"65535 B\" }";
         let found =
             goodputs("per-station", 2, mac, &format!("kind = \"cbr\", rate = \"{load} Mb/s\", packet = \"1000 B\""), 3);
-        // 111 Mb/s for both.
+        // 111 Mb/s is the sum for both.
         let each = 1e6 * f64::from(load.min(55));
         assert!(found.iter().all(|&goodput| goodput > 0.97 * each), "{load} Mb/s each: {found:?}");
     }

@@ -1,8 +1,8 @@
 //! The results of a few networks, to the last bit. A change of the model shows here first.
 //!
-//! `fingerprints.csv` has, for a network of `networks` and a seed, the number of events and the FNV-1a hash of the outcome as
-//! JSON. A commit that changes a line says why; `make fingerprints` records them anew. All arithmetic is in integers, or in
-//! IEEE doubles with `libm`'s functions, so that the lines hold on every machine.
+//! For a network of `networks` and a seed, each line of `fingerprints.csv` has the number of events and the FNV-1a hash of the
+//! outcome as JSON. A commit that changes a line says why; `make fingerprints` records all lines anew. All arithmetic is in
+//! integers, or in IEEE doubles with functions of `libm`, so that the lines hold on every machine.
 
 use crate::networks::{NETWORKS, network};
 use sim::World;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 const RECORDED: &str = include_str!("fingerprints.csv");
 
-/// The files that the networks name.
+/// Files that the networks name.
 const FILES: [(&str, &[u8]); 2] = [
     ("walk.ns_movements", include_bytes!("networks/walk.ns_movements")),
     ("replay.pcap", include_bytes!("../../../scenarios/reference/replay.pcap")),

@@ -1,22 +1,22 @@
-//! The folders of the simulator are floors: each uses only those below it, so that there is no circle among them.
+//! The folders of the simulator are layers (floors). Each uses only those below it, so that there is no cycle.
 #![expect(clippy::disallowed_methods, reason = "it reads the sources")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the ground up.
+/// The layers, the lowest first.
 const FLOORS: [&str; 13] = [
     "engine", "config", "results", "transport", "traffic", "motion", "radio", "mac", "net", "trace", "record",
     "egress", "world",
 ];
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder of sources").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The floor of that name.
+/// Returns the layer of that name.
 fn floor(name: &str) -> usize {
     FLOORS.iter().position(|&floor| floor == name).unwrap_or_else(|| panic!("`{name}` has no place in the house"))
 }

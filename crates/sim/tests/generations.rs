@@ -1,4 +1,4 @@
-//! Stations of several generations in one network: what they send to each other.
+//! Stations of several generations in one network, and what they send to each other.
 
 use crate::networks::{network, run};
 use sim::World;
@@ -8,7 +8,7 @@ use sim::trace::{Kind, TraceEventKind};
 use std::collections::BTreeMap;
 use units::Duration;
 
-/// An 802.11ax access point over 80 MHz with stations of three generations, and a flow each way with each.
+/// An 802.11ax access point over 80 MHz, stations of three generations, and a flow in each direction with each.
 fn home(mac: &str) -> String {
     let stations = [("new", ""), ("mid", "standard = \"802.11ac\""), ("old", "standard = \"802.11n\"\nstreams = 2")];
     let station = |(name, own): (&str, &str)| {
@@ -28,8 +28,8 @@ fn home(mac: &str) -> String {
     ) + &stations.map(station).concat()
 }
 
-/// Formats, widths and streams of data between the access point and each station, the longest aggregate, and whether its
-/// block acknowledgements have 256 bits.
+/// For each station: formats, widths and streams of the data between it and the access point, the longest aggregate, and whether
+/// its block acknowledgements have 256 bits.
 type Used = BTreeMap<u32, (Vec<(Format, ChannelWidth, u8)>, usize, Vec<bool>)>;
 
 fn used(text: &str) -> Used {
@@ -64,14 +64,14 @@ fn used(text: &str) -> Used {
 fn two_stations_use_what_both_have() {
     let used = used(&home(""));
     let of = |node| used[&node].clone();
-    // MCS 7, two streams, 80 MHz: 4 ms hold more than 256 packets.
+    // MCS 7, two streams and 80 MHz: 4 ms have room for more than 256 packets.
     assert_eq!(of(1), (vec![(Format::He, ChannelWidth::Mhz80, 2)], 256, vec![true]));
     assert_eq!(of(2), (vec![(Format::Vht, ChannelWidth::Mhz80, 1)], 64, vec![false]));
     // HT: 65535 B are 61 packets of 1072 B.
     assert_eq!(of(3), (vec![(Format::Ht, ChannelWidth::Mhz40, 2)], 61, vec![false]));
 }
 
-/// The MCS is the sender's own, among stations of one generation and of several.
+/// The MCS is that of the sender, among stations of one generation and of several.
 #[test]
 fn a_sender_keeps_its_own_mcs() {
     let own = |name: &str, mcs: u8| format!("name = \"{name}\"\nmcs = {mcs}\n");
@@ -88,7 +88,7 @@ fn a_sender_keeps_its_own_mcs() {
         }
     }
     world.finish();
-    // HT's index counts the streams: 7 and 15 are 64-QAM 5/6.
+    // HT's index counts the streams: 7 and 15 are both 64-QAM 5/6.
     let expected = [((0, 1), 11), ((0, 2), 9), ((0, 3), 15), ((1, 0), 3), ((2, 0), 2), ((3, 0), 15)];
     assert_eq!(used, expected.into_iter().collect());
 }
@@ -108,7 +108,7 @@ fn rate_control_keeps_to_what_both_have() {
     }
 }
 
-/// In turns of an aggregate each station gets what its own generation carries in one.
+/// In turns of one aggregate, each station gets what its own generation carries in an aggregate.
 #[test]
 fn a_turn_carries_an_aggregate_of_the_stations_generation() {
     let outcome = run(&home(""), 2);

@@ -1,4 +1,4 @@
-//! Hardware queues: what they hold, whose time it is, and that nothing is lost or served twice in them.
+//! Hardware queues: what they hold, in which statistic their time counts, and that nothing is lost or served twice in them.
 
 use crate::networks::{drawn_traffic, network, run};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use sim::results::{Outcome, QueueResult};
 use std::fmt::Write as _;
 use units::Duration;
 
-/// A sender with packets for one receiver at all times, and such a hardware queue.
+/// A sender that always has packets for one receiver, with this hardware queue.
 fn sender(radio: &str, mac: &str, hardware: &str) -> String {
     let hardware = if hardware.is_empty() { String::new() } else { format!("hardware_queue = \"{hardware}\"\n") };
     format!(
@@ -21,7 +21,7 @@ fn queue(outcome: &Outcome) -> &QueueResult {
     outcome.nodes[0].queues.iter().find(|queue| queue.sent_packets > 0).expect("the queue of the flow")
 }
 
-/// Mean time of a packet with the MAC and in the hardware queue.
+/// Returns the mean time of a packet with the MAC and in the hardware queue.
 fn service(outcome: &Outcome) -> f64 {
     outcome.nodes[0].mac.service_s.mean
 }
@@ -33,13 +33,13 @@ fn a_full_hardware_queue_of_n_packets_takes_n_services() {
     for packets in [2, 8, 40] {
         let found = run(&sender(radio, "", &format!("{packets} packets")), 1);
         let grown = service(&found) / service(&bare);
-        // The frame that is being sent counts; the post-backoff of the frame before it does not count without a queue.
+        // The frame that is being sent counts. Without a queue, the post-backoff of the frame before does not.
         let exchange = 1464.0 * 8.0 / found.totals.goodput_bps;
         let expected = f64::from(packets) * exchange / service(&bare);
         println!("{packets} packets: {grown} services, {expected} expected");
         assert!((grown / expected - 1.0).abs() < 0.03, "{packets}: {grown} and {expected}");
         assert!((found.totals.goodput_bps / bare.totals.goodput_bps - 1.0).abs() < 0.005);
-        // The queue above is as full as before.
+        // The queue above it is as full as before.
         let backlog = |outcome| queue(outcome).backlog_packets.mean;
         assert!((backlog(&found) - backlog(&bare)).abs() < 0.1, "{} and {}", backlog(&found), backlog(&bare));
     }
@@ -50,18 +50,18 @@ fn two_aggregates_are_as_many_packets_as_two_full_frames() {
     let radio = "standard = \"802.11n\"\nmcs = 7";
     let mac = "[mac.aggregation]\nampdu = \"65535 B\"\nampdu_frames = 16\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"";
     let mean = |hardware: &str| service(&run(&sender(radio, mac, hardware), 1));
-    // 16 frames each: 32 packets.
+    // Frames of 16 packets: 32 packets.
     let [aggregates, packets] = ["2 aggregates", "32 packets"].map(mean);
     assert!((aggregates / packets - 1.0).abs() < 1e-9, "{aggregates} and {packets}");
-    // A frame of 1530 B takes 188.5 us at 65 Mb/s: 21 of them reach 4 ms with the last that begins below.
+    // A frame of 1530 B takes 188.5 us at 65 Mb/s. 21 of them reach 4 ms, as the last one begins below it.
     let [airtime, packets] = ["4 ms", "22 packets"].map(mean);
     assert!((airtime / packets - 1.0).abs() < 0.05, "{airtime} and {packets}");
-    // At 1201 Mb/s it takes 10.2 us of an aggregate, and would alone fill a symbol of 13.6: 99 of them reach 1 ms.
+    // At 1201 Mb/s a frame takes 10.2 us of an aggregate; alone it would fill a symbol of 13.6 us. 99 of them reach 1 ms.
     let radio = "standard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\nmcs = 11";
     let mac = "[mac.edca.best_effort]\ntxop_limit = \"0 s\"";
     let [airtime, packets] = ["1 ms", "99 packets"].map(|hardware| service(&run(&sender(radio, mac, hardware), 1)));
     assert!((airtime / packets - 1.0).abs() < 0.05, "{airtime} and {packets}");
-    // Without aggregates a frame is one.
+    // Without aggregates, a frame is one packet.
     let dcf = |hardware: &str| service(&run(&sender("standard = \"802.11g\"", "", hardware), 1));
     assert!((dcf("3 aggregates") / dcf("3 packets") - 1.0).abs() < 1e-9);
 }
@@ -74,11 +74,11 @@ fn aggregates_are_whole_where_the_hardware_holds_one_and_shorter_where_it_holds_
     let [bare, one, two, half] = ["", "1 aggregate", "2 aggregates", "8 packets"].map(goodput);
     println!("{bare}, {one}, {two}, {half}");
     assert!((two / bare - 1.0).abs() < 0.005 && (one / bare - 1.0).abs() < 0.005, "{bare}, {one} and {two}");
-    // Frames of 8 instead of 16.
+    // The frames have 8 packets instead of 16.
     assert!(half < 0.95 * bare, "{half} and {bare}");
 }
 
-/// A second of other traffic through a queue of five packets.
+/// Sends other traffic through a queue of five packets for a second.
 fn briefly(hardware: &str, traffic: &str) -> String {
     sender("standard = \"802.11g\"", "", hardware)
         .replace("limit = 50", "limit = 5")
@@ -89,7 +89,7 @@ fn briefly(hardware: &str, traffic: &str) -> String {
 
 #[test]
 fn packets_in_the_hardware_are_out_of_reach_of_the_discipline() {
-    // 60 packets at once into a queue of 5: with a hardware queue of 20, 25 or 26 survive instead of 5 or 6.
+    // 60 packets come at once into a queue of 5. With a hardware queue of 20, 25 or 26 survive instead of 5 or 6.
     let text = |hardware: &str| {
         let burst = "traffic = { kind = \"cbr\", rate = \"1 Gb/s\", packet = \"1000 B\" }\nstop = \"480 us\"";
         briefly(hardware, burst)
@@ -102,7 +102,7 @@ fn packets_in_the_hardware_are_out_of_reach_of_the_discipline() {
 
 #[test]
 fn packets_that_arrive_together_pass_one_by_one() {
-    // Twelve flows with a packet each at the same instant, and a queue of five.
+    // Twelve flows send a packet each at the same instant into a queue of five.
     let text = |hardware: &str| {
         let each = "count = 12\nstop = \"1 ms\"\ntraffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }";
         briefly(hardware, each)
@@ -156,8 +156,8 @@ fn a_queue_for_each_station_shields_from_one_that_does_not_answer() {
     };
     let (shared, own) = (near("category"), near("station"));
     println!("shared {shared:?}, own {own:?}");
-    // In one FIFO each packet waits behind those of the dead station, each sent seven times; in a queue of its own behind an
-    // attempt at one of them at a time.
+    // In one FIFO each packet waits behind those for the dead station, each sent seven times. In a queue of its own it waits
+    // behind one attempt at one of them.
     assert!(shared.1 > 5.0 * own.1, "{shared:?} and {own:?}");
     assert!(shared.0 > 0.0 && own.0 > 1.9e6, "{own:?}");
 }
@@ -178,7 +178,7 @@ fn depths_are_read_and_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Packets, airtime and loads are accounted for inside the simulator at the end of every debug run.
+    /// In every debug run, the simulator checks at the end that packets, airtime and loads balance.
     #[test]
     fn accounts_balance_and_time_can_be_cut_anywhere(
         (depth, station, queues) in (0_usize..4, any::<bool>(), 0_usize..4),

@@ -1,7 +1,7 @@
-//! Two senders that do not hear each other (`n0`, `n2`) and their receiver between them (`n1`): traces checked by hand.
+//! Two senders that do not hear each other (`n0`, `n2`) and their receiver between them (`n1`). The traces are checked by hand.
 //!
-//! Back-off is zero, so that every moment follows from the standard's times: data 966 us, ACK and CTS 304 us, RTS 352 us,
-//! SIFS 10 us, DIFS 50 us, time-out 222 us after a frame's end, 0.1 us of propagation.
+//! Back-off is zero, so all times follow from the standard: data 966 us, ACK and CTS 304 us, RTS 352 us, SIFS 10 us, DIFS 50 us,
+//! time-out 222 us after a frame's end, and 0.1 us of propagation.
 
 use crate::networks::network;
 use sim::World;
@@ -12,8 +12,8 @@ fn sent(later: u32, mac: &str) -> Vec<(f64, String, &'static str)> {
     sent_in(3, [("n0", "n1", 0), ("n2", "n1", later)], "carrier_sense_range = \"40 m\"", mac)
 }
 
-/// A chain of so many nodes, 30 m apart, in which two packets go from one node to its neighbour: so many microseconds after
-/// a second each. The frames sent, as (microseconds after that second, node, frame).
+/// In a chain of `count` nodes, 30 m apart, two packets go from a node to its neighbour; each comes so many microseconds after 1
+/// s. Returns the frames sent, as (microseconds after that second, node, frame).
 fn sent_in(count: u32, packets: [(&str, &str, u32); 2], radio: &str, mac: &str) -> Vec<(f64, String, &'static str)> {
     let flow = |(from, to, later): (&str, &str, u32)| {
         format!(
@@ -62,7 +62,7 @@ fn assert_sent(found: &[(f64, String, &'static str)], expected: &[(f64, &str, &s
 
 #[test]
 fn frames_of_hidden_senders_destroy_each_other_until_both_give_up() {
-    // Each sends again 966 + 222 = 1188 us after it began, so that the overlap repeats in all 7 attempts.
+    // Each sends again 966 + 222 = 1188 us after it began, so that the frames overlap in all 7 attempts.
     let mut expected: Vec<(f64, &str, &str)> = Vec::new();
     for attempt in 0..7 {
         let start = f64::from(attempt) * 1188.0;
