@@ -73,8 +73,8 @@ fn frames_of_hidden_senders_destroy_each_other_until_both_give_up() {
 
 #[test]
 fn the_receivers_ack_holds_the_hidden_sender_back() {
-    // n1 has the frame at 966.1 and acknowledges it from 976.1 to 1280.1. n2's packet comes at 980, while n2 hears the
-    // ACK (until 1280.2); n2 sends DIFS later, n1 acknowledges 966.1 + 10 us after that.
+    // n1 has the frame at 966.1 and acknowledges it from 976.1 to 1280.1. n2's packet comes at 980, while n2 hears the ACK (until
+    // 1280.2). n2 sends DIFS later, and n1 acknowledges 966.1 + 10 us after that.
     let expected = [(0.0, "n0", "DATA"), (976.1, "n1", "ACK"), (1330.2, "n2", "DATA"), (1330.2 + 976.1, "n1", "ACK")];
     assert_sent(&sent(980, ""), &expected);
 }
@@ -103,8 +103,8 @@ fn a_hidden_rts_within_sifs_takes_the_cts_away_where_the_medium_has_to_be_idle_f
     let rts = "rts_threshold = \"500 B\"\n";
     let standard = sent(357, rts);
     assert_sent(&standard[..3], &[(0.0, "n0", "RTS"), (357.0, "n2", "RTS"), (362.1, "n1", "CTS")]);
-    // Without a CTS each gives up 222 us after the end of its RTS and sends it again at once, 574 us after the last: 7 times
-    // both. Each of n0's begins while n1 receives one of n2's, and spoils it, until n0 has given up at 3796.
+    // Without a CTS each gives up 222 us after the end of its RTS and sends it again at once, 574 us after the last one: both 7
+    // times. Each RTS of n0 begins while n1 receives one of n2's and spoils it, until n0 has given up at 3796.
     let mut expected = Vec::new();
     for attempt in 0..7 {
         let start = f64::from(attempt) * 574.0;
@@ -116,7 +116,7 @@ fn a_hidden_rts_within_sifs_takes_the_cts_away_where_the_medium_has_to_be_idle_f
 
 #[test]
 fn a_signal_too_weak_to_be_decoded_holds_the_receiver_where_any_signal_can() {
-    // n1 sends to n0, and 500 us later n4 to n3, which senses n1 at 60 m without being able to decode it, 6 dB below n4.
+    // n1 sends to n0, and 500 us later n4 to n3. n3 senses n1 at 60 m, 6 dB below n4, but cannot decode it.
     let run = |capture: &str| {
         let radio = format!("capture_threshold = \"5 dB\"\ncapture = \"{capture}\"");
         sent_in(5, [("n1", "n0", 0), ("n4", "n3", 500)], &radio, "")
@@ -124,7 +124,7 @@ fn a_signal_too_weak_to_be_decoded_holds_the_receiver_where_any_signal_can() {
     let received = [(0.0, "n1", "DATA"), (500.0, "n4", "DATA"), (976.1, "n0", "ACK"), (1476.1, "n3", "ACK")];
     assert_sent(&run("first-frame"), &received);
     assert_sent(&run("strongest-preamble"), &received);
-    // Both are lost at n3; n4 tries again after 966 + 222 us.
+    // Both are lost at n3. n4 tries again after 966 + 222 us.
     let mut expected = received[..3].to_vec();
     expected.extend([(1688.0, "n4", "DATA"), (2664.1, "n3", "ACK")]);
     assert_sent(&run("any-signal"), &expected);

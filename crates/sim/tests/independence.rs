@@ -1,11 +1,11 @@
-//! Changes on which a network's results must not depend, and stations that hold each other back needlessly.
+//! Changes on which a network's results must not depend, and stations that hold each other back without need.
 
 use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Flow, Node, Outcome};
 
-/// A cell at irregular distances: no two signals reach a node in the same instant.
+/// A cell with irregular distances: no two signals reach a node at the same instant.
 fn cell(order: &[usize]) -> String {
     let mut text = "duration = \"5 s\"\n[radio]\nrange = \"100 m\"\n".to_owned();
     let places = [(0.0, 0.0), (13.7, 2.9), (7.1, -31.3), (-22.9, 17.3), (41.1, 29.7)];
@@ -43,8 +43,8 @@ fn by_name(outcome: Outcome) -> (Vec<Flow>, Vec<Node>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Streams belong to names, and no two events at one node fall into the same nanosecond, so that the order of the
-    /// file decides nothing.
+    /// Random streams belong to names, and no two events at a node fall into the same nanosecond. So the order of the file
+    /// decides nothing.
     #[test]
     fn the_order_of_the_file_moves_no_result(
         nodes in Just(vec![0, 1, 2, 3, 4]).prop_shuffle(),
@@ -77,7 +77,7 @@ fn nodes_out_of_earshot_move_no_result() {
     }
 }
 
-/// `b` sends to `a` and `c` to `d`, on a line `a b c d`, where `b` and `c` are `gap` apart. The two goodputs in b/s.
+/// `b` sends to `a` and `c` to `d` on a line `a b c d`, where `b` and `c` are `gap` apart. Returns the two goodputs in b/s.
 fn exposed(gap: u32, seed: u64) -> [f64; 2] {
     let (c, d) = (10 + gap, 20 + gap);
     let text = format!(
@@ -98,14 +98,14 @@ fn exposed(gap: u32, seed: u64) -> [f64; 2] {
 
 #[test]
 fn exposed_senders_take_turns_though_neither_disturbs_the_others_receiver() {
-    // Out of each other's earshot each sends as if alone: 966 + 10 + 304 + 50 us and 15.5 slots of back-off a packet.
+    // If they do not hear each other, each sends as if alone: 966 + 10 + 304 + 50 us and 15.5 slots of back-off per packet.
     let alone = 8_000.0 / 1_640e-6;
     for goodput in exposed(50, 1) {
         assert!((goodput / alone - 1.0).abs() < 0.01, "{goodput} of {alone}");
     }
-    // 35 m apart they hear each other, and neither's frames reach the other's receiver, 45 m away. Frames that start in
-    // the same slot are both received, and the two back-offs run at the same time: together they carry a little more
-    // than one alone, not twice as much.
+    // 35 m apart they hear each other, but their frames do not reach the other's receiver, 45 m away. Frames that start in the
+    // same slot are both received, and the two back-offs run at the same time. Together they carry slightly more than one alone,
+    // not twice as much.
     let [left, right] = exposed(35, 1);
     assert!((left / right - 1.0).abs() < 0.05, "{left} and {right}");
     let turns = (left + right) / alone;

@@ -7,7 +7,7 @@ use sim::results::{Outcome, QueueResult};
 use theory::queueing::Mg1;
 use units::{Duration, Rate};
 
-/// A server, 100 Mb/s and 10 ms away from an access point, and stations 30 m from it.
+/// A server at 100 Mb/s and 10 ms from an access point, and stations 30 m from the access point.
 fn access_point(stations: u32, keys: &str, more: &str) -> String {
     let mut text = format!(
         "duration = \"10 s\"\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n{keys}\n\
@@ -31,14 +31,14 @@ fn queue<'o>(outcome: &'o Outcome, node: &str, queue: &str) -> &'o QueueResult {
     node.queues.iter().find(|found| found.name == queue).expect("such a queue")
 }
 
-/// 1000 B of payload are 1028 B with UDP and IP: 82.24 us at 100 Mb/s. On the air 1064 B at 11 Mb/s behind the long
-/// preamble, and 30 m at the speed of light in whole nanoseconds.
+/// 1000 B of payload are 1028 B with UDP and IP: 82.24 us at 100 Mb/s. On the air they are 1064 B at 11 Mb/s after the long
+/// preamble, and 30 m at the speed of light, in whole nanoseconds.
 const WIRE_US: f64 = 82.24 + 10_000.0;
 const AIR_US: f64 = 966.0 + 0.1;
-/// Between two frames without back-off: SIFS, an ACK at 1 Mb/s, DIFS.
+/// Time between two frames without back-off: SIFS, an ACK at 1 Mb/s, and DIFS.
 const TURN_US: f64 = 10.0 + 304.0 + 50.0;
 
-/// When the medium has been idle for long.
+/// The flow starts when the medium has been idle for long.
 const LATER: &str = "start = \"1 s\"\n";
 
 #[test]
@@ -60,7 +60,7 @@ fn the_delay_of_a_single_packet_is_the_sum_of_its_hops() {
     }
 }
 
-/// Two wired nodes and nothing else.
+/// Two wired nodes alone.
 fn wire(rate: &str, more: &str) -> String {
     format!(
         "duration = \"2000 s\"\n[[node]]\nname = \"a\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\nrole = \"wired\"\n\
@@ -70,7 +70,7 @@ fn wire(rate: &str, more: &str) -> String {
 
 #[test]
 fn poisson_packets_wait_for_a_wire_as_in_md1() {
-    // 1028 B at 10 Mb/s.
+    // This is 1028 B at 10 Mb/s.
     let service = 822.4e-6;
     for load in [0.3, 0.6, 0.9] {
         let rate = Rate::bps(8_000_000).scaled(load / service / 1000.0);
@@ -80,11 +80,11 @@ fn poisson_packets_wait_for_a_wire_as_in_md1() {
         let expected = Mg1::new(rate.as_bps() as f64 / 8000.0, service, 0.0).expect("a stable queue");
         let error = queue.sojourn_s.mean / expected.mean_wait_s() - 1.0;
         println!("load {load}: {} against {} ({error:+.4})", queue.sojourn_s.mean, expected.mean_wait_s());
-        // As for the same queue with a radio behind it (tests/queueing.rs).
+        // The tolerance is that for the same queue above a radio (tests/queueing.rs).
         assert!(error.abs() < 0.02, "load {load}: {error}");
-        // 7 ms on the way, a transmission, and the wait.
+        // The delay is 7 ms on the wire, a transmission, and the wait.
         assert!((outcome.flows[0].delay_s.mean - queue.sojourn_s.mean - service - 7e-3).abs() < 1e-6);
-        // Poisson: some 10^6 packets or more, so 0.1 % of standard deviation at most.
+        // There are some 10^6 Poisson packets or more, so the standard deviation is at most 0.1 %.
         assert!((queue.utilisation_ratio.expect("of a wired link") - load).abs() < 0.004);
     }
 }
@@ -95,7 +95,7 @@ fn a_wire_carries_its_rate_both_ways_at_once() {
     let text = wire("1 Mb/s", &(flow("there", "a", "b", full) + &flow("back", "b", "a", full)));
     let outcome = run(&text.replace("2000 s", "100 s\"\nwarmup = \"1 s"), 1);
     for flow in &outcome.flows {
-        // A packet more or less in 99 s.
+        // The tolerance is a packet in 99 s.
         assert!((flow.goodput_bps - 1e6 * 1000.0 / 1028.0).abs() < 8000.0 / 99.0 + 1.0, "{}", flow.goodput_bps);
     }
     for (node, name) in [("a", "wired-to-b"), ("b", "wired-to-a")] {
@@ -114,7 +114,7 @@ fn a_controller_moves_the_limit_of_a_wired_queue() {
     let outcome = run(&text, 1);
     let queue = queue(&outcome, "a", "wired-to-b");
     assert_eq!(queue.controller, "adth");
-    // 100 ms are 12 packets of 8.224 ms.
+    // 100 ms are 12 packets of 8.224 ms each.
     let limit = queue.limit_packets.expect("a limit in packets");
     assert!((5.0..=15.0).contains(&limit.mean), "{limit:?}");
     assert!(outcome.flows[0].delay_s.p99 < 0.12, "{:?}", outcome.flows[0].delay_s);
@@ -122,7 +122,7 @@ fn a_controller_moves_the_limit_of_a_wired_queue() {
 
 #[test]
 fn stations_send_to_each_other_by_way_of_the_access_point() {
-    // In range of each other, but not for sending.
+    // They are in range of each other, but may not send to each other.
     let text =
         access_point(3, "", "") + &flow("f", "s1", "s3", "kind = \"cbr\", rate = \"100 kb/s\", packet = \"500 B\"");
     let outcome = run(&text, 1);
@@ -206,14 +206,14 @@ fn a_queue_for_each_station_keeps_an_overloaded_one_from_holding_up_the_others()
         (light.loss_ratio, light.delay_s.mean, outcome)
     };
     let (loss, delay, outcome) = loss_and_delay("one");
-    // Some 610 packets a second leave a queue of 100 that 1175 reach: a half is lost, the others wait 160 ms.
+    // Of 1175 packets per second some 610 leave a queue of 100. Half of them are lost, and the others wait 160 ms.
     assert!(loss > 0.3 && delay > 0.1, "{loss} and {delay} s");
     assert_eq!(
         outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect::<Vec<_>>(),
         ["be", "wired-to-server"]
     );
     let (loss, delay, outcome) = loss_and_delay("per-station");
-    // Served in turn, a packet waits for two others at the most (but for others of its own): 3 times 1.64 ms.
+    // If queues are served in turn, a packet waits for at most two others, and for those of its own flow: 3 times 1.64 ms.
     assert!(loss < 0.01 && delay < 0.01 + 0.001 + 0.005, "{loss} and {delay} s");
     assert_eq!(
         outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect::<Vec<_>>(),
@@ -234,7 +234,7 @@ fn queues_of_stations_are_served_in_turn() {
 
 #[test]
 fn one_slow_station_slows_all_down() {
-    // Heusse et al. (INFOCOM 2003): all get the same number of turns, so the same goodput, set by the slow one's frames.
+    // Heusse et al. (INFOCOM 2003): all get equal numbers of turns, so the same goodput, which the slow one's frames determine.
     let full = "kind = \"saturated\", packet = \"1000 B\"";
     let text = |rate: &str| {
         access_point(2, "", "").replace("name = \"s2\"", &format!("name = \"s2\"\ndata_rate = \"{rate}\""))
@@ -244,8 +244,8 @@ fn one_slow_station_slows_all_down() {
     let [alike, mixed] = ["11 Mb/s", "1 Mb/s"].map(|rate| run(&text(rate).replace("10 s", "60 s"), 1));
     let goodput = |outcome: &Outcome| [0, 1].map(|flow| outcome.flows[flow].goodput_bps);
     let ([fast, slow], [before, _]) = (goodput(&mixed), goodput(&alike));
-    // An exchange takes 966 + 10 + 304 + 50 us and some 150 us of back-off at 11 Mb/s, 7738 us more at 1 Mb/s: some
-    // 93 packets a second each, of which the fast one's share is random by less than 2 %.
+    // At 11 Mb/s an exchange takes 966 + 10 + 304 + 50 us and some 150 us of back-off; at 1 Mb/s it takes 7738 us more. Each
+    // sends some 93 packets a second; the random part of the fast one's share is below 2 %.
     assert!((fast / slow - 1.0).abs() < 0.08, "{fast} and {slow}");
     assert!((60e4..90e4).contains(&fast), "{fast}");
     assert!(before > 3.0 * fast, "{before} without the slow one, {fast} with it");
@@ -266,7 +266,7 @@ fn categories_and_stations_have_queues_of_their_own() {
     assert!(outcome.flows[0].loss_ratio < 0.01 && outcome.flows[1].loss_ratio > 0.2);
 }
 
-/// Where a description is refused, and why.
+/// Returns the key at which a description is refused, and why.
 fn refusal(text: &str) -> (String, String) {
     let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
     (error.path().unwrap_or_default().to_owned(), error.to_string())
@@ -361,7 +361,7 @@ fn a_mesh_reaches_a_server_through_its_gateway() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
-    /// The accounts of packets and air time are checked inside the simulator at the end of every debug run.
+    /// In every debug run, the simulator checks at the end that packets and airtime balance.
     #[test]
     fn accounts_balance_and_time_can_be_cut_anywhere(
         (stations, per_station, edca) in (1_u32..5, any::<bool>(), any::<bool>()),
@@ -413,13 +413,13 @@ fn a_wire_damages_the_stated_share_of_packets_by_itself() {
     for flow in &outcome.flows {
         let damage = flow.lost_packets.expect("a link has losses").damage.expect("by damage");
         assert_eq!(flow.sent_packets, flow.received_packets + damage + flow.in_flight_packets, "{}", flow.name);
-        // Of 100000 packets 3000, with a standard deviation of 54.
+        // Of 100000 packets 3000 should be lost, with a standard deviation of 54.
         assert_eq!(flow.sent_packets, 100_000);
         assert!((2_800..=3_200).contains(&damage), "{damage}");
     }
     let of = |outcome: &Outcome, flow: usize| outcome.flows[flow].lost_packets.expect("a link has losses").damage;
     assert_ne!(of(&outcome, 0), of(&outcome, 1), "each direction has random numbers of its own");
-    // Without losses all is as if the key were not there, but for the account.
+    // Without losses all is as without the key, except for the count.
     let (plain, none) = (run(&text, 1), lossy("0.0"));
     assert_eq!((plain.flows[0].lost_packets, of(&none, 0)), (None, Some(0)));
     assert_eq!((plain.events, plain.flows[0].delay_s), (none.events, none.flows[0].delay_s));
@@ -446,8 +446,8 @@ fn segments_that_a_wire_damages_are_among_those_sent() {
 
 #[test]
 fn overflows_of_a_wired_queue_are_those_of_its_packets() {
-    // Of a link that is full at 1 Mb/s a flow of the same rate loses nothing, and of two with a queue for ten packets one
-    // packet in two is dropped, all within one overflow if that lasts as long as the run.
+    // On a full link of 1 Mb/s a flow of the same rate loses nothing. Of two such flows with a queue for ten packets, every
+    // second packet is dropped, all in one overflow if that lasts as long as the run.
     let traffic = "kind = \"cbr\", rate = \"900 kb/s\", packet = \"1000 B\"";
     let flows = flow("one", "a", "b", traffic) + &flow("two", "a", "b", traffic);
     let text = wire("1 Mb/s", &flows).replace("100000", "10").replace("2000 s", "10 s");
@@ -484,7 +484,7 @@ fn a_star_joins_and_starts_flows_at_all_nodes_whose_names_begin_so() {
     assert!(refused(&text.replace("\"router\"]", "\"router2\"]")).contains("router2"));
 }
 
-/// A sum over both cells does not show which of them has lost.
+/// A sum over both cells would not show which of them has lost.
 #[test]
 fn each_of_several_access_points_has_the_totals_of_the_flows_that_pass_it() {
     let cbr = |rate: &str| format!("kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\"");

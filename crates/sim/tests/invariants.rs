@@ -1,6 +1,6 @@
-//! Invariants of any network: packets are conserved, air time adds up, names and slices of time do not matter.
+//! Invariants of any network: packets are conserved, airtime adds up, names and slices of time do not matter.
 //!
-//! The accounts themselves are checked inside the simulator at the end of every debug run, and these are debug runs.
+//! The simulator itself checks its counts at the end of every debug run, and these are debug runs.
 
 use crate::networks::{cut, network};
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn accounts_balance_and_time_can_be_cut_anywhere(drawn in drawn(), micros in 100_u64..100_000) {
         let network = network(&drawn.text("n"));
-        // No route between some drawn nodes: nothing to run.
+        // If some of the drawn nodes have no route, there is nothing to run.
         if let Some(whole) = cut(&network, Duration::MAX) {
             let sliced = cut(&network, Duration::from_micros(micros)).expect("it was built before");
             prop_assert_eq!(&whole, &sliced);
@@ -94,7 +94,7 @@ proptest! {
         let moved = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (x + right, y + up)).collect();
         let turned = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (*y, 89 - x)).collect();
         let of = |places| cut(&network(&Drawn { places, ..drawn.clone() }.text("n")), Duration::MAX);
-        // Whole metres: the distances are the same to the last bit, and so must the results be.
+        // Positions are whole metres: the distances are the same to the last bit, and so must the results be.
         let here = of(drawn.places.clone());
         prop_assert_eq!(&here, &of(mirrored(&drawn.places)));
         prop_assert_eq!(&here, &of(moved(&drawn.places)));
@@ -105,7 +105,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// The same in the order of age, whatever its parameters: nothing is lost or sent twice by requests and grants.
+    /// The same with packets in order of age, whatever T-MAC's parameters are: requests and grants lose or double nothing.
     #[test]
     fn accounts_balance_in_the_order_of_age(
         drawn in drawn(),
@@ -143,7 +143,7 @@ fn a_broadcast_reaches_everyone_in_range_once_and_is_not_acknowledged() {
         [[flow]]\nname = \"hello\"\nfrom = \"n1\"\nto = \"broadcast\"\nstart = \"1 s\"\nstop = \"1.05 s\"\n\
         traffic = { kind = \"cbr\", rate = \"80 kb/s\", packet = \"100 B\" }\n";
     let outcome = cut(&network(text), Duration::MAX).expect("it can be built");
-    // Five packets, each heard by n0 and n2.
+    // Five packets are each heard by n0 and n2.
     assert_eq!((outcome.flows[0].sent_packets, outcome.flows[0].received_packets), (5, 10));
     assert!(outcome.nodes.iter().all(|node| node.mac.attempts == 0 && node.mac.retry_drops == 0));
     // 164 B at 1 Mb/s: 192 + 1312 us each.
@@ -152,8 +152,8 @@ fn a_broadcast_reaches_everyone_in_range_once_and_is_not_acknowledged() {
 
 #[test]
 fn a_lost_ack_makes_a_duplicate_that_is_discarded() {
-    // n0 sends to n1; n1's ACK to n0 is destroyed by n2, which n1 hears too weakly to decode or to be disturbed by
-    // (100 m against 20 m are 14 dB), while at n0 (20 m from n1, 21 m from n2) both are alike.
+    // n0 sends to n1, and n2 destroys n1's ACK at n0. n1 hears n2 too weakly to decode it or to be disturbed (100 m against 20 m
+    // are 14 dB). At n0, 20 m from n1 and 21 m from n2, both are equally strong.
     let text = "duration = \"20 s\"\n[radio]\nerrors.model = \"none\"\nrange = \"25 m\"\ncarrier_sense_range = \"26 m\"\n\
         [[node]]\nname = \"n0\"\nposition = [\"0 m\", \"0 m\"]\n\
         [[node]]\nname = \"n1\"\nposition = [\"20 m\", \"0 m\"]\n\

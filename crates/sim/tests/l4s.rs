@@ -1,9 +1,9 @@
-//! L4S over a wire: how a flow of Prague and a classic one share a link through `DualPI2`.
+//! L4S over a wire: how a flow with Prague and a classic flow share a link through `DualPI2`.
 
 use crate::networks::run;
 use sim::results::Flow;
 
-/// A link of so many Mb/s with a round trip of so many milliseconds, with the rest of its queue's table.
+/// A link with a rate in Mb/s, a round-trip time in ms, and further keys for its queue.
 fn link(rate: u64, rtt: u64, dualpi2: &str, flows: &str) -> String {
     format!(
         "duration = \"40 s\"\nwarmup = \"10 s\"\n[[node]]\nname = \"source\"\nrole = \"wired\"\n\
@@ -27,9 +27,9 @@ fn wait(flow: &Flow, rtt: u64) -> f64 {
 
 #[test]
 fn prague_and_a_classic_flow_share_a_link() {
-    // Of two flows with as many marks and drops as the coupling gives, Prague's window is 2.73 / (2 p') and Reno's 1.22 /
-    // p'. Reno's round trip has 15 ms of queue, and Prague grows as if its own were 25 ms.
-    // Chosen after first runs, which had 0.88 to 1.94; steps below two packets' time leave Prague a fifth or less.
+    // With as many marks and drops as the coupling gives, Prague's window is 2.73 / (2 p') and Reno's 1.22 / p'. Reno's round
+    // trip has 15 ms of queue, and Prague grows as if its own were 25 ms. The cases were chosen after first runs, which had 0.88
+    // to 1.94. Steps below two packets' time leave Prague a fifth or less.
     for (rate, rtt, step, least, most) in [
         (40, 10, "1 ms", 0.6, 1.7),
         (40, 20, "1 ms", 0.9, 2.4),
@@ -57,8 +57,8 @@ fn alone_prague_fills_a_link_within_the_step() {
     assert_eq!((prague.retransmits, outcome.nodes[0].queues[0].dropped_packets), (Some(0), 0));
 }
 
-/// Of a load at 1.1 times the capacity only. At 1.5 times (15 Mb/s) a first form of this test asked for 0.1 Mb/s of Prague's
-/// and failed: it has 0.04, since a third of its packets is dropped. Load and bound were changed after that.
+/// The load is only 1.1 times the capacity. At 1.5 times (15 Mb/s) a first form of this test asked for 0.1 Mb/s of Prague and
+/// failed: Prague has 0.04 Mb/s, because a third of its packets is dropped. Load and bound were changed after that.
 #[test]
 fn a_slight_overload_that_answers_nothing_starves_neither_queue() {
     let unresponsive = "[[flow]]\nname = \"udp\"\nfrom = \"source\"\nto = \"sink\"\n\

@@ -1,4 +1,4 @@
-//! An access point as Linux has it: FQ-CoDel for each station, airtime fairness, Airtime Queue Limits.
+//! An access point as under Linux: FQ-CoDel for each station, airtime fairness, and Airtime Queue Limits.
 
 use crate::networks::{drawn_traffic, network, run};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use sim::World;
 use sim::results::{Flow, Outcome};
 use units::Duration;
 
-/// An access point with such queues and two stations, 10 m and so far away, in 802.11g.
+/// An access point with such queues and two stations, at 10 m and at `far` metres, in 802.11g.
 fn cell(queues: &str, far: u32, more: &str) -> String {
     format!(
         "duration = \"22 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11g\"\nbasic_rate = \"6 Mb/s\"\n\
@@ -29,7 +29,7 @@ fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
     outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
 }
 
-/// The share of `far` in the airtime of the access point's frames.
+/// Returns the share of `far` in the airtime of the access point's frames.
 fn share_of_far(outcome: &Outcome) -> f64 {
     let ap = outcome.nodes.iter().find(|node| node.name == "ap").expect("an access point");
     let airtime = |to: &str| ap.hops.iter().find(|hop| hop.name == to).expect("a hop").airtime_s;
@@ -39,19 +39,19 @@ fn share_of_far(outcome: &Outcome) -> f64 {
 #[test]
 fn long_and_short_packets_share_the_airtime_equally() {
     let text = |queues: &str| cell(queues, 20, "") + &full("long", "far", 1500) + &full("short", "near", 200);
-    // Frames of 1564 B and 264 B at 54 Mb/s: 262 us and 70 us at most. Both stations have 12 ms ahead and less than a frame
-    // more; the share can be off by half a long frame in 24 ms: 0.006.
+    // Frames of 1564 B and 264 B take at most 262 us and 70 us at 54 Mb/s. Both stations have 12 ms of airtime below the
+    // scheduler, and up to a frame more. The share can be off by half a long frame in 24 ms: 0.006.
     let found = share_of_far(&run(&text("mac80211"), 1));
     println!("share {found}");
     assert!((found - 0.5).abs() < 0.01, "{found}");
-    // Turns of a packet each give the long ones four fifths.
+    // With turns of a packet each, the long packets get four fifths.
     for queues in ["one", "per-station"] {
         let found = share_of_far(&run(&text(queues), 1));
         assert!(found > 0.75, "{queues}: {found}");
     }
 }
 
-/// Rate control decides: 54 Mb/s next to the access point, 6 Mb/s at such a distance.
+/// Rate control decides: 54 Mb/s close to the access point, 6 Mb/s at the greater distance.
 const RATES: &str = "tx_power = \"0 dBm\"\npropagation = \"free-space\"\nreceive_threshold = \"-95 dBm\"\n\
                      [radio.errors]\nmodel = \"nist\"\n[mac.rate_control]\nalgorithm = \"arf\"\n";
 const FAR: u32 = 270;
@@ -60,8 +60,8 @@ const FAR: u32 = 270;
 fn a_slow_station_does_not_slow_the_fast_one_down() {
     let text = |queues: &str| cell(queues, FAR, RATES) + &full("slow", "far", 1500) + &full("fast", "near", 1500);
     let [one, turns, fair] = ["one", "per-station", "mac80211"].map(|queues| run(&text(queues), 1));
-    // A frame of 1564 B takes 2.1 ms at 6 Mb/s. Each station has 12 ms ahead and less than a frame more: 0.44 to 0.5 of the
-    // airtime is the fast one's. ARF's attempts at more than 6 Mb/s, one in eleven, take 7 % more from it: 0.017.
+    // A frame of 1564 B takes 2.1 ms at 6 Mb/s. Each station has 12 ms below the scheduler, and up to a frame more: the fast one
+    // gets 0.44 to 0.5 of the airtime. ARF tries more than 6 Mb/s in one attempt of eleven and takes 7 % more from it: 0.017.
     let found = share_of_far(&fair);
     println!(
         "shares {found} {} {}; goodputs {:?}",
@@ -73,8 +73,8 @@ fn a_slow_station_does_not_slow_the_fast_one_down() {
     for outcome in [&one, &turns] {
         assert!(share_of_far(outcome) > 0.8, "{}", share_of_far(outcome));
     }
-    // The anomaly (Heusse and others, 2003): equal numbers of packets. Without it some 48 fast frames in 0.4 ms each go with
-    // 5.7 slow ones in 2.4 ms: four times as many as before.
+    // The anomaly (Heusse and others, 2003): equal numbers of packets. Without it some 48 fast frames of 0.4 ms each go with 5.7
+    // slow ones of 2.4 ms: four times as many as before.
     for outcome in [&one, &turns] {
         let [slow, fast] = ["slow", "fast"].map(|name| of(outcome, name).goodput_bps);
         assert!((slow / fast - 1.0).abs() < 0.1, "{slow} and {fast}");
@@ -100,8 +100,8 @@ fn a_download_keeps_its_round_trip_short_and_its_rate() {
     let [fifo, linux] = ["one", "mac80211"].map(|queues| run(&text(queues), 1));
     println!("{:?}\n{:?}", of(&fifo, "down"), of(&linux, "down"));
     let rtt = |outcome: &Outcome| of(outcome, "down").rtt_s.as_ref().expect("of TCP").mean;
-    // 20 ms of wire, CoDel's 20 ms in the queue, 12 ms of airtime ahead, which take 20 ms with gaps and ACKs, and what is
-    // above them while CoDel waits: twice its target. 400 packets at some 20 Mb/s wait 160 ms.
+    // 20 ms on the wire, CoDel's 20 ms in the queue, and 12 ms of airtime below, which take 20 ms with gaps and ACKs. Twice
+    // CoDel's target comes on top while CoDel waits. 400 packets at some 20 Mb/s would wait 160 ms.
     assert!(rtt(&linux) < 0.1, "{}", rtt(&linux));
     assert!(rtt(&fifo) > 1.5 * rtt(&linux), "{} and {}", rtt(&fifo), rtt(&linux));
     let [fifo, linux] = [&fifo, &linux].map(|outcome| of(outcome, "down").goodput_bps);
@@ -116,7 +116,7 @@ fn a_light_flow_does_not_wait_behind_a_full_one_to_the_same_station() {
         cell(queues, 20, "") + &server("1 ms") + &bulk + &light
     };
     let [per_station, linux] = ["per-station", "mac80211"].map(|queues| run(&text(queues), 1));
-    // 12 ms of airtime ahead of it take 20 ms with the gaps.
+    // 12 ms of airtime are before it; they take 20 ms with the gaps.
     let light = of(&linux, "light");
     assert!(light.delay_s.p99 < 0.03, "{:?}", light.delay_s);
     assert_eq!(light.sent_packets, light.received_packets + light.in_flight_packets, "none is lost: {light:?}");
@@ -133,9 +133,9 @@ fn all_queues_together_hold_8192_packets() {
     let ap = &outcome.nodes[0];
     let backlogs: Vec<f64> = ap.queues.iter().map(|queue| queue.backlog_packets.last).collect();
     let radio = backlogs[..2].iter().sum::<f64>();
-    // What makes way goes in batches of 64, and a round can have taken 24 ms of frames that last 0.11 ms.
+    // Packets are dropped in batches of 64, and a round can have taken 24 ms of frames that last 0.11 ms.
     assert!((8192.0 - 64.0 - 220.0..=8192.0).contains(&radio), "{backlogs:?}");
-    // The longer queue gives: they become alike.
+    // The longer queue drops, so the two become alike.
     assert!((backlogs[0] - backlogs[1]).abs() < 0.05 * radio, "{backlogs:?}");
 }
 
@@ -143,15 +143,15 @@ fn all_queues_together_hold_8192_packets() {
 fn the_wait_below_the_queue_counts_as_service() {
     let text = cell("mac80211", 20, "") + &full("long", "far", 1500);
     let outcome = run(&text, 1);
-    // A frame, its ACK and gaps take some 0.4 ms; 12 ms of airtime are 46 to 48 frames of 262 to 250 us. A saturated source
-    // makes a packet when one leaves the queue.
+    // A frame, its ACK and gaps take some 0.4 ms. 12 ms of airtime are 46 to 48 frames of 262 to 250 us. A saturated source makes
+    // a packet when one leaves the queue.
     let queue = outcome.nodes[0].queues.iter().find(|queue| queue.name == "far").expect("a queue");
     let service = queue.service_s.as_ref().expect("of a node with several queues");
     assert!((0.015..0.022).contains(&service.mean), "{service:?}");
     assert!((0.015..0.022).contains(&queue.nodal_delay_s.mean), "{:?}", queue.nodal_delay_s);
 }
 
-/// The access point has patience with slow stations.
+/// Gives slow stations the larger target of CoDel.
 fn patient(text: &str) -> String {
     text.replace("queues = \"mac80211\"", "queues = \"mac80211\"\nslow_station_codel = true")
 }
@@ -163,15 +163,15 @@ fn patience_is_with_slow_stations_alone() {
         let radio = format!("data_rate = \"{rate} Mb/s\"\n[tcp]\necn = true\n");
         cell("mac80211", 20, &radio) + &server("10 ms") + &download
     };
-    // Minstrel's frame of 1200 B takes some 0.36 ms at 54 Mb/s with gaps and ACK, 1.8 ms at 6 Mb/s: 24 and 4.8 Mb/s, as nine
-    // tenths count at most. Two stations are slow below 12.
+    // Minstrel's frame of 1200 B takes some 0.36 ms at 54 Mb/s with gaps and ACK, and 1.8 ms at 6 Mb/s. As nine tenths count at
+    // most, that gives 24 and 4.8 Mb/s. With two stations, those below 12 Mb/s are slow.
     let fast = text(54);
     assert_eq!(run(&patient(&fast), 1), run(&fast, 1), "24 Mb/s are not slow");
     let [plain, with] = [text(6), patient(&text(6))].map(|text| run(&text, 1));
     let queue = |outcome: &Outcome| outcome.nodes[0].queues[0].clone();
     let (plain, with) = (queue(&plain), queue(&with));
     println!("{:?}\n{:?}", plain.sojourn_s, with.sojourn_s);
-    // Packets wait for about CoDel's target: 50 ms instead of 20, of which half would show.
+    // Packets wait for about CoDel's target: 50 ms instead of 20 ms. Half of the difference would show.
     assert!(with.sojourn_s.mean > plain.sojourn_s.mean + 0.015, "{:?} and {:?}", plain.sojourn_s, with.sojourn_s);
     assert!(plain.marked_packets > Some(0) && plain.dropped_packets == 0, "{plain:?}");
     assert!(with.marked_packets.is_none() && with.dropped_packets > 0, "without ECN: {with:?}");
@@ -179,7 +179,7 @@ fn patience_is_with_slow_stations_alone() {
 
 #[test]
 fn what_is_slow_grows_with_the_stations() {
-    // 24 Mb/s are expected of 54: not slow beside two others, slow beside four, silent as they are.
+    // 24 Mb/s are expected of 54. This is not slow beside two other stations, but slow beside four, even if they are silent.
     let text = |others: u32| {
         let download = flow("down", ["server", "near"], "kind = \"greedy\"") + "transport = \"tcp\"\n";
         let others = format!("[[node]]\nname = \"other\"\ncount = {others}\nposition = [\"0 m\", \"5 m\"]\n");
@@ -210,8 +210,7 @@ fn tables_of_queues_beside_it_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// The accounts of packets, of air time and of the airtime expected are checked inside the simulator at the end of every
-    /// debug run.
+    /// In every debug run, the simulator checks at the end that packets, airtime and expected airtime balance.
     #[test]
     fn accounts_balance_and_time_can_be_cut_anywhere(
         (edca, aggregates) in (any::<bool>(), any::<bool>()),

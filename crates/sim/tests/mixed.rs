@@ -1,4 +1,4 @@
-//! Stations of 802.11b, a and g beside newer ones: what they send to each other, and what that takes by hand.
+//! Stations of 802.11b, a and g beside newer ones: what they send to each other, and its durations by hand.
 
 use crate::networks::{network, run};
 use sim::World;
@@ -6,8 +6,8 @@ use sim::radio::{DsssRate, Format, Mode, OfdmRate};
 use sim::trace::{Frame, Kind, TraceEventKind};
 use units::Duration;
 
-/// A cell at 2.4 GHz: an access point of 802.11ax and stations of five generations in one place, with these flows. Frames are
-/// not aggregated and wait for no back-off.
+/// A cell at 2.4 GHz: an access point of 802.11ax, and stations of five generations in one place, with these flows. Frames are
+/// not aggregated and have no back-off.
 fn cell(extra: &str, flows: &[(&str, &str)]) -> String {
     let stations = [
         ("b", "standard = \"802.11b\""),
@@ -47,7 +47,7 @@ const ALL: [(&str, &str); 10] = [
 ];
 const NAMES: [&str; 6] = ["ap", "b", "g", "slow", "n", "ax"];
 
-/// All frames that were sent.
+/// Returns all frames that were sent.
 fn frames(text: &str) -> Vec<Frame> {
     let mut world = World::new(&network(text), 1).expect("a network that can be built");
     world.watch(&[0, 1, 2, 3, 4, 5]);
@@ -61,12 +61,12 @@ fn frames(text: &str) -> Vec<Frame> {
     sent
 }
 
-/// Names of the two ends of a frame.
+/// Returns the names of the two ends of a frame.
 fn ends(frame: &Frame) -> (&'static str, &'static str) {
     (NAMES[frame.from as usize], frame.to.map_or("all", |to| NAMES[to as usize]))
 }
 
-/// The older of the two ends, without the access point, which is of 802.11ax.
+/// Returns the older of the two ends; the access point is of 802.11ax and does not count.
 fn older(frame: &Frame) -> &'static str {
     match ends(frame) {
         ("ap", other) | (other, _) => other,
@@ -96,7 +96,7 @@ fn two_stations_use_what_the_older_one_knows() {
         let aggregates = matches!(name, "n" | "ax");
         assert!(aggregates || frame.mpdus.len() == 1, "{:?}: {} frames", ends(frame), frame.mpdus.len());
     }
-    // The rate is that of the station, whoever sends.
+    // The rate is that of the station, whichever end sends.
     let rates = |name: &str| {
         data().filter(|frame| older(frame) == name).all(|frame| match (name, frame.mode) {
             ("b", Mode::Dsss { rate, .. }) => rate == DsssRate::K11000,
@@ -118,13 +118,13 @@ fn two_stations_use_what_the_older_one_knows() {
     }
 }
 
-/// What 802.11b does not know a CTS precedes that it knows, in each frame of a TXOP; its own frames nothing.
+/// A CTS that 802.11b can read precedes what it cannot read, in each frame of a TXOP. Its own frames have none.
 #[test]
 fn all_but_dsss_is_protected() {
     for txop in ["0 s", "8 ms"] {
         let text = cell(&format!("[mac.edca.best_effort]\ntxop_limit = \"{txop}\"\n"), &ALL);
         let sent = frames(&text);
-        // Of each sender: two that begin at once are heard in turns.
+        // For each sender: two that begin at once are heard in turns.
         let mut before = [None::<&Frame>; NAMES.len()];
         let (mut protected, mut plain) = (0, 0);
         for frame in &sent {
@@ -151,7 +151,7 @@ fn an_exchange_takes_what_it_takes_by_hand() {
     let (b, g, n) = (70.0 + 968.0 + 10.0 + 248.0, 70.0 + 186.0 + 10.0 + 34.0, 70.0 + 174.0 + 10.0 + 34.0);
     let ax = 70.0 + 43.2 + 8.0 * 13.6 + 6.0 + 10.0 + 34.0;
     let short = "preamble = \"short\"\nb_protection_rate = \"11 Mb/s\"";
-    // 96 us before 776 us at 11 Mb/s, 56 us at 2 Mb/s and 11 us of CTS.
+    // The preamble takes 96 us; then 776 us at 11 Mb/s, 56 us at 2 Mb/s, or 11 us of a CTS.
     let (short_b, short_cts) = (70.0 + 872.0 + 10.0 + 152.0, 107.0 + 10.0);
     let cases = [
         ("", "b", b),
@@ -172,13 +172,13 @@ fn an_exchange_takes_what_it_takes_by_hand() {
         for flow in [("ap", name), (name, "ap")] {
             let outcome = run(&cell(&format!("{extra}\n{SINGLE}"), &[flow]), 1);
             let found = 8_000.0 / outcome.flows[0].goodput_bps * 1e6;
-            // As many whole exchanges as fit into 400 ms, and less than a microsecond between two places.
+            // As many whole exchanges as fit into 400 ms. The two places are less than a microsecond apart.
             assert!((found - micros).abs() < 0.004 * micros, "{extra} {flow:?}: {found} us, by hand {micros}");
         }
     }
 }
 
-/// Beside 802.11b under the DCF its window is 31 slots and that of the others 15, all of 20 us (18.3.2.4).
+/// Under the DCF, the window of 802.11b is 31 slots and that of the others 15, all of 20 us (18.3.2.4).
 #[test]
 fn each_has_the_window_of_its_rates() {
     let text = |name: &str| {
@@ -189,7 +189,7 @@ fn each_has_the_window_of_its_rates() {
              [[flow]]\nname = \"f\"\nfrom = \"{name}\"\nto = \"g2\"\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
         )
     };
-    // 1064 B: 774 us at 11 Mb/s, 40 symbols at 54.
+    // 1064 B take 774 us at 11 Mb/s, and 40 symbols at 54 Mb/s.
     let of_b = 50.0 + 15.5 * 20.0 + 192.0 + 774.0 + 10.0 + 248.0;
     let of_g = 50.0 + 7.5 * 20.0 + 304.0 + 10.0 + 186.0 + 10.0 + 34.0;
     // Behind an access point of 802.11b there are no other rates.
@@ -202,11 +202,11 @@ fn each_has_the_window_of_its_rates() {
     }
 }
 
-/// Frames that are given up leave no gap for a station without block acknowledgements to wait for.
+/// A station without block acknowledgements need not wait for frames that are given up: they leave no gap.
 #[test]
 fn old_stations_are_never_asked_for_block_acks() {
     let lossy = "errors = { model = \"fixed\", packet_error_ratio = 0.5 }\n[mac]\nshort_retry_limit = 2\n";
-    // An access point with five receivers has a sixth of the exchanges, of some 2 ms.
+    // An access point with five receivers has a sixth of the exchanges, each of some 2 ms.
     let lossy = cell(lossy, &ALL).replace("500 ms", "2500 ms");
     let sent = frames(&lossy);
     let asks = |frame: &&Frame| matches!(frame.kind, Kind::BlockAckReq { .. } | Kind::BlockAck { .. });
@@ -224,7 +224,7 @@ fn rate_control_keeps_to_the_rates_of_the_older_station() {
         let control =
             format!("[mac]\nedca.best_effort.txop_limit = \"0 s\"\n[mac.rate_control]\nalgorithm = \"{algorithm}\"\n");
         let text = |flows: &[(&str, &str)]| {
-            // Minstrel counts for 100 ms before it changes its mind.
+            // Minstrel counts for 100 ms before it changes modes.
             cell(&control, flows).replace("data_rate = \"12 Mb/s\"\n", "").replace("500 ms", "2500 ms")
         };
         let is_data = |frame: &&Frame| frame.kind == Kind::Data;
@@ -245,7 +245,7 @@ fn rate_control_keeps_to_the_rates_of_the_older_station() {
     }
 }
 
-/// At the defaults all stations live, behind each kind of queue of an access point, and a broadcast reaches all of them.
+/// With the defaults all stations get packets, behind each kind of queue of an access point, and a broadcast reaches all of them.
 #[test]
 fn all_live_at_the_defaults() {
     for queues in ["one", "per-station", "mac80211", "turns"] {
@@ -264,7 +264,7 @@ fn all_live_at_the_defaults() {
     }
 }
 
-/// Every two standards of a band as access point and station: at the defaults packets and TCP move up and down.
+/// Any two standards of a band, as access point and station: with the defaults packets and TCP go up and down.
 #[test]
 fn every_two_standards_reach_each_other() {
     let low = ["802.11b", "802.11g", "802.11n", "802.11ax"];
@@ -298,7 +298,7 @@ fn every_two_standards_reach_each_other() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// Packets and TCP from one node to another.
+/// Makes packets and TCP from one node to another.
 fn traffic(from: &str, to: &str) -> String {
     format!(
         "[[flow]]\nname = \"{from} to {to}\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
@@ -308,15 +308,15 @@ fn traffic(from: &str, to: &str) -> String {
     )
 }
 
-/// The flows that get less than 100 kbit/s: of packets a third.
+/// Returns the flows that get less than 100 kbit/s; of packets, less than a third.
 fn starved(text: &str, what: &str) -> Vec<String> {
     let outcome = run(text, 1);
     let starved = outcome.flows.iter().filter(|flow| flow.goodput_bps < 1e5);
     starved.map(|flow| format!("{what}, {}: {} bit/s", flow.name, flow.goodput_bps)).collect()
 }
 
-/// Frames to several stations pass the older ones by. Stations have flow queues: in FIFOs, beside TCP, two flows of packets of 192
-/// differ from the bound, with 77 and 83 kbit/s, of which one has a newer station.
+/// Older stations have no part in frames to several stations. Stations have flow queues. (In FIFOs beside TCP, two of 192 flows
+/// of packets miss the bound, with 77 and 83 kbit/s; one of them has a newer station.)
 #[test]
 fn older_stations_live_beside_ofdma() {
     let mut found = Vec::new();
@@ -335,7 +335,7 @@ fn older_stations_live_beside_ofdma() {
                  [[node]]\nname = \"old\"\nstandard = \"{old}\"\nposition = [\"3 m\", \"0 m\"]\n{queue}\
                  [[node]]\nname = \"ax\"\ncount = 3\nposition = [\"0 m\", \"3 m\"]\n{queue}"
             );
-            // Uploads leave an access point little: downloads for themselves.
+            // Uploads leave little to an access point, so downloads are tested alone.
             for greedy in ["ap to ", " to ap"] {
                 let flows =
                     ["old", "ax1", "ax2", "ax3"].map(|name| traffic("ap", name) + &traffic(name, "ap")).concat();
@@ -348,7 +348,7 @@ fn older_stations_live_beside_ofdma() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// 802.11a beside 802.11ac at 5 GHz: no protection, no aggregates.
+/// 802.11a beside 802.11ac at 5 GHz: it needs no protection and has no aggregates.
 #[test]
 fn at_5_ghz_the_old_stations_are_of_802_11a() {
     let text = "duration = \"500 ms\"\nradio = { standard = \"802.11ac\", channel_width = \"80 MHz\" }\n\
@@ -379,7 +379,7 @@ fn at_5_ghz_the_old_stations_are_of_802_11a() {
     }
 }
 
-/// Stations of 802.11b and g that sleep get what comes for them, once they are awake, as one of 802.11ax does.
+/// Sleeping stations of 802.11b and g get their packets when they wake, as one of 802.11ax does.
 #[test]
 fn old_stations_sleep_and_wake() {
     for queues in ["one", "per-station", "mac80211", "turns"] {
@@ -399,13 +399,13 @@ fn old_stations_sleep_and_wake() {
         for flow in &outcome.flows {
             let (sent, received, delay) = (flow.sent_packets, flow.received_packets, flow.delay_s.mean);
             assert!(sent >= 39 && received + 1 >= sent, "{queues}, {}: {received} of {sent}", flow.name);
-            // Half a beacon interval, a little more where the timeout of 100 ms meets it.
+            // Half a beacon interval, slightly more where it meets the timeout of 100 ms.
             assert!((0.02..0.11).contains(&delay), "{queues}, {}: {delay} s", flow.name);
         }
     }
 }
 
-/// Without an access point: 802.11b relays between two of 802.11n by a routing protocol, whose broadcasts all must read.
+/// Without an access point, 802.11b relays between two nodes of 802.11n with a routing protocol. All must read its broadcasts.
 #[test]
 fn a_mesh_has_old_nodes() {
     let radio = "standard = \"802.11n\", frequency = \"2.437 GHz\", propagation = \"range\", range = \"50 m\", \
@@ -421,7 +421,7 @@ fn a_mesh_has_old_nodes() {
     }
 }
 
-/// An access point with 12 dB more is heard where its station is not: down all arrives, up by the fastest mode nothing.
+/// An access point with 12 dB more is heard where its station is not: downwards all arrives, upwards nothing in the fastest mode.
 #[test]
 fn links_are_unequal() {
     let text = |power: &str| {

@@ -1,10 +1,10 @@
-//! Movement files in a network: which node is which, who is on the air when, and heights.
+//! Movement files in a network: which node is which, when each is on the air, and heights.
 
 use crate::networks::network;
 use sim::World;
 use sim::results::Outcome;
 
-/// Nodes `n0`, `n1`, ... that a file moves; `n0` broadcasts ten packets a second.
+/// Nodes `n0`, `n1`, ..., which a file moves. `n0` broadcasts ten packets a second.
 fn scenario(model: &str, nodes: u32, radio: &str, more: &str) -> String {
     format!(
         "duration = \"10 s\"\n[radio]\n{radio}\n[mobility]\nmodel = \"{model}\"\nfile = \"file\"\n[nodes]\ncount = {nodes}\n\
@@ -29,11 +29,11 @@ fn start(node: u32, x: i32) -> String {
 
 #[test]
 fn numbers_with_gaps_are_the_nodes_without_a_position_one_by_one() {
-    // 5 is in range of 0, 9 is not.
+    // Node 5 is in range of node 0, node 9 is not.
     let file = start(9, 300) + &start(0, 0) + &start(5, 90);
     let outcome = run(&scenario("setdest", 3, RANGE, ""), &file).expect("it can be built");
     assert_eq!((outcome.flows[0].sent_packets, outcome.flows[0].received_packets), (100, 100));
-    // A node of the scenario with a position is none of the file.
+    // A node of the scenario that has a position is none of the file's.
     let fixed = "[[node]]\nname = \"n1\"\nposition = [\"-90 m\", \"0 m\"]\n";
     let outcome = run(&scenario("setdest", 4, RANGE, fixed), &file).expect("it can be built");
     assert_eq!(outcome.flows[0].received_packets, 200);
@@ -50,7 +50,7 @@ fn a_node_is_off_the_air_before_it_comes_and_after_it_has_gone() {
         let line = |(time, what): &(u32, &str)| format!("$ns_ at {time}.05 \"$g({node}) {what}\"\n");
         times.iter().map(line).collect()
     };
-    // A listener that is there for three of ten seconds, and one that always is.
+    // One listener is there for three of ten seconds, another one always.
     let outcome = run(&scenario("setdest", 3, RANGE, ""), &(places.clone() + &at(1, &[(2, "start"), (5, "stop")])));
     let outcome = outcome.expect("it can be built");
     assert_eq!(outcome.flows[0].received_packets, 100 + 30);
@@ -85,14 +85,14 @@ fn vehicles_of_sumo_come_and_go() {
         let vehicle = |id: &str, x: u32| format!("<vehicle id=\"{id}\" x=\"{x}.00\" y=\"0.00\"/>\n");
         let mut here = vehicle("first", 0);
         if (2..6).contains(&time) {
-            // 90 m away in the first two seconds, then beyond the range.
+            // It is 90 m away in the first two seconds, then out of range.
             here += &vehicle("second", if time < 4 { 90 } else { 500 });
         }
         format!("<timestep time=\"{time}.00\">\n{here}</timestep>\n")
     };
     let file = format!("<fcd-export>\n{}</fcd-export>\n", (0..10).map(step).collect::<String>());
     let outcome = run(&scenario("fcd", 2, RANGE, ""), &file).expect("it can be built");
-    // In the second before it is at 500 m it is within 100 m for 10/410 of the time: at its beginning only.
+    // In the second before it is at 500 m, it is within 100 m for 10/410 of the time, at the beginning.
     let received = outcome.flows[0].received_packets;
     assert_eq!((outcome.flows[0].sent_packets, received), (100, 10 + 1));
 }
@@ -104,14 +104,14 @@ fn heights_add_to_distances_and_to_antennas() {
     let reached = |radio: &str, z: [f64; 2]| {
         run(&scenario("setdest", 2, radio, ""), &file(z)).expect("it can be built").flows[0].received_packets == 100
     };
-    // 80 m on the ground: with 60 m of height exactly 100 m, with 61 m more.
+    // With 80 m on the ground and 60 m of height the distance is exactly 100 m; with 61 m of height it is more.
     for propagation in ["range", "free-space", "log-distance"] {
         let radio = format!("propagation = \"{propagation}\"\nrange = \"100 m\"\nerrors.model = \"none\"");
         assert!(reached(&radio, [7.0, 7.0]) && reached(&radio, [0.0, 60.0]), "{propagation}");
         assert!(!reached(&radio, [61.0, 0.0]), "{propagation}");
     }
-    // Two-ray: power goes with the squares of both antennas' heights beyond the crossover. 1.5 m and 1.5 m reach 1 km; above
-    // one that is four times as high, as far as 2 km. The ground lies at the lowest place.
+    // Two-ray: beyond the crossover the power goes with the squares of both antennas' heights. With 1.5 m and 1.5 m it reaches 1
+    // km; with one four times as high, 2 km. The ground is at the lowest position.
     let two_ray = |x: u32, z: [f64; 2]| {
         let radio = "propagation = \"two-ray\"\nrange = \"1 km\"\nerrors.model = \"none\"";
         let file = file(z).replace("X_ 80", &format!("X_ {x}"));
@@ -130,7 +130,7 @@ fn a_position_and_a_waypoint_may_have_a_height() {
         run(&text, "").expect("it can be built").flows[0].received_packets
     };
     assert_eq!([received(", \"60 m\"", ""), received(", \"61 m\"", "")], [100, 0]);
-    // It climbs at 61 m/s from the fifth second on; a waypoint without a height keeps the present one.
+    // It climbs at 61 m/s from the fifth second on. A waypoint without a height keeps the present one.
     let climbs = "{ time = \"5 s\", position = [\"80 m\", \"0 m\", \"61 m\"], speed = \"61 m/s\" }";
     assert_eq!(received("", climbs), 60);
     let stays = "{ time = \"5 s\", position = [\"80 m\", \"10 m\"], speed = \"10 m/s\" }";

@@ -1,5 +1,5 @@
-//! Rules that frames on the air keep in any network: no node sends and receives at once, reservations are respected,
-//! nothing is decoded below the threshold, and every frame that is decoded was sent.
+//! Rules for frames on the air in any network: no node sends and receives at once, reservations are respected, nothing is decoded
+//! below the threshold, and every decoded frame was sent.
 
 use crate::networks::network;
 use proptest::prelude::*;
@@ -10,11 +10,11 @@ use units::{Duration, Instant};
 
 /// The weakest power that is decoded, in dBm.
 const THRESHOLD: f64 = -80.0;
-/// SIFS at 2.4 and 5 GHz, and what propagation over a few hundred metres may add.
+/// SIFS at 2.4 and 5 GHz; then what propagation over a few hundred metres may add.
 const SIFS: [Duration; 2] = [Duration::from_micros(10), Duration::from_micros(16)];
 const SLACK: Duration = Duration::from_micros(2);
 
-/// Nodes in a square of some 700 m, some 200 m of which a signal goes; flows between them over AODV.
+/// Nodes in a square of some 700 m, where a signal reaches some 200 m; flows between them use AODV.
 #[derive(Clone, Debug)]
 struct Drawn {
     places: Vec<(u16, u16)>,
@@ -71,7 +71,7 @@ impl Drawn {
     }
 }
 
-/// All that happens, in the order in which it ends.
+/// Returns all events in the order in which they end.
 fn events(drawn: &Drawn) -> Vec<TraceEvent> {
     let mut world = World::new(&network(&drawn.text()), 3).expect("a network that can be built");
     let nodes: Vec<u32> = (0..).take(drawn.places.len()).collect();
@@ -90,7 +90,7 @@ struct Seen {
     frame: Frame,
 }
 
-/// What `node` sent, and what it decoded.
+/// Returns what `node` sent and what it decoded.
 fn seen_at(node: usize, events: &[TraceEvent]) -> (Vec<Seen>, Vec<Seen>) {
     let (mut sent, mut heard) = (Vec::new(), Vec::new());
     for event in events.iter().filter(|event| event.node as usize == node) {
@@ -104,14 +104,14 @@ fn seen_at(node: usize, events: &[TraceEvent]) -> (Vec<Seen>, Vec<Seen>) {
     (sent, heard)
 }
 
-/// The first frame that a node began although it knew the medium to be reserved.
+/// Returns the first frame that a node began although it knew that the medium was reserved.
 fn against_a_reservation(node: usize, sent: &[Seen], heard: &[Seen], drawn: &Drawn) -> Option<Seen> {
     let sifs = drawn.sifs();
     let to_me = |seen: &&Seen| seen.frame.to.is_some_and(|to| to as usize == node);
     sent.iter()
         .find(|own| {
             let before: Vec<&Seen> = heard.iter().filter(|other| other.until <= own.from).collect();
-            // An acknowledgement is due in any case; what follows a response to this node goes on with its exchange.
+            // An acknowledgement is always due. What follows a response to this node continues its exchange.
             let last_to_me = before.iter().rev().find(|seen| to_me(seen));
             let goes_on = last_to_me.is_some_and(|last| {
                 own.from.since(last.until) <= sifs + SLACK && !matches!(last.frame.kind, Kind::Rts | Kind::Data)
@@ -119,7 +119,7 @@ fn against_a_reservation(node: usize, sent: &[Seen], heard: &[Seen], drawn: &Dra
             if goes_on || matches!(own.frame.kind, Kind::Ack | Kind::BlockAck { .. }) {
                 return false;
             }
-            // A CTS answers an RTS that found the medium free of reservations, SIFS before.
+            // A CTS answers an RTS that found the medium without reservations, SIFS before.
             let moment = if own.frame.kind == Kind::Cts { last_to_me.map(|rts| rts.until) } else { Some(own.from) };
             let others = before.iter().filter(|other| !to_me(other));
             let Some(last) = others.max_by_key(|other| other.until + other.frame.reserves) else { return false };

@@ -1,4 +1,4 @@
-//! Real packets: injected at a node, taken out at another.
+//! Real packets that are injected at a node and taken out at another.
 
 use crate::networks::{chain, network, run};
 use sim::{Arrival, Datagram, Way, World};
@@ -35,7 +35,7 @@ fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(us)
 }
 
-/// Runs to the end and returns all that arrives.
+/// Runs to the end and returns all that arrive.
 fn arrivals(world: &mut World) -> Vec<Arrival> {
     let mut all = Vec::new();
     while !world.finished() {
@@ -55,7 +55,7 @@ fn a_packet_takes_the_time_of_its_frame_and_comes_out_as_it_went_in() {
     world.run_to(at(10_000));
     assert!(inject(&mut world, 0, 1, datagram(1_028, 7)));
     let found = arrivals(&mut world);
-    // 1064 B at 11 Mb/s behind the long preamble, and 30 m at the speed of light.
+    // 1064 B at 11 Mb/s after the long preamble, and 30 m at the speed of light.
     let expected = at(10_000) + Duration::from_nanos(192_000 + 1_064 * 8_000 / 11 + 1 + 100);
     let [Arrival { at: came, sent, ref bytes, tos: 0, routers: 0, .. }] = found[..] else { panic!("{found:?}") };
     assert_eq!((sent, &bytes[..]), (at(10_000), &[7][..]));
@@ -102,7 +102,7 @@ fn a_run_pauses_at_each_arrival_and_tells_when_something_may_come() {
     world.run_to(at(900_000));
     let paused = world.now();
     assert!(paused < at(2_000));
-    // Nothing goes on before it is taken.
+    // The run does not continue before it is taken.
     world.run_to(at(900_000));
     assert_eq!((world.now(), world.next_event()), (paused, paused));
     assert_eq!(world.outside().take_arrival().map(|arrival| (arrival.at, arrival.bytes[0])), Some((paused, 1)));
@@ -211,7 +211,7 @@ fn a_packet_to_all_without_access_points_is_one_frame_at_the_basic_rate_whatever
         ["", "[routing]\nprotocol = \"aodv\"\n", "[routing]\nprotocol = \"dsr\"\n", "[mac]\naccess = \"edca\"\n"]
     {
         let mut world = world(&(chain(4, "1 s", "") + &real(&[0, 1, 3]) + more), 1);
-        // The simulated node 2 hears it, too, and node 3 would at the next hop.
+        // The simulated node 2 hears it, too. Node 3 would hear it at the next hop.
         let way = way(&world, 1, World::ALL);
         world.run_to(at(10_000));
         assert!(world.outside().inject(way, Datagram { tos: 46 << 2, ..datagram(1_500, 7) }));
@@ -220,7 +220,7 @@ fn a_packet_to_all_without_access_points_is_one_frame_at_the_basic_rate_whatever
         else {
             panic!("{more}: {found:?}")
         };
-        // 1 Mb/s, behind the long preamble; EDCA's frame has two bytes more.
+        // 1 Mb/s after the long preamble. EDCA's frame has two bytes more.
         let frame = if more.contains("edca") { 1_538 } else { 1_536 };
         let expected = at(10_000 + 192 + frame * 8);
         assert!(came.since(expected) < Duration::from_micros(1) && bytes[..] == [7], "{more}: {came:?} {expected:?}");

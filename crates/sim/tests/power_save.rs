@@ -1,4 +1,4 @@
-//! Stations that sleep: what a packet for one waits for, by hand and by closed form, and that none is lost or stuck.
+//! Stations that sleep: what a packet for one waits for, by hand and in closed form, and that none is lost or stuck.
 
 use crate::networks::{network, run};
 use proptest::prelude::*;
@@ -7,18 +7,18 @@ use sim::results::Outcome;
 use sim::trace::{Kind, TraceEvent, TraceEventKind};
 use units::{Duration, Instant};
 
-/// Every beacon, by default.
+/// The interval of beacons. By default a station wakes for each.
 const BEACON_US: f64 = 102_400.0;
 /// 1000 B of payload are 1064 B at 11 Mb/s behind the long preamble; 30 m at the speed of light in whole nanoseconds.
 const DATA_US: f64 = 966.0 + 0.1;
 /// A null frame is a MAC header and a check sum: 28 B, 20.4 us, in whole microseconds.
 const NULL_US: f64 = 192.0 + 21.0 + 0.1;
-/// Between two frames without backoff: SIFS, an ACK at 1 Mb/s, DIFS.
+/// Time between two frames without back-off: SIFS, an ACK at 1 Mb/s, and DIFS.
 const TURN_US: f64 = 10.0 + 304.0 + 50.0;
 
 const ONCE: &str = "kind = \"cbr\", rate = \"8 b/s\", packet = \"1000 B\"";
 
-/// An access point with such keys, a station that sleeps, one that does not, and a server 10 ms away.
+/// An access point with these keys, a station that sleeps, one that does not, and a server 10 ms away.
 fn cell(access_point: &str, power_save: &str, more: &str) -> String {
     format!(
         "duration = \"4 s\"\n[mac]\ncw_min = 0\n\
@@ -39,8 +39,8 @@ fn flow(from: &str, to: &str, traffic: &str, start: &str) -> String {
 const SLEEPS: &str = "power_save = {}";
 const QUEUES: [&str; 4] = ["one", "per-station", "mac80211", "turns"];
 
-/// A frame of 1064 B lasts 8.7 ms at 1 Mb/s. A station that is idle after 5 ms looks after 5 ms and finds that its MAC still has
-/// the frame; it says that it sleeps after 10 ms, and not as soon as the frame is acknowledged.
+/// A frame of 1064 B lasts 8.7 ms at 1 Mb/s. A station with a timeout of 5 ms looks after 5 ms and finds that its MAC still has
+/// the frame. It announces its sleep after 10 ms, not as soon as the frame is acknowledged.
 #[test]
 fn a_station_that_has_a_frame_is_not_idle() {
     let save = "data_rate = \"1 Mb/s\"\npower_save.idle_timeout = \"5 ms\"";
@@ -55,7 +55,7 @@ fn a_station_that_has_a_frame_is_not_idle() {
     let sent: Vec<f64> = world.take_events().into_iter().filter_map(sends).collect();
     world.advance(Duration::MAX);
     world.finish();
-    // When it first sleeps, the packet, when it sleeps again.
+    // These are: when it first sleeps, the packet, and when it sleeps again.
     let [_, data, null] = sent[..] else { panic!("{sent:?}") };
     assert!(data - 1.0 < 1e-3 && (0.010..0.011).contains(&(null - 1.0)), "{sent:?}");
 }
@@ -76,21 +76,21 @@ fn a_packet_for_a_station_that_sleeps_waits_for_the_next_beacon_and_a_null_frame
         let found = outcome.flows[0].delay_s.max * 1e6;
         assert_eq!(outcome.flows[0].received_packets, 1);
         assert!((found - expected).abs() < 1e-3, "{queues}: {found} us, {expected} by hand");
-        // One null frame each when it falls asleep, before the packet and after, and one when it wakes.
+        // It sends a null frame when it falls asleep, before the packet and after it, and one when it wakes.
         assert_eq!(outcome.nodes[1].mac.delivered, 3, "{queues}");
     }
 }
 
 #[test]
 fn a_station_that_is_awake_gets_its_packets_at_once() {
-    // 80 ms after the other, when it has been awake for as long.
+    // The packet comes 80 ms after the other, when the station has been awake for as long.
     let traffic = "kind = \"cbr\", rate = \"100 kb/s\", packet = \"1000 B\"";
     let keeps_awake = flow("ap", "phone", traffic, "50 ms");
     let outcome = run(&cell("", SLEEPS, &keeps_awake), 1);
     let flow = &outcome.flows[0];
     assert!(flow.received_packets >= 49, "{}", flow.received_packets);
     assert!((flow.delay_s.max * 1e6 - DATA_US).abs() < 1e-3, "{:?}", flow.delay_s);
-    // It never sleeps: the access point has sent all, and the station nothing.
+    // The station never sleeps: the access point has sent all, and the station nothing.
     assert_eq!(outcome.nodes[1].mac.delivered, 0);
 }
 
@@ -103,15 +103,15 @@ fn a_station_that_sends_is_answered_at_once_while_it_is_awake() {
         outcome.flows[0].rtt_s.expect("of a ping").max
     };
     assert!((rtt(SLEEPS) - rtt("")).abs() < 1e-9);
-    // If it sleeps before the answer is there, that waits for the beacon of 1.1264 s.
+    // If it sleeps before the answer comes, the answer waits for the beacon at 1.1264 s.
     let late = rtt("power_save.idle_timeout = \"5 ms\"") - rtt("");
     assert!((0.045..0.06).contains(&late), "{late}");
 }
 
-/// Packets that come at random while a station sleeps find it anywhere between two beacons: they wait for half of the
-/// interval in the mean, and those that find it awake, for nothing. From one packet to the next it stays awake with
-/// probability `1 - exp(-rate * timeout)`; so a time awake has `exp(rate * timeout) - 1` packets beside those that wait
-/// for its beacon, of which there is one more than come in half an interval.
+/// Packets that come at random while a station sleeps come anywhere between two beacons: they wait for half of the interval on
+/// average. Packets that find it awake do not wait. From one packet to the next it stays awake with probability
+/// `1 - exp(-rate * timeout)`. So a time awake has `exp(rate * timeout) - 1` packets besides those that wait for its beacon. Of
+/// the latter there is one more than come in half an interval.
 #[test]
 fn poisson_packets_wait_for_half_a_listen_interval_if_the_station_sleeps() {
     for (rate, every) in [(0.5, 0.1024), (0.5, 0.3072), (4.0, 0.1024)] {
@@ -124,7 +124,7 @@ fn poisson_packets_wait_for_half_a_listen_interval_if_the_station_sleeps() {
         let waits = (every / 2.0) * asleep / (asleep + awake);
         let wakes = (NULL_US + TURN_US) * 1e-6 * asleep / (asleep + awake);
         let found = outcome.flows[0].delay_s.mean - DATA_US * 1e-6;
-        // 2000 packets or more of a uniform wait: its deviation is 0.58 of the mean, that of the mean 1.3 %.
+        // There are 2000 packets or more with a uniform wait. Its deviation is 0.58 of the mean, and that of the mean 1.3 %.
         let expected = waits + wakes;
         println!("{rate} a second, {every} s: {found}, {expected} by closed form");
         assert!((found / expected - 1.0).abs() < 0.05, "{rate}, {every}: {found}, {expected}");
@@ -133,7 +133,7 @@ fn poisson_packets_wait_for_half_a_listen_interval_if_the_station_sleeps() {
 
 #[test]
 fn an_access_point_keeps_64_packets_and_drops_the_oldest() {
-    // A hundred packets within 10 ms of which none can be sent; the station wakes at 1.1264 s.
+    // A hundred packets come within 10 ms, and none of them can be sent. The station wakes at 1.1264 s.
     let burst = "kind = \"cbr\", rate = \"80 Mb/s\", packet = \"1000 B\"";
     for queues in QUEUES {
         let burst = flow("server", "phone", burst, "1.05 s") + "stop = \"1.06 s\"\n";
@@ -163,7 +163,7 @@ fn a_busy_station_is_not_delayed_by_one_that_sleeps() {
         let ratio = sleeping.flows[0].goodput_bps / awake.flows[0].goodput_bps;
         assert!((0.97..1.03).contains(&ratio), "{queues}: {ratio}");
         assert_eq!(sleeping.flows[1].sent_packets, 10);
-        // At 3.6 s the last: it is there before the end.
+        // The last one comes at 3.6 s and arrives before the end.
         assert_eq!(sleeping.flows[1].received_packets, 10, "{queues}");
     }
 }
@@ -228,7 +228,7 @@ fn mixed(queues: usize, n: bool, hardware: Option<(u8, bool)>, (idle, listen): (
         text += &own;
     }
     let mac = if n { "access = \"edca\"\naggregation.ampdu = \"30000 B\"\n" } else { "cw_min = 15\n" };
-    // What queues hold at 2 s, 1000 packets each, is sent before the end.
+    // What the queues hold at 2 s, 1000 packets each, is sent before the end.
     text = text.replace("cw_min = 0\n", &format!("{mac}{depth}")).replace("4 s", "30 s");
     if n {
         text += "[radio]\nstandard = \"802.11n\"\nmcs = 3\nbasic_rate = \"6 Mb/s\"\n";
@@ -236,8 +236,8 @@ fn mixed(queues: usize, n: bool, hardware: Option<(u8, bool)>, (idle, listen): (
     text
 }
 
-/// With a hardware queue for each station a null frame that is sent again has its turn, though there is no queue for its
-/// receiver; and where a packet is kept instead, the frames that are sent again go before newer ones to their receiver.
+/// With a hardware queue for each station, a null frame that is sent again gets its turn, although its receiver has no queue. If
+/// a packet is kept instead, frames that are sent again go before newer ones to the same receiver.
 #[test]
 fn frames_that_are_sent_again_have_their_turn_beside_a_hardware_queue_for_each_station() {
     let stuck = mixed(0, false, Some((19, true)), (3, 86), &[(4, 0, 52, 1_024), (3, 3, 5, 40)]);
@@ -253,8 +253,8 @@ fn frames_that_are_sent_again_have_their_turn_beside_a_hardware_queue_for_each_s
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever the queues, the hardware and the traffic: nothing is lost but what a queue drops, nothing is stuck, and
-    /// the accounts of packets, airtime and hardware queues balance (which debug runs check).
+    /// Whatever queues, hardware and traffic are: nothing is lost except what a queue drops, and nothing is stuck. The counts of
+    /// packets, airtime and hardware queues balance, as debug runs check.
     #[test]
     fn no_packet_is_lost_or_stuck(
         queues in 0_usize..4,
@@ -274,8 +274,8 @@ proptest! {
     }
 }
 
-/// A frame of the desk is on the air while the phone has been idle for 50 ms and then gets a packet: its null frame and the packet
-/// share a frame, which says both. It is awake, and so its access point takes it to be.
+/// A frame of the desk is on the air when the phone has been idle for 50 ms and then gets a packet. Its null frame and the packet
+/// share a frame, which says both. It is awake, and its access point takes it to be awake.
 #[test]
 fn a_packet_in_the_frame_of_a_null_frame_keeps_its_station_awake() {
     let text = "duration = \"1100 ms\"\nradio = { standard = \"802.11n\", mcs = 0 }\n\

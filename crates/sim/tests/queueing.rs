@@ -1,4 +1,4 @@
-//! Waiting times against queueing theory.
+//! Waiting times compared with queueing theory.
 
 use crate::networks::run;
 use theory::queueing::Mg1;
@@ -8,8 +8,8 @@ use units::Rate;
 const EXCHANGE_S: f64 = 966e-6 + 10e-6 + 304e-6 + 2e-9;
 const DIFS_S: f64 = 50e-6;
 
-/// Without back-off a lone sender is a server with constant service time: an exchange and the DIFS that must follow it.
-/// Poisson packets then wait as in M/D/1. What is measured is the nodal delay: the wait and the exchange.
+/// Without back-off a lone sender is a server with constant service time: an exchange and the DIFS that must follow it. Poisson
+/// packets then wait as in M/D/1. The nodal delay is measured: the wait and the exchange.
 #[test]
 fn poisson_packets_at_a_sender_without_backoff_wait_as_in_md1() {
     for load in [0.3, 0.6, 0.8, 0.9] {

@@ -1,13 +1,12 @@
-//! Rate control over a link of every quality, beside the best fixed mode.
+//! Rate control over links of every quality, compared with the best fixed mode.
 //!
-//! Set before the first run: Minstrel-HT, which looks around with a tenth of its frames and learns within some tenths of a
-//! second, reaches 85 % of the best fixed mode's goodput; AARF, whose probes become rare, is not below ARF by more than
-//! 2 %; and ARF, which probes with one frame in eleven, pays for it: no more than 99 % of the best mode where a faster
-//! one never works.
+//! These bounds were set before the first run. Minstrel-HT samples with a tenth of its frames and learns within some tenths of a
+//! second: it reaches 85 % of the best fixed mode's goodput. AARF, whose probes become rare, is at most 2 % below ARF. ARF probes
+//! with one frame in eleven, so where a faster mode never works it has at most 99 % of the best mode.
 
 use crate::networks::run;
 
-/// Goodput in bit/s of one saturated station at a transmit power; the signal to noise ratio is 7 dB above the dBm.
+/// Returns the goodput in bit/s of one saturated station at a transmit power. The SNR in dB is 7 more than the power in dBm.
 fn goodput(standard: &str, power: f64, settings: &str, algorithm: &str) -> f64 {
     let text = format!(
         "duration = \"3 s\"\nwarmup = \"1 s\"\n[radio]\nstandard = \"{standard}\"\n{settings}\ntx_power = \"{power} dBm\"\n\

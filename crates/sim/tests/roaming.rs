@@ -4,7 +4,7 @@ use crate::networks::{network, run};
 use sim::World;
 use sim::results::Outcome;
 
-/// Two access points 60 m apart on channels of their own, and a phone that walks from the one to the other at 10 m/s.
+/// Two access points 60 m apart, on their own channels, and a phone that walks from one to the other at 10 m/s.
 fn walk(keys: &str, roaming: &str, flows: &str) -> String {
     format!(
         "duration = \"6 s\"\n[radio]\nstandard = \"802.11ac\"\nmcs = 2\n\
@@ -33,8 +33,8 @@ fn roams(outcome: &Outcome, name: &str) -> Vec<(f64, f64, String)> {
     node.roams.iter().map(|roam| (roam.left_s, roam.joined_s, roam.access_point.clone())).collect()
 }
 
-/// Down, what is sent to the old access point while the station moves on is lost: 100 a second for 200 ms are 20. Up, it waits at
-/// the station, the first for all of that.
+/// Downwards, what is sent to the old access point while the station moves is lost: 20 packets, as 100 a second come for 200 ms.
+/// Upwards, packets wait at the station, the first one for all of this time.
 #[test]
 fn an_outage_costs_what_it_lasts() {
     let moves = "outage = \"200 ms\", moves = [{ time = \"2500 ms\", access_point = \"ap2\" }]";
@@ -47,9 +47,9 @@ fn an_outage_costs_what_it_lasts() {
     assert!((0.19..0.22).contains(&up.delay_s.max), "{} s", up.delay_s.max);
 }
 
-/// At -65 dBm it searches at once, then once in the interval, and goes where it is 5 dB better. By hand, 46.7 dB over the first
-/// metre and an exponent of 3: -65 dBm are at 18.9 m, after 1.39 s, where the other one has -75; it is 5 dB better from 35.7 m on,
-/// after 3.07 s. Searches are at beacons, the third of them after 3.48 s.
+/// At -65 dBm the station searches at once, then once in each interval, and goes where it is 5 dB better. By hand, with 46.7 dB
+/// over the first metre and an exponent of 3: it has -65 dBm at 18.9 m, after 1.39 s; the other one has -75 dBm there. The other
+/// one is 5 dB better from 35.7 m on, after 3.07 s. Searches are at beacons; the third is after 3.48 s.
 #[test]
 fn a_station_goes_where_the_signal_is_better() {
     let to_phone = stream("server", "phone");
@@ -60,11 +60,11 @@ fn a_station_goes_where_the_signal_is_better() {
     let flow = &eager.flows[0];
     assert!(flow.received_packets + 12 >= flow.sent_packets, "{flow:?}");
     let proud = run(&walk("", "scan_interval = \"1 s\", hysteresis = \"12 dB\"", &to_phone), 1);
-    // 12 dB: 42.9 m of 60, after 3.79 s, and found 4.5 s after the start.
+    // 12 dB: at 42.9 m of 60 m, after 3.79 s; found 4.5 s after the start.
     assert_eq!(roams(&proud, "phone"), [(4.5056, 4.6056, "ap2".to_owned())]);
 }
 
-/// Nothing of what waited at the station before it left is sent when it comes back, and TCP goes on at both.
+/// Packets that waited at the station before it left are not sent when it comes back. TCP continues at both.
 #[test]
 fn a_station_that_returns_brings_nothing_old() {
     let moves = "moves = [{ time = \"2 s\", access_point = \"ap2\" }, { time = \"4 s\", access_point = \"ap1\" }]";
@@ -77,13 +77,13 @@ fn a_station_that_returns_brings_nothing_old() {
     let [upload, to_tv, from_tv] = &outcome.flows[..] else { panic!("three flows") };
     assert!(upload.goodput_bps > 1e6, "{upload:?}");
     for flow in [to_tv, from_tv] {
-        // What was left behind after two seconds would be 2.1 s old when it is back; up to 1.4 s wait behind the upload.
+        // What was left behind after two seconds would be 2.1 s old when it is back. Packets behind the upload wait up to 1.4 s.
         assert!(flow.delay_s.max < 2.0, "{}: {} s", flow.name, flow.delay_s.max);
         assert!(flow.received_packets > 300, "{flow:?}");
     }
 }
 
-/// An access point that asks its stations for packets (802.11ax) goes on with the others when one has left.
+/// An access point that asks its stations for packets (802.11ax) continues with the others when one has left.
 #[test]
 fn others_are_asked_when_a_station_with_backlog_leaves() {
     let keys = "[mac]\nofdma = \"both\"\naccess = \"edca\"\naggregation = { ampdu = \"65535 B\" }\n";
@@ -122,7 +122,7 @@ fn what_roams_cannot_have_is_refused_at_its_key() {
     }
 }
 
-/// `*` stands for each station once, wherever it is.
+/// `*` stands for each station once, wherever the station is.
 #[test]
 fn a_star_counts_a_station_that_roams_once() {
     let flow = "[[flow]]\nname = \"f\"\nfrom = \"*\"\nto = \"server\"\n\

@@ -1,4 +1,4 @@
-//! AODV over real radios: what it finds, what it costs, and that its accounts balance (checked at the end of each run).
+//! AODV over real radios: what it finds, what it costs, and that its counts balance (each run checks this at its end).
 
 use crate::networks::{network, run};
 use proptest::prelude::*;
@@ -30,11 +30,11 @@ fn a_light_load_over_five_hops_arrives_after_one_search() {
     let outcome = run(&chain(6, "40 kb/s", ""), 1);
     let flow = &outcome.flows[0];
     assert_eq!((flow.sent_packets, flow.received_packets, lost(&outcome)), (100, 100, 0));
-    // Rings of TTL 1 and 3 do not reach; the packets of the first 640 ms wait for the third.
+    // Rings of TTL 1 and 3 do not reach the destination. The packets of the first 640 ms wait for the third ring.
     assert!(flow.delay_s.max > 0.64 && flow.delay_s.max < 0.8, "{}", flow.delay_s.max);
     let routing = |node: usize| outcome.nodes[node].routing.expect("AODV counts");
     assert_eq!((routing(0).searches, routing(0).requests_sent, routing(5).replies_sent), (1, 3, 1));
-    // TTL 1: the request; 3: it and two hops more; 5: four more and five replies.
+    // TTL 1: the request. TTL 3: the request and two more hops. TTL 5: four more hops, and five replies.
     assert_eq!(outcome.totals.routing_packets, Some(1 + 3 + 5 + 5));
     assert_eq!(routing(0).bytes, 3 * (24 + 28));
     assert_eq!(flow.hops, Some(FlowHops { mean: 5.0, min: 5, max: 5, packets: None }));
@@ -44,7 +44,7 @@ fn a_light_load_over_five_hops_arrives_after_one_search() {
 
 #[test]
 fn the_age_of_a_route_counts_from_the_broken_link_that_ended_it() {
-    // `b` walks away at 10 s and is out of the others' range at about 10.5 s; `c` takes its place.
+    // `b` leaves at 10 s and is out of the others' range at about 10.5 s. `c` takes its place.
     let text = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\nerrors.model = \"none\"\n\
         [routing]\nprotocol = \"aodv\"\n[record]\nseries = \"1 s\"\nhops = true\n\
         [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\n\
@@ -71,7 +71,7 @@ fn the_age_of_a_route_counts_from_the_broken_link_that_ended_it() {
     assert_eq!(flow.hops, Some(FlowHops { mean: 2.0, min: 2, max: 2, packets }));
 }
 
-/// A saturated flow has two packets at a time. Both may be gone when a partition ends, because they waited too long.
+/// A saturated flow has two packets at a time. Both may be gone when a partition ends, because they have waited too long.
 #[test]
 fn a_saturated_flow_outlasts_packets_that_waited_too_long_for_a_route() {
     let comes = "position = [\"100 m\", \"0 m\"]\n\
@@ -105,7 +105,7 @@ fn drawn_ends_are_as_many_hops_apart_as_wanted_and_every_seed_draws_others() {
     let wanted = text("any", "hops = { from = 2, to = 3 }");
     let drawn = ends(&run(&wanted, 1));
     assert!(drawn.iter().all(|(from, to)| (2..=3).contains(&(from - to).abs())), "{drawn:?}");
-    // Of eight nodes in a chain there are 2 * (6 + 5) such pairs, of which 60 draws find most.
+    // Eight nodes in a chain have 2 * (6 + 5) such pairs; 60 draws find most of them.
     assert!(drawn.iter().collect::<std::collections::BTreeSet<_>>().len() > 16, "{drawn:?}");
     assert_eq!(drawn, ends(&run(&wanted, 1)));
     assert_ne!(drawn, ends(&run(&wanted, 2)));
@@ -155,7 +155,7 @@ fn a_saturated_source_starts_when_its_route_is_found_and_again_after_a_search_in
     assert!(found.flows[0].goodput_bps > 1e6, "{}", found.flows[0].goodput_bps);
     let text = saturated(chain(2, "1 Mb/s", "")).replace("spacing = \"30 m\"", "spacing = \"300 m\"");
     let alone = run(&text, 1);
-    // Two packets at first and then one a search: the source does not pour packets into the void.
+    // There are two packets at first, then one per search: the source does not send packets without end into a void.
     let routing = alone.nodes[0].routing.expect("AODV counts");
     assert!(routing.searches_failed > 0);
     assert_eq!(alone.flows[0].sent_packets, 2 + routing.searches_failed);
@@ -192,7 +192,7 @@ fn routes_follow_nodes_that_move() {
     }
     let aodv = run(&(text.clone() + "[routing]\nprotocol = \"aodv\"\n"), 1);
     let fixed = run(&text, 1);
-    // At 5 to 20 m/s a link of 200 m lasts some tens of seconds: routes fixed at the start soon lead nowhere.
+    // At 5 to 20 m/s a link of 200 m lasts some tens of seconds, so routes fixed at the start soon lead nowhere.
     assert!(fixed.totals.loss_ratio > 0.2, "{}", fixed.totals.loss_ratio);
     assert!(aodv.totals.loss_ratio < 0.1, "{}", aodv.totals.loss_ratio);
     let failures: u64 = aodv.nodes.iter().map(|node| node.routing.expect("AODV counts").link_failures).sum();
@@ -212,8 +212,8 @@ fn what_cannot_be_meant_is_refused() {
 
 #[test]
 fn a_tcp_connection_over_five_hops_gets_its_route_back_whenever_it_is_lost() {
-    // Its own frames collide in the chain, so that links count as broken some times in a minute. With
-    // `purge_on_failure = false` a window of packets then comes to nodes that have no route.
+    // The flow's own frames collide in the chain, so that links count as broken a few times in a minute. With
+    // `purge_on_failure = false` a window of packets then comes to nodes without a route.
     let text = chain(6, "1 Mb/s", "[routing.aodv]\npurge_on_failure = false")
         .replace("traffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\" }", "transport = \"tcp\"")
         .replace("20 s", "60 s");
@@ -227,7 +227,7 @@ fn a_tcp_connection_over_five_hops_gets_its_route_back_whenever_it_is_lost() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// The outcome checks its accounts in debug builds, which these are.
+    /// In debug builds the outcome checks its counts, and these are debug builds.
     #[test]
     fn accounts_balance_under_every_option(
         places in prop::collection::vec((0_u8..120, 0_u8..120), 3..9),

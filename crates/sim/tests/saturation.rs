@@ -1,14 +1,14 @@
-//! A saturated cell against the DCF model of crate `theory`, with the conventions of `docs/mac-conventions.md`.
+//! A saturated cell compared with the DCF model of crate `theory`, under the conventions of `docs/mac-conventions.md`.
 
 use crate::networks::run;
 use theory::dcf::{Cell, Freezing, saturation};
 use units::{Bytes, Duration};
 
-/// What README.md and docs/theory.md promise, to the last digit that they print: 0.7 % of throughput, 0.008 in probability.
+/// What README.md and docs/theory.md promise, to their last printed digit: 0.7 % of throughput, 0.008 in probability.
 const OF_THROUGHPUT: f64 = 0.007_5;
 const OF_COLLISIONS: f64 = 0.008_5;
 
-/// What a standard fixes, in microseconds, for 1000 B of payload (1064 B of MAC frame).
+/// What a standard prescribes, in microseconds, for 1000 B of payload (1064 B of MAC frame).
 struct Phy {
     standard: &'static str,
     rates: [&'static str; 2],
@@ -50,7 +50,7 @@ const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-/// Two propagation delays of a nanosecond or so are left out: 1 m apart.
+/// The stations are 1 m apart, so two propagation delays of some nanoseconds are left out.
 fn cell(phy: &Phy, stations: u32) -> Cell {
     let difs = phy.sifs + 2 * phy.slot;
     Cell {
@@ -65,7 +65,7 @@ fn cell(phy: &Phy, stations: u32) -> Cell {
     }
 }
 
-/// Goodput in bit/s and collision probability of `stations` saturated senders.
+/// Returns goodput in bit/s and collision probability of `stations` saturated senders.
 fn simulated(phy: &Phy, stations: u32, seconds: u32) -> (f64, f64) {
     let [data, basic] = phy.rates;
     let text = format!(
@@ -126,7 +126,7 @@ fn ofdm_54_and_6_mbps_at_2_ghz() {
 fn one_station_sends_what_the_timings_say() {
     for phy in [&B, &A, &G] {
         let cycle = phy.data + phy.sifs + phy.ack + phy.sifs + 2 * phy.slot;
-        // On average half the smallest window.
+        // On average this is half the smallest window.
         let backoff = f64::from(phy.cw_min) / 2.0 * phy.slot as f64;
         let expected = 8000.0 / (cycle as f64 + backoff) * 1e6;
         let (goodput, collisions) = simulated(phy, 1, 120);

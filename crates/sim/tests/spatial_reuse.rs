@@ -7,9 +7,9 @@ use sim::trace::{Kind, TraceEventKind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
-/// Two cells of an access point and a station 3 m from it, with saturated flows in both directions, so far apart.
+/// Two cells this far apart. Each has an access point and a station 3 m from it, with saturated flows in both directions.
 ///
-/// Free space at 5.18 GHz takes 46.7 dB in the first metre: of 15 dBm -75.0 dBm arrive over 146 m, and -41.3 over 3 m.
+/// Free space takes 46.7 dB in the first metre at 5.18 GHz: of 15 dBm, -75.0 dBm arrive over 146 m, and -41.3 dBm over 3 m.
 fn cells(metres: u32, obss_pd: Option<f64>) -> String {
     let level = obss_pd.map_or(String::new(), |level| format!("obss_pd = \"{level} dBm\"\n"));
     let mut text = format!(
@@ -42,8 +42,8 @@ fn cells_that_ignore_one_another_send_at_once() {
     assert!(both > 1.8 * shared, "{alone:?}, {reused:?}");
 }
 
-/// At a level of -72 dBm power is limited to 21 - 10 = 11 dBm: 4 dB less than 15. What is sent while the neighbour sends begins
-/// at least AIFS after the end of its HE-SIG-A, which is 32 us after its start, or within the same slot.
+/// At a level of -72 dBm power is limited to 21 - 10 = 11 dBm: 4 dB less than 15 dBm. What is sent while the neighbour sends
+/// begins at least AIFS after the end of its HE-SIG-A, 32 us after its start, or in the same slot.
 #[test]
 fn an_ignored_frame_costs_its_preamble_and_four_decibels() {
     let mut world = World::new(&network(&cells(146, Some(-72.0))), 1).expect("a network that can be built");
@@ -74,7 +74,7 @@ fn an_ignored_frame_costs_its_preamble_and_four_decibels() {
         .iter()
         .filter(|event| event.node == 1)
         .filter_map(|event| match &event.what {
-            // Those of its own access point are above -50 dBm.
+            // Frames of its own access point arrive above -50 dBm.
             TraceEventKind::Hears(frame, power) if frame.kind == Kind::Data && power.as_dbm() > -50.0 => {
                 Some(power.as_dbm())
             }
@@ -87,8 +87,8 @@ fn an_ignored_frame_costs_its_preamble_and_four_decibels() {
     assert!((full - limited - 4.0).abs() < 1e-3 && (full + 41.3).abs() < 0.1, "{powers:?}");
 }
 
-/// At -72 dBm an access point with three streams keeps 25 - 10 = 15 dBm, of 18 dBm 3 dB less; one with two streams 11 dBm, 7 dB
-/// less (26.10.2.4).
+/// At -72 dBm an access point with three streams keeps 25 - 10 = 15 dBm, 3 dB less than its 18 dBm. One with two streams keeps 11
+/// dBm, 7 dB less (26.10.2.4).
 #[test]
 fn an_access_point_with_more_than_two_streams_may_send_with_four_decibels_more() {
     for (streams, less) in [(2, 7.0), (3, 3.0)] {
@@ -113,7 +113,7 @@ fn an_access_point_with_more_than_two_streams_may_send_with_four_decibels_more()
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Frames above the level are heeded: the results are the same bit by bit.
+    /// Frames above the level are not ignored: the results are the same to the last bit.
     #[test]
     fn a_level_below_all_signals_changes_nothing(seed in 1_u64..1_000, metres in 5_u32..30, level in -82.0..-63.0) {
         prop_assert_eq!(goodputs(&cells(metres, Some(level)), seed), goodputs(&cells(metres, None), seed));

@@ -1,10 +1,10 @@
-//! A receiver that does not answer, beside one that does: in every combination of queues, aggregates, RTS, access, role and
+//! A receiver that does not answer, beside one that does: with every combination of queues, aggregates, RTS, access, role and
 //! rate control.
 
 use crate::networks::run;
 use sim::results::Outcome;
 
-/// What an access point, or another node, that sends to two others does.
+/// Settings of an access point, or of another node, that sends to two receivers.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     role: &'static str,
@@ -17,11 +17,11 @@ struct Case {
     hardware: &'static str,
 }
 
-/// A hardware queue for all receivers, and one for each.
+/// A hardware queue for all receivers; then one for each.
 const SHARED: &str = "hardware_queue = \"16 packets\"\n";
 const OWN: &str = "hardware_queue = \"16 packets\"\nhardware_queue_per = \"station\"\n";
 
-/// All combinations: aggregates need categories, several queues an access point.
+/// Returns all combinations. Aggregates need categories, and several queues need an access point.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (role, queues) in [
@@ -37,7 +37,7 @@ fn cases() -> Vec<Case> {
             for rts in [false, true] {
                 for rate in ["fixed", "minstrel-ht"] {
                     for hardware in ["", SHARED, OWN] {
-                        // Rate control is none of its business.
+                        // Rate control does not matter for this.
                         if hardware.is_empty() || rate == "fixed" {
                             cases.push(Case { role, queues, aggregates, rts, edca, rate, hardware });
                         }
@@ -50,7 +50,7 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// 130 Mb/s, if not rate control decides; from 1 s on the far station is out of reach. Each is offered so much.
+    /// Writes the scenario: 130 Mb/s without rate control; the far station is out of reach from 1 s on.
     fn text(self, near: &str, far: &str) -> String {
         let Self { role, queues, aggregates, rts, edca, rate, hardware } = self;
         let role = if role == "access-point" { "role = \"access-point\"\n" } else { "" };
@@ -82,16 +82,16 @@ impl Case {
     }
 }
 
-/// What a run's hub did for its two receivers after the warm-up.
+/// What a run's sender did for its two receivers after the warm-up.
 struct Shares {
-    /// Goodput of the near one, in bit/s, and packets that it acknowledged.
+    /// Goodput of the near receiver in bit/s, and number of packets that it acknowledged.
     goodput: f64,
     delivered: f64,
-    /// Packets for the far one that were given up.
+    /// Number of packets for the far receiver that were given up.
     given_up: f64,
-    /// The near one's part of the airtime of frames for both.
+    /// The near receiver's share of the airtime of frames for both.
     airtime: f64,
-    /// The near one's part of the attempts, where an RTS without CTS is one.
+    /// The near receiver's share of the attempts; an RTS without CTS is one.
     attempts: f64,
 }
 
@@ -102,7 +102,7 @@ impl Shares {
         let airtime = |name: &str| of(name).map_or(0.0, |hop| hop.airtime_s);
         let attempts = |name: &str| of(name).map_or(0.0, |hop| hop.attempts as f64);
         let near = outcome.flows.iter().find(|flow| flow.name == "near").expect("such a flow");
-        // An RTS for data of which no attempt counts had no CTS.
+        // An RTS had no CTS if no attempt at its data is counted.
         let unanswered = hub.mac.rts_attempts.saturating_sub(hub.mac.attempts) as f64;
         Self {
             goodput: near.goodput_bps,
@@ -125,11 +125,11 @@ fn a_station_keeps_its_share_beside_one_that_does_not_answer() {
             let found = Shares::of(&run(&case.text(near, far), 1));
             let satisfied = wants.is_some_and(|wants| found.goodput > 0.95 * wants);
             let keeps = match case.queues {
-                // Packets go to a FIFO of the hardware in turn: the dead station's are at its head half of the time.
+                // Packets enter a FIFO of the hardware in turn; those of the dead station are at its head half of the time.
                 "per-station" if case.hardware == SHARED => found.delivered > 0.85 * found.given_up,
-                // A FIFO serves packets in the order of their arrival, above the hardware or in it.
+                // A FIFO, above the hardware or in it, serves packets in the order of their arrival.
                 "one" => found.delivered > 0.85 * ratio * found.given_up,
-                // A turn is an attempt; frames of other rates last otherwise.
+                // A turn is one attempt. Frames at other rates have other durations.
                 "per-station" => found.attempts.max(found.airtime) > 0.45,
                 _ => found.airtime > 0.48,
             };
@@ -146,7 +146,7 @@ fn a_station_keeps_its_share_beside_one_that_does_not_answer() {
     assert!(wrong.is_empty(), "{} combinations:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Where all frames for the far station are lost and it always has some, mac80211 and turns charge the attempts.
+/// If all frames for the far station are lost and there are always some, mac80211 and turns charge the attempts.
 #[test]
 fn attempts_at_a_station_are_charged_to_it() {
     let full = "kind = \"saturated\", packet = \"1000 B\"";
@@ -157,8 +157,8 @@ fn attempts_at_a_station_are_charged_to_it() {
         let case =
             Case { role: "access-point", queues, aggregates, rts: false, edca: true, rate: "fixed", hardware: "" };
         let found = Shares::of(&run(&case.text(full, full), 1));
-        // Each turn is an exchange of at most 2.5 ms, of some 1 s: less than 0.01. Under turns frames that are sent again
-        // wait for their turn one by one, so that others may get more.
+        // Each turn is an exchange of at most 2.5 ms in some 1 s: less than 0.01. Under turns, frames that are sent again wait
+        // for their turn one by one, so that others may get more.
         let most = if queues == "turns" { 1.0 } else { 0.51 };
         assert!(found.airtime > 0.49 && found.airtime < most, "{queues}, {aggregates}: {}", found.airtime);
     }

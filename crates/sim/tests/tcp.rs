@@ -4,7 +4,7 @@ use crate::networks::{network, run};
 use sim::World;
 use sim::results::{Flow, Outcome};
 
-/// A server, 100 Mb/s and `delay` away from an access point, and two stations next to it.
+/// A server at 100 Mb/s and `delay` from an access point, and two stations next to the access point.
 fn access_point(delay: &str, more: &str) -> String {
     format!(
         "duration = \"10 s\"\n[radio]\nstandard = \"802.11g\"\n\
@@ -44,7 +44,7 @@ fn download(rate: &str, loss_detection: &str) -> String {
 
 #[test]
 fn after_a_timeout_the_window_grows_by_a_segment_an_acknowledgement() {
-    // An acknowledgement that covered a window of SACKed segments raised it from 1 to 44 segments at once.
+    // An acknowledgement that covered a window of SACKed segments once raised the window from 1 to 44 segments.
     let text = "duration = \"60 s\"\n[tcp]\nloss_detection = \"duplicate-acks\"\n[record]\nseries = \"10 ms\"\n\
                 [[node]]\nname = \"a\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\nrole = \"wired\"\n\
                 [[wired]]\nbetween = [\"a\", \"b\"]\nrate = \"20 Mb/s\"\ndelay = \"20 ms\"\nloss = 0.05\n\
@@ -65,8 +65,8 @@ fn after_a_timeout_the_window_grows_by_a_segment_an_acknowledgement() {
 
 #[test]
 fn a_download_whose_repetitions_are_lost_stands_still_for_a_timeout_at_most() {
-    // With a timer that every repetition arms anew, and lost repetitions that nobody notices, nothing came in order for 42 s
-    // at 1 Mb/s and for 8 to 10 s at 11 Mb/s while the air was full.
+    // Once every repetition restarted the timer and lost repetitions went unnoticed. Then nothing came in order for 42 s at 1
+    // Mb/s, and for 8 to 10 s at 11 Mb/s, while the air was full.
     for (rate, air) in [("1 Mb/s", 0.65e6), ("11 Mb/s", 3e6)] {
         for loss_detection in ["rack-tlp", "duplicate-acks"] {
             for seed in 1..=3 {
@@ -74,8 +74,8 @@ fn a_download_whose_repetitions_are_lost_stands_still_for_a_timeout_at_most() {
                 let (flow, series) = (of(&outcome, "down"), outcome.series.as_ref().expect("recorded"));
                 let down = &series.flows[0];
                 let still = down.goodput_bps[8..].split(|&bps| bps > 0.0).map(<[f64]>::len).max().unwrap_or(0);
-                // SRTT + 4 RTTVAR, at least 1 s; RTTVAR begins with half a round trip. Before it the loss is noticed after a
-                // round trip, and after it the repetition arrives.
+                // The timeout is SRTT + 4 RTTVAR, at least 1 s; RTTVAR begins with half a round trip. Before it, one round trip
+                // passes until the loss is noticed; after it, the repetition arrives.
                 let (rtt, expired) = (flow.srtt_max_s.expect("of TCP"), flow.timeouts.expect("of TCP"));
                 let timeout = (3.0 * rtt).max(1.0);
                 let still = still as f64 * series.step_s;
@@ -114,15 +114,15 @@ fn a_ping_measures_there_and_back() {
         + &flow("p", ["server", "ap"], "kind = \"ping\", packet = \"64 B\", every = \"300 ms\"");
     let outcome = run(&text, 1);
     let ping = of(&outcome, "p");
-    // 0 s, 0.3 s, ... 9.9 s.
+    // Pings are sent at 0 s, 0.3 s, ..., 9.9 s.
     assert_eq!((ping.sent_packets, ping.received_packets, ping.replies), (34, 34, Some(34)));
-    // 64 B of payload, 8 of ICMP, 20 of IP at 100 Mb/s: 7.36 us each way.
+    // 64 B of payload, 8 B of ICMP and 20 B of IP at 100 Mb/s: 7.36 us each way.
     let rtt = ping.rtt_s.expect("of a ping");
     assert!((rtt.max - 0.020_014_72).abs() < 1e-12 && (rtt.mean - rtt.max).abs() < 1e-12, "{rtt:?}");
     assert!((ping.delay_s.max - 0.010_007_36).abs() < 1e-12);
 }
 
-/// In whole nanoseconds.
+/// Converts to whole nanoseconds.
 fn nanos(seconds: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "some seconds")]
     let nanos = (seconds * 1e9).round() as i64;
@@ -143,19 +143,19 @@ fn a_transfer_over_a_wire_takes_what_its_segments_take() {
     let (way, syn, data, ack) = (7_000_000, 48_000, 841_600, 41_600);
     let established = 2 * (syn + way);
     for (size, completion) in [
-        // One segment: three times over the wire.
+        // One segment: data go over the wire three times.
         ("1 kB", established + data + way),
         // Ten fit into the initial window.
         ("10 kB", established + 10 * data + way),
-        // The others follow on the first acknowledgement, that of two segments, without a gap: every acknowledgement of two
-        // lets three go out.
+        // The others follow the first acknowledgement, that of two segments, without a gap: each acknowledgement of two segments
+        // allows three.
         ("20 kB", established + 2 * data + way + ack + way + 10 * data + way),
     ] {
         let traffic = format!("kind = \"transfer\", size = \"{size}\"");
         let outcome = run(&wire(&tcp("f", ["a", "b"], &traffic)), 1);
         let flow = of(&outcome, "f");
         assert_eq!(nanos(flow.completion_s.expect("of a transfer").max), completion, "{size}");
-        // Of data and their end, which are acknowledged at once.
+        // The samples are of data and their end, which are acknowledged at once.
         let rtt = flow.rtt_s.expect("of TCP");
         if size == "1 kB" {
             assert_eq!(nanos(rtt.max), data + way + ack + way);
@@ -164,7 +164,7 @@ fn a_transfer_over_a_wire_takes_what_its_segments_take() {
     }
 }
 
-/// A server 10 ms away from an access point of 802.11b, a station 30 m from that, and no back-off.
+/// A server 10 ms from an access point of 802.11b, a station 30 m from the access point, and no back-off.
 fn air(flow: &str) -> String {
     format!(
         "duration = \"10 s\"\n[mac]\ncw_min = 0\n\
@@ -174,15 +174,15 @@ fn air(flow: &str) -> String {
     )
 }
 
-/// A packet of so many bytes, IP header included, over that wire and over the air: 36 B of MAC and LLC more at 11 Mb/s in
-/// whole microseconds, behind the long preamble, and 30 m at the speed of light.
+/// Time of a packet of this many bytes, IP header included, over that wire and over the air: 36 B of MAC and LLC more at 11 Mb/s,
+/// in whole microseconds, after the long preamble, and 30 m at the speed of light.
 fn hops(bytes: i64) -> i64 {
     let over_wire = bytes * 80 + 10_000_000;
     let over_air = (192 + ((bytes + 36) * 8 + 10) / 11) * 1_000 + 100;
     over_wire + over_air
 }
 
-/// Before an answer goes out: SIFS, the ACK at 1 Mb/s of what is answered, DIFS.
+/// Time before an answer is sent: SIFS, the ACK at 1 Mb/s for the packet that it answers, and DIFS.
 const TURN: i64 = 364_000;
 
 #[test]
@@ -190,7 +190,7 @@ fn a_transfer_over_wire_and_air_takes_what_its_hops_take() {
     for (ends, turn_before_data) in [(["server", "s"], 0), (["s", "server"], TURN)] {
         let outcome = run(&air(&tcp("f", ends, "kind = \"transfer\", size = \"1 kB\"")), 1);
         let flow = of(&outcome, "f");
-        // The station answers what comes over the air when the medium is free again, the server at once.
+        // The station answers what comes over the air when the medium is free again; the server answers at once.
         let established = hops(60) + (TURN - turn_before_data) + hops(60);
         let arrived = established + turn_before_data + hops(1_052);
         assert_eq!(nanos(flow.completion_s.expect("of a transfer").max), arrived, "{ends:?}");
@@ -214,7 +214,7 @@ fn random_pings_come_at_their_mean_rate() {
     let text = access_point("1 ms", "").replace("10 s", "1000 s")
         + &flow("p", ["s1", "server"], "kind = \"ping\", every = \"100 ms\", times = \"exponential\"");
     let outcome = run(&text, 1);
-    // Poisson: 10 000 with a standard deviation of 100.
+    // The number is Poisson-distributed: 10 000 with a standard deviation of 100.
     assert!(of(&outcome, "p").sent_packets.abs_diff(10_000) < 400);
 }
 
@@ -245,12 +245,12 @@ fn a_stream_that_stops_still_carries_what_it_has_sent() {
 #[test]
 fn small_windows_and_none_are_what_they_say() {
     let with = |window: &str| {
-        // Without delayed acknowledgements, which would wait for segments that the window keeps back.
+        // Delayed acknowledgements are off: they would wait for segments that the window holds back.
         let own = format!("[flow.tcp]\nadvertised_window = \"{window}\"\ndelayed_ack = \"0 s\"\n");
         let text = access_point("10 ms", "") + &tcp("f", ["server", "ap"], "kind = \"greedy\"") + &own;
         of(&run(&text, 1), "f").clone()
     };
-    // A window a round trip of 20 ms and some.
+    // The rate is a window in each round trip of 20 ms and a little more.
     for (window, bytes) in [("5 kB", 5000.0), ("400 B", 400.0)] {
         let goodput = with(window).goodput_bps;
         assert!(goodput < bytes * 8.0 / 0.02 && goodput > 0.95 * bytes * 8.0 / 0.021, "{window}: {goodput}");
@@ -308,7 +308,7 @@ fn a_buffer_of_one_packet_lets_a_transfer_through() {
 
 #[test]
 fn a_round_trip_of_almost_nothing_runs() {
-    // The fastest wire that there may be, over no distance: some nanoseconds.
+    // The fastest wire that a scenario can have, over no distance: some nanoseconds.
     let text =
         "duration = \"1 ms\"\n[[node]]\nname = \"a\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\nrole = \"wired\"\n\
         [[wired]]\nbetween = [\"a\", \"b\"]\nrate = \"800 Gb/s\"\n"
@@ -318,7 +318,7 @@ fn a_round_trip_of_almost_nothing_runs() {
     assert!(of(&outcome, "f").goodput_bps > 1e9 && of(&outcome, "f").rtt_s.expect("of TCP").mean < 1e-5, "{outcome:?}");
 }
 
-/// Where a description is refused, and why.
+/// Returns the key at which a description is refused, and why.
 fn refusal(text: &str) -> (String, String) {
     let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
     (error.path().unwrap_or_default().to_owned(), error.to_string())

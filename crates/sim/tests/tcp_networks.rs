@@ -1,7 +1,6 @@
-//! TCP in whole networks: nothing is lost on the books, the same seed gives the same bytes, flows share.
+//! TCP in whole networks: every packet is accounted for, the same seed gives the same bytes, and flows share the link.
 //!
-//! The accounts of packets and segments are checked inside the simulator at the end of every debug run, and these are
-//! debug runs.
+//! In every debug run, the simulator checks at the end that packets and segments balance. These are debug runs.
 
 use crate::networks::{chain, cut, network, run};
 use proptest::prelude::*;
@@ -80,7 +79,7 @@ proptest! {
     #[test]
     fn accounts_balance_and_time_can_be_cut_anywhere(drawn in drawn(), micros in 100_u64..100_000) {
         let network = network(&drawn.text());
-        // No route between some drawn nodes: nothing to run.
+        // If some of the drawn nodes have no route, there is nothing to run.
         if let Some(whole) = cut(&network, Duration::MAX) {
             let sliced = cut(&network, Duration::from_micros(micros)).expect("it was built before");
             let json = |outcome: &Outcome| serde_json::to_string(outcome).expect("an outcome has a JSON form");
@@ -99,7 +98,7 @@ proptest! {
     }
 }
 
-/// A server 20 ms from an access point, and stations next to it.
+/// A server 20 ms from an access point, and stations next to the access point.
 fn cell(stations: usize, seconds: u32, more: &str) -> String {
     let mut text = format!(
         "duration = \"{seconds} s\"\nwarmup = \"10 s\"\n[radio]\nstandard = \"802.11g\"\n[queue]\nlimit = 100\n\
@@ -120,8 +119,8 @@ fn downloads_over_the_same_link_share_it() {
         traffic = { kind = \"greedy\" }\nphase_jitter = \"1 s\"\n";
     for congestion in ["reno", "cubic"] {
         let outcome = run(&cell(2, 310, &format!("[tcp]\ncongestion = \"{congestion}\"\n{flows}")), 1);
-        // Each loss halves a difference or more; with some hundred of them both shares are half, but for what chance leaves
-        // to the last ones: a tenth of the time that one flow has it all would be 0.96.
+        // Each loss halves a difference or more. With some hundred losses both shares are a half, except for what chance makes of
+        // the last losses: if one flow had a tenth of the time alone, the index would be 0.96.
         assert!(outcome.totals.jain_index > 0.95, "{congestion}: {}", outcome.totals.jain_index);
         assert!(outcome.totals.goodput_bps > 15e6, "{congestion}: {}", outcome.totals.goodput_bps);
         assert!(outcome.flows.iter().all(|flow| flow.retransmits.is_some_and(|again| again > 0)));
@@ -130,7 +129,7 @@ fn downloads_over_the_same_link_share_it() {
 
 #[test]
 fn acknowledgements_in_a_higher_category_spare_the_uploads() {
-    // Under the DCF the access point has one turn in n + 1 for the acknowledgements of n uploads: its queue overflows.
+    // Under the DCF the access point has one turn in n + 1 for the acknowledgements of n uploads, so its queue overflows.
     let flows = "[[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"server\"\ntransport = \"tcp\"\n\
         traffic = { kind = \"greedy\" }\n";
     let queue = |text: String, name: &str| {
@@ -181,12 +180,12 @@ fn transfers_cross_a_mesh_whatever_finds_the_way() {
                traffic = { kind = \"transfer\", size = \"500 kB\" }\n";
         let outcome = run(&text, 1);
         assert_eq!(outcome.flows[0].transfers_completed, Some(1), "{routing}{extra}: {:?}", outcome.flows[0]);
-        // What the relay passes on goes through it both ways.
+        // What the relay forwards passes it in both directions.
         assert!(outcome.nodes[1].mac.delivered > 750, "500 segments and their acknowledgements");
     }
 }
 
-/// By node, those to whom it sent packets.
+/// Returns, for each node, to which nodes it sent packets.
 fn next_hops(outcome: &Outcome) -> Vec<Vec<&str>> {
     let nodes = outcome.nodes.iter();
     nodes.map(|node| node.hops.iter().filter(|hop| hop.attempts > 0).map(|hop| hop.name.as_str()).collect()).collect()
@@ -194,7 +193,7 @@ fn next_hops(outcome: &Outcome) -> Vec<Vec<&str>> {
 
 #[test]
 fn a_way_given_by_hand_holds_for_the_way_back_too() {
-    // Round by n3 and n2, where n0 and n1 hear each other.
+    // The path goes round by n3 and n2, although n0 and n1 hear each other.
     let text = "duration = \"10 s\"\n[radio]\nrange = \"30 m\"\n[nodes]\ncount = 4\nplacement = \"grid\"\nspacing = \"20 m\"\n\
         [[routing.route]]\nfrom = \"n0\"\nto = \"n1\"\nvia = [\"n2\", \"n3\"]\n\
         [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntransport = \"tcp\"\n\
@@ -202,7 +201,7 @@ fn a_way_given_by_hand_holds_for_the_way_back_too() {
         [[flow]]\nname = \"p\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"ping\" }\n";
     let outcome = run(text, 1);
     assert_eq!(next_hops(&outcome), [vec!["n2"], vec!["n3"], vec!["n0", "n3"], vec!["n1", "n2"]]);
-    // Another way back, if one is given.
+    // Answers go another way back if the scenario gives one.
     let other =
         text.replace("[[flow]]\nname = \"f\"", "[[routing.route]]\nfrom = \"n1\"\nto = \"n0\"\n[[flow]]\nname = \"f\"");
     let outcome = run(&other, 1);
@@ -212,7 +211,7 @@ fn a_way_given_by_hand_holds_for_the_way_back_too() {
 
 #[test]
 fn connections_that_are_over_leave_nothing_behind() {
-    // Five thousand of them, some losses: the books balance at the end, and the run is not slower for it.
+    // With five thousand of them and some losses, the counts balance at the end, and the run is not slower.
     let flows = "[[flow]]\nname = \"many\"\nfrom = \"server\"\nto = \"s1\"\ntransport = \"tcp\"\n\
         traffic = { kind = \"transfer\", size = \"3 kB\", every = \"20 ms\" }\n\
         [[flow]]\nname = \"lossy\"\nfrom = \"server\"\nto = \"s1\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n";

@@ -1,15 +1,15 @@
-//! ALT under one TCP flow beside the fluid model of its buffer (`theory::alt`). The tolerance of 20 % is that of the
+//! ALT under one TCP flow, compared with the fluid model of its buffer (`theory::alt`). The tolerance of 20 % is that of the
 //! document's claims.
 
 use crate::networks::run;
 use sim::results::{Level, Outcome};
 use theory::alt::{Buffer, utilisation};
 
-/// Round trip without queues, s.
+/// Round-trip time without queues, in s.
 const ROUND_TRIP: f64 = 0.2;
 
-/// A greedy download over 100 Mb/s, 100 ms each way and 802.11g at 54/6 Mb/s; acknowledgements go as voice and are not
-/// delayed, so that the window grows by a packet a round trip. `queue` is added to the access point's.
+/// A greedy download over 100 Mb/s, 100 ms each way and 802.11g at 54/6 Mb/s. Acknowledgements go as voice and are not delayed,
+/// so that the window grows by a packet per round trip. `queue` is added to the access point's settings.
 fn download(queue: &str) -> Outcome {
     let network = r#"
 duration = "600 s"
@@ -29,9 +29,9 @@ flow = [{ name = "download", from = "server", to = "station", transport = "tcp",
     run(&network.replace("QUEUE", queue), 1)
 }
 
-/// With ALT: its limit over time and the goodput, over the bandwidth-delay product and the most that the link carries.
+/// Returns ALT's limit over time and the goodput, divided by the bandwidth-delay product and by the most that the link carries.
 fn tuned(a: &str) -> (Level, f64) {
-    // A queue of 1600 packets never empties: what it serves is the link's rate.
+    // A queue of 1600 packets never empties, so its goodput is the link's rate.
     let most = download("").flows[0].goodput_bps;
     let product = most / 8_000.0 * ROUND_TRIP;
     let outcome = download(&format!("controller = \"alt\", alt = {{ a1 = {a}, initial = 500 }}"));
@@ -48,7 +48,7 @@ fn one_flow_settles_at_five_sixths_of_the_product() {
     let (limit, used) = tuned("10");
     let expected = model.fixed_point();
     assert!((limit.mean / expected - 1.0).abs() <= 0.2, "{} of the product, not {expected}", limit.mean);
-    // The smallest sizes are those at congestion events, of which the model speaks.
+    // The smallest sizes are those at congestion events, which the model describes.
     assert!((limit.min / expected - 1.0).abs() <= 0.2, "{} of the product at events", limit.min);
     assert!(used >= utilisation(10.0, 1.0), "{used} of the link is used");
 }

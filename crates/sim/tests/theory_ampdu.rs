@@ -1,9 +1,9 @@
-//! Saturated stations with A-MPDU and Block Ack against `theory::ampdu`, with and without errors.
+//! Saturated stations with A-MPDU and Block Ack compared with `theory::ampdu`, with and without errors.
 //!
-//! Tolerances, set beforehand: 1.5 % of throughput, to which the model is held beside a slot-exact Monte Carlo that keeps
-//! every sequence number; 1 % for colliders that count from their time-out, which the model lets count with the
-//! bystanders; and, with errors, 0.5 % for the Block Ack window, which the model does not have and which shortens few
-//! aggregates of up to 32 subframes. One station that loses nothing is exact: 0.3 % for the statistics of its back-off.
+//! The tolerances were set beforehand. The model has 1.5 % of throughput compared with a slot-exact Monte Carlo that keeps every
+//! sequence number. 1 % is for colliders, which count from their time-out, but in the model with the bystanders. With errors 0.5
+//! % is for the Block Ack window, which the model lacks; it shortens few aggregates of up to 32 subframes. One station without
+//! losses is exact: 0.3 % for the statistics of its back-off.
 
 use crate::networks::run;
 use theory::ampdu::{Aggregate, saturation};
@@ -17,7 +17,7 @@ const PAYLOAD: u64 = 500;
 /// UDP, IP and LLC/SNAP, QoS header and check sum: 66 B; the delimiter: 4 B.
 const SUBFRAME: u64 = PAYLOAD + 66 + 4;
 
-/// The standard's limit on the attempts at a frame.
+/// The standard's limit on the number of attempts at a frame.
 const ATTEMPTS: u32 = 7;
 
 const fn us(micros: u64) -> Duration {
@@ -42,14 +42,14 @@ fn cell(stations: u32, subframes: u32, attempts: u32) -> Cell {
     }
 }
 
-/// The throughput's difference from the model's.
+/// Returns the difference of the throughput from the model's.
 fn difference(stations: u32, subframes: u32, mpdu_error: f64) -> f64 {
     difference_with(ATTEMPTS, stations, subframes, mpdu_error)
 }
 
-/// The same where a frame, of an aggregate an MPDU, is given up after `attempts` attempts.
+/// The same if a frame, or an MPDU of an aggregate, is given up after `attempts` attempts.
 fn difference_with(attempts: u32, stations: u32, subframes: u32, mpdu_error: f64) -> f64 {
-    // A busy slot takes one off EDCA's back-offs: Bianchi's freezing.
+    // A busy slot takes one off EDCA's back-offs, as Bianchi's freezing does.
     let aggregate = Aggregate { subframes, mpdu_error };
     let solved = saturation(&cell(stations, subframes, attempts), Freezing::Bianchi, aggregate).expect("a valid cell");
     let errors = if mpdu_error > 0.0 {
@@ -173,15 +173,15 @@ const FORMATS: [Format; 3] = [
     },
 ];
 
-/// One station with A-MPDUs at every MCS, width and guard interval of HT, VHT and HE: within 1 % of the closed form, most of
-/// which are the statistics of 600 back-offs.
+/// One station with A-MPDUs at every MCS, width and guard interval of HT, VHT and HE: within 1 % of the closed form. Most of that
+/// is for the statistics of 600 back-offs.
 #[test]
 fn one_station_at_every_mcs_width_and_guard_interval() {
     let (mut worst, mut count) = (0.0_f64, 0);
     for format in &FORMATS {
         for (width, &subcarriers) in [20, 40, 80, 160].iter().zip(format.subcarriers) {
             for (mcs, &bits) in BITS.iter().enumerate().take(format.highest + 1) {
-                // The combination that the standard excludes with one stream.
+                // The standard excludes this combination with one stream.
                 if format.standard == "802.11ac" && (*width, mcs) == (20, 9) {
                     continue;
                 }
@@ -209,7 +209,7 @@ struct Options {
 const PLAIN: Options = Options { radio: "propagation = \"range\"", padding: 0, quarter: 1, extended: None };
 
 impl Options {
-    /// Duration of the packet extension after this many bits at an MCS (IEEE 802.11ax-2021, 27.3.13).
+    /// Returns the duration of the packet extension after this many bits at an MCS (IEEE 802.11ax-2021, 27.3.13).
     fn extension(&self, bits: u64, per_symbol: u64, mcs: usize) -> u64 {
         let quarters = match bits % per_symbol {
             0 => 4,
@@ -219,8 +219,8 @@ impl Options {
     }
 }
 
-/// One station with HE's packet extension, over 20, 80 and 160 MHz, and in HE ER SU PPDUs, whose responses have their format
-/// at MCS 0: within 1 % of the closed form.
+/// One station with HE's packet extension over 20, 80 and 160 MHz, and in HE ER SU PPDUs, whose responses have the same format at
+/// MCS 0: within 1 % of the closed form.
 #[test]
 fn one_station_with_packet_extensions_and_extended_range() {
     let he = &FORMATS[2];
@@ -247,7 +247,7 @@ fn one_station_with_packet_extensions_and_extended_range() {
     }
 }
 
-/// The throughput's difference from the closed form.
+/// Returns the difference of the throughput from the closed form.
 fn one_station(
     format: &Format,
     width: u32,
@@ -267,9 +267,9 @@ fn one_station(
         let before = format.before + if options.extended.is_some() { 8_000 } else { 0 };
         before + ltf + if guard == "short" { data.next_multiple_of(4_000) } else { data }
     };
-    // Up to 4 ms; a single frame goes however long it lasts.
+    // The aggregate lasts up to 4 ms. A single frame is sent however long it lasts.
     let frames = (2..=format.frames).take_while(|&frames| lasts(frames) <= 4_000_000).last().unwrap_or(1);
-    // BlockAck and ACK: at 6, 12 or 24 Mb/s by the modulation.
+    // BlockAck and ACK are at 6, 12 or 24 Mb/s, depending on the modulation.
     let coding = if format.standard == "802.11n" { mcs % 8 } else { mcs };
     let rate = [6, 12, 12, 24][coding.min(3)];
     let octets: u64 = if frames == 1 {

@@ -1,17 +1,17 @@
-//! Access categories against the slot-exact reference of crate `theory`'s tests and, where it is stated to hold, against
-//! the model `theory::edca`. Both know nothing of the simulator.
+//! Access categories compared with the slot-exact reference of crate `theory`'s tests and, where it is stated to hold, with the
+//! model `theory::edca`. Neither knows anything of the simulator.
 //!
-//! The simulator's colliders count on from their ACK time-out, 11 us or 1.2 slots after the bystanders. The model lets
-//! all count together, the reference plays either. That alone moves categories with small windows by 5 to 20 %, so that
-//! the reference judges them. Best effort and background it moves, where they get a fifth of the frames or more, by less
-//! than 0.005 and 2 %.
+//! The simulator's colliders count on from their ACK time-out, 11 us or 1.2 slots after the bystanders. The model makes all count
+//! together; the reference can do both. This alone changes categories with small windows by 5 to 20 %, so these are compared with
+//! the reference. It changes best effort and background, where they get at least a fifth of the frames, by less than 0.005 and 2
+//! %.
 //!
-//! Tolerances, set beforehand. Reference: it leaves out propagation (nanoseconds), so that only the counts of both are
-//! uncertain: four deviations of each; and 0.01 and 1.5 % for their dependence. Model: its own 0.02 and 3 %, and 0.005
-//! and 2 % for the colliders.
+//! The tolerances were set beforehand. The reference leaves out propagation (nanoseconds), so that only the counts are uncertain:
+//! four deviations of each, and 0.01 and 1.5 % for their dependence. For the model: its own 0.02 and 3 %, and 0.005 and 2 % for
+//! the colliders.
 //!
-//! At the first comparison the reference let a station send that had just drawn 0 although its time-out was still to
-//! come, and let its other categories count meanwhile. The reference was wrong in both, not the simulator.
+//! At the first comparison the reference let a station send that had just drawn 0 although its time-out was not over, and let its
+//! other categories count meanwhile. The reference was wrong in both, not the simulator.
 
 use crate::edca_slots::{BusySlots, Colliders, Counted, Rules, play};
 use crate::networks::run;
@@ -85,7 +85,7 @@ fn simulate(stations: &[Stations]) -> Outcome {
     run(&(cell + &each.enumerate().map(flow).collect::<String>()), 1)
 }
 
-/// What the simulator counted of a category of a group. Attempts are known where it is its stations' only one.
+/// What the simulator counted for a category of a group. Attempts are known if the stations have no other category.
 struct Simulated {
     received: f64,
     sent: Option<f64>,

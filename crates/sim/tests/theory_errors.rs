@@ -1,4 +1,4 @@
-//! A lone sender whose frames are lost with a fixed ratio: every mean follows by hand from the DCF's rules.
+//! A lone sender whose frames are lost with a fixed ratio. Every mean follows by hand from the DCF's rules.
 
 use crate::networks::run;
 
@@ -7,8 +7,8 @@ const ACKNOWLEDGED_S: f64 = 1330e-6;
 const LOST_S: f64 = 1188e-6;
 const SLOT_S: f64 = 20e-6;
 
-/// Seconds of a packet, and the probability that it is delivered, in at most 7 attempts: `e^i` of the packets need their
-/// attempt `i`, after half a window of slots.
+/// Returns the mean time of a packet in s, and the probability that it is delivered in at most 7 attempts. Of the packets, `e^i`
+/// need attempt `i`, after half a window of slots.
 fn packet(e: f64) -> (f64, f64) {
     let attempt = |i: i32| {
         let window = (32.0 * 2_f64.powi(i)).min(1024.0) - 1.0;
@@ -17,8 +17,8 @@ fn packet(e: f64) -> (f64, f64) {
     ((0..7).map(attempt).sum(), 1.0 - e.powi(7))
 }
 
-/// Tolerances, set beforehand: some 60,000 to 120,000 attempts in 200 s; four deviations are 0.007 of a probability and
-/// 1.5 % of a throughput, of which the back-off's spread is the larger part.
+/// The tolerances were set beforehand. In 200 s there are some 60,000 to 120,000 attempts: four deviations are 0.007 of a
+/// probability and 1.5 % of a throughput. The larger part of the latter is the spread of the back-off.
 #[test]
 fn a_lone_senders_losses_cost_what_the_rules_say() {
     for e in [0.05, 0.2, 0.5] {

@@ -1,9 +1,9 @@
-//! The hidden pair against the enumeration in `theory::hidden`, which is exact: what differs is the simulation's own
+//! The hidden pair compared with the enumeration in `theory::hidden`, which is exact. The difference is the simulation's own
 //! statistics.
 //!
-//! Tolerances, set beforehand: the attempts of a run are some 50,000 to 150,000, and dependent over some tens of them,
-//! so that four deviations of a probability are below 0.015, of a throughput below 2.5 %. In 802.11a that includes frames
-//! which begin as another ends: the enumeration takes none as an overlap, the simulator those that its events order so.
+//! The tolerances were set beforehand. A run has some 50,000 to 150,000 attempts, dependent over some tens of them: four
+//! deviations are below 0.015 of a probability and 2.5 % of a throughput. In 802.11a some frames begin just as another ends. The
+//! enumeration takes none as an overlap, the simulator those that the order of its events makes one.
 
 use crate::networks::run;
 use theory::hidden::{Handshake, Pair, saturation};

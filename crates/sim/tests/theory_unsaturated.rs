@@ -1,12 +1,11 @@
-//! Unsaturated and different stations against `theory::malone` with queues: Poisson sources at several loads.
+//! Unsaturated and different stations compared with `theory::malone` with queues: Poisson sources at several loads.
 //!
-//! The tolerances were set beforehand, from what the model does not have. Beside a slot-exact Monte Carlo of its own
-//! rules it is held to 0.02 in collision probability and 3 % of throughput; its freezing is Bianchi's, the simulator's is
-//! the standard's, which moves a saturated 802.11b cell by less than 0.005 and 1 %. Hence 0.025 and 4 %, and on top four
-//! deviations of the simulated counts.
+//! The tolerances were set beforehand, from what the model lacks. Compared with a slot-exact Monte Carlo of its own rules it has
+//! 0.02 in collision probability and 3 % of throughput. Its freezing is Bianchi's, the simulator's is the standard's; this
+//! changes a saturated 802.11b cell by less than 0.005 and 1 %. So 0.025 and 4 %, plus four deviations of the simulated counts.
 //!
-//! It holds up to 80 % of the saturated throughput, and again from 120 % on. Between, stations that wait for the
-//! same frame's end meet after it, which the model spreads over all slots: there are more collisions than it predicts.
+//! The model holds up to 80 % of the saturated throughput, and again from 120 % on. Between, stations that wait for the end of
+//! the same frame meet after it. The model spreads them over all slots, so more collide than it predicts.
 
 use crate::networks::run;
 use sim::results::Outcome;
@@ -119,7 +118,7 @@ fn agrees_with_the_model(what: &str, phy: &Phy, groups: &[Stations]) {
 
 #[test]
 fn alike_stations_at_several_loads() {
-    // Saturated, 5, 10 and 20 stations of 802.11b send some 127, 63 and 30 frames/s each; 10 of 802.11a some 270.
+    // Saturated, 5, 10 and 20 stations of 802.11b send some 127, 63 and 30 frames/s each, and 10 of 802.11a some 270 frames/s.
     for (stations, rates) in [(5, [20.0, 60.0, 100.0]), (10, [10.0, 30.0, 50.0]), (20, [5.0, 15.0, 25.0])] {
         for rate in rates {
             agrees_with_the_model("802.11b", &B, &[(stations, Some(rate))]);
@@ -138,7 +137,7 @@ fn different_stations() {
     agrees_with_the_model("802.11a, three rates", &A, &[(2, Some(20.0)), (4, Some(100.0)), (4, Some(200.0))]);
 }
 
-/// The stated limit of the model is a real one.
+/// The model's stated limit is a real one.
 #[test]
 fn just_below_saturation_more_frames_collide_than_the_model_predicts() {
     // 20 stations, 4.8 Mb/s together.

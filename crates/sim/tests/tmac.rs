@@ -1,4 +1,4 @@
-//! T-MAC: the order of age among stations, by its model in `theory` and where that has nothing to say.
+//! T-MAC: the order of age among stations, compared with its model in `theory`, and where the model says nothing.
 
 use crate::networks::{chain, network, one_packet, run};
 use sim::World;
@@ -9,12 +9,12 @@ use theory::tmac::{Hop, rate, tcp};
 use units::{Duration, Instant};
 
 const SATURATED: &str = "{ kind = \"saturated\", packet = \"1000 B\" }";
-/// Keys count for longer than a round of all flows lasts.
+/// Keys are valid for longer than a round of all flows lasts.
 const TABLE: &str = "turns = { variant = \"table\", expiry = \"100 ms\" }";
 const REQUESTS: &str = "turns = { expiry = \"100 ms\" }";
 
-/// A parking lot in one collision domain of 802.11a: `sources` nodes in a chain behind a gateway, all in range of each other,
-/// each with packets for the gateway that every node between relays.
+/// A parking lot in one collision domain of 802.11a: `sources` nodes in a chain behind a gateway, all in range of each other.
+/// Each has packets for the gateway, which every node between relays.
 fn parking_lot(sources: usize, mac: &str) -> String {
     let mut text = format!(
         "duration = \"12 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\nbasic_rate = \"6 Mb/s\"\nerrors.model = \"none\"\n\
@@ -47,12 +47,12 @@ fn collisions(outcome: &Outcome) -> u64 {
     outcome.nodes.iter().map(|node| node.mac.collisions).sum()
 }
 
-/// How long `bytes` last at 54 Mb/s, or at 6 Mb/s: 216 or 24 bits in each 4 us behind 20 us, 22 of them no payload.
+/// Duration of `bytes` at 54 Mb/s or at 6 Mb/s: 216 or 24 bits in each 4 us after 20 us; 22 bits are no payload.
 fn symbols(bytes: u32, bits: u32) -> f64 {
     f64::from(20 + 4 * (22 + 8 * bytes).div_ceil(bits)) * 1e-6
 }
 
-/// The rate of a flow of 1000 B in b/s, if a hop from node `n` (hops from the gateway) takes `hop(n)` of its own.
+/// Rate of a flow of 1000 B in b/s, if a hop from node `n` (its hops from the gateway) takes `hop(n)`.
 fn shared(sources: usize, hop: impl Fn(usize) -> f64) -> f64 {
     let hops: Vec<Hop> = (1..=sources).map(|node| Hop { data_s: hop(node), ack_s: 0.0 }).collect();
     let flows: Vec<&[Hop]> = (1..=sources).map(|source| &hops[..source]).collect();
@@ -85,7 +85,7 @@ fn in_one_domain_all_flows_have_the_rate_of_one_fifo() {
     }
 }
 
-/// Transfers to the gateway over as many hops as the number says, each with a window in segments of 1000 B.
+/// Transfers to the gateway; each has a number of hops, and a window in segments of 1000 B.
 fn transfers(flows: &[(usize, u32)], delayed: bool) -> String {
     let nodes = flows.len().max(flows.iter().map(|(hops, _)| *hops).max().unwrap_or_default());
     let mut text = parking_lot(0, TABLE).replace("count = 1", &format!("count = {}", nodes + 1))
@@ -136,8 +136,8 @@ fn transfers_share_one_fifo_as_their_windows_do() {
     }
 }
 
-/// Whoever is not the gateway sends data, so that a request from node `n` asks its receiver and all other sources: a request
-/// of 31 B and 6 B for each after the first, then 60 us for each grant and SIFS.
+/// Every node except the gateway sends data, so a request from node `n` asks its receiver and all other sources. It has 31 B and
+/// 6 B for each after the first; then each grant takes 60 us and SIFS.
 #[test]
 fn requests_cost_what_their_frames_last() {
     for sources in 2..=3 {
@@ -171,8 +171,8 @@ fn a_request_its_grant_and_what_follows_by_the_microsecond() {
         .take(4)
         .collect();
     world.finish();
-    // 802.11b, 30 m: 0.1 us each way. The request has 31 B (440 us at 1 Mb/s), the grant 14 B (304 us); data begin SIFS after
-    // the slot of the grant, and last 972 us.
+    // 802.11b, 30 m: 0.1 us each way. The request has 31 B (440 us at 1 Mb/s), the grant 14 B (304 us). Data begin SIFS after the
+    // slot of the grant, and last 972 us.
     let request = 440.0;
     let grant = request + 10.0 + 0.1;
     let data = request + 10.0 + 304.0 + 10.0;
@@ -207,8 +207,8 @@ fn grants_protect_hidden_senders_and_the_table_alone_does_not() {
     assert!(requests == 0 && plain > 1_000 && table > plain / 2, "{requests}, {plain}, {table} collisions");
 }
 
-/// A node leaves for good at 4 s. What others know of it expires after `T_exp`, 100 ms, and it is asked for `T_act`, 100 ms, longer;
-/// the quorum of the others is enough. So between two packets of another flow lie less than 0.3 s.
+/// A node leaves for good at 4 s. What others know of it expires after `T_exp`, 100 ms. It is asked for `T_act`, 100 ms, longer;
+/// the quorum of the others suffices. So less than 0.3 s pass between two packets of another flow.
 #[test]
 fn a_node_that_dies_stops_nobody_for_long() {
     for mac in [TABLE, REQUESTS] {
@@ -245,7 +245,7 @@ fn a_node_that_dies_stops_nobody_for_long() {
     }
 }
 
-/// With aggregates a request is for all that goes in one: it costs a few percent.
+/// With aggregates a request serves all that an aggregate carries, so it costs a few per cent.
 #[test]
 fn a_request_for_an_aggregate_costs_little() {
     let with = |mac: &str| {

@@ -1,4 +1,4 @@
-//! Kinds of traffic in a running network, and descriptions of traffic that cannot be meant.
+//! Kinds of traffic in a running network, and descriptions of traffic that are certainly mistakes.
 
 use crate::networks::{network, run};
 use sim::World;
@@ -16,7 +16,7 @@ fn text(duration: &str, extra: &str, traffic: &str) -> String {
     )
 }
 
-/// Where a description is refused, and why.
+/// Returns the key at which a description is refused, and why.
 fn refusal(extra: &str, traffic: &str) -> (String, String) {
     let text = text("1 s", extra, traffic);
     let Err(error) = World::new(&network(&text), 1) else { panic!("it was built:\n{text}") };
@@ -56,10 +56,10 @@ fn a_player_stalls_once_for_what_a_burst_delays_beyond_its_buffer() {
                  traffic = { kind = \"cbr\", rate = \"800 Mb/s\", packet = \"1000 B\" }\n";
     let (played, longest) = stream_of(&format!("{alone}{burst}"));
     assert!(longest > 0.2, "1 MB at 28 Mb/s take 0.29 s, not {longest}");
-    // Every packet behind the burst comes at once. A packet more or less is 10 ms.
+    // All packets behind the burst come at once. One packet more or less is 10 ms.
     assert_eq!(played.stalls, 1);
     assert!((played.stalled_s - (longest - 0.05)).abs() < 0.011, "{} of {longest}", played.stalled_s);
-    // It counts from the start, whatever the warm-up.
+    // Stalls count from the start, whatever the warm-up is.
     let (warm, _) = stream_of(&format!("warmup = \"19 s\"\n{alone}{burst}"));
     assert_eq!(warm, played);
 }
@@ -84,7 +84,7 @@ fn speech_with_pauses_is_active_for_as_long_as_p59_says() {
     let flow = &run(&text("40000 s", "", "kind = \"voice\", silence = true"), 1).flows[0];
     let (on, off): (f64, f64) = (1.004, 1.587);
     let found = flow.sent_packets as f64 * 0.02 / seconds;
-    // The time on within T of an alternating process of exponential times has variance 2 (on off)^2 / (on + off)^3 T.
+    // The on-time within T of an alternating process of exponential times has variance 2 (on off)^2 / (on + off)^3 T.
     let deviation = (2.0 * (on * off).powi(2) / (on + off).powi(3) / seconds).sqrt();
     assert!((found - on / (on + off)).abs() < 4.0 * deviation, "active for {found}, deviation {deviation}");
 }
@@ -118,7 +118,7 @@ fn a_saturated_flow_starts_and_stops_when_it_is_told() {
     let series = outcome.series.expect("it was asked for");
     let goodput = &series.flows[0].goodput_bps;
     for (second, bps) in goodput.iter().enumerate() {
-        // At the end the packet at the MAC and the two that wait are still sent.
+        // At the end, the packet at the MAC and the two that wait are still sent.
         let expected = if second == 2 || second == 3 { 1e6..=60e6 } else { 0.0..=3.0 * 8000.0 };
         assert!(expected.contains(bps), "{bps} in second {second}");
     }
@@ -132,14 +132,14 @@ fn a_saturated_flow_that_stops_leaves_the_medium_to_the_other() {
     let other =
         "[[flow]]\nname = \"g\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     let outcome = run(&(text("4 s", "stop = \"2 s\"", "kind = \"saturated\", packet = \"1000 B\"") + other), 1);
-    // A half of the first half of the time against that and the second half.
+    // Half of the first half of the time, compared with that and the second half.
     let ratio = outcome.flows[1].received_packets as f64 / outcome.flows[0].received_packets as f64;
     assert!((ratio - 3.0).abs() < 0.05, "{ratio}");
 }
 
 #[test]
 fn a_recording_is_sent_as_it_was_recorded() {
-    // Counted by another tool: `tshark -r replay.pcap -T fields -e ip.len`.
+    // These numbers are from another tool: `tshark -r replay.pcap -T fields -e ip.len`.
     let flow = &replay(REPLAY).expect("it is a good recording").flows[0];
     assert_eq!((flow.sent_packets, flow.received_packets), (PACKETS, PACKETS));
     assert!((flow.goodput_bps - (IP_BYTES - 28 * PACKETS) as f64 * 8.0 / 10.0).abs() < 1e-6, "{}", flow.goodput_bps);
@@ -169,7 +169,7 @@ fn flows_that_share_a_draw_have_the_same_load_in_a_run_and_another_in_the_next()
     for seed in 1..=20 {
         let flows = run(&text, seed).flows;
         assert_eq!(flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(), ["f-1", "f-2", "g"]);
-        // What is no payload counts in the rate: 46 B of each frame.
+        // The rate also counts what is no payload: 46 B of each frame.
         let loads: Vec<f64> = flows
             .iter()
             .map(|flow| flow.offered_bps.expect("its load is drawn") + flow.sent_packets as f64 * 368.0 / 20.0)
@@ -182,7 +182,7 @@ fn flows_that_share_a_draw_have_the_same_load_in_a_run_and_another_in_the_next()
         assert_ne!(flows[0].offered_bps, flows[1].offered_bps, "lengths are the flow's own");
         seen.push(loads[0]);
     }
-    // Uniform on 1.0 to 1.8 Mb/s: standard deviation 231 kb/s, of a mean of 20 values 52 kb/s.
+    // Uniform on 1.0 to 1.8 Mb/s: the standard deviation is 231 kb/s, that of a mean of 20 values 52 kb/s.
     let mean = seen.iter().sum::<f64>() / 20.0;
     assert!((mean - 1.4e6).abs() < 4.0 * 52e3, "{mean}");
     let own = text.replace(", draw = \"load\"", "");
@@ -304,6 +304,6 @@ fn distributions_without_a_mean_or_without_time_are_refused() {
     }
 }
 
-/// Of `scenarios/reference/replay.pcap`.
+/// Number of packets in `scenarios/reference/replay.pcap`.
 const PACKETS: u64 = 42;
 const IP_BYTES: u64 = 52_655;

@@ -1,10 +1,10 @@
-//! The scheduler `turns` in networks: what a thin flow waits for, what bulk pays, and what nobody can take.
+//! The scheduler `turns` in networks: for what a thin flow (one that sends little) waits, and what bulk traffic pays.
 
 use crate::networks::{network, run};
 use sim::World;
 use sim::results::{Flow, Outcome};
 
-/// An access point at MCS 7 with such queues, `busy` stations and an idle one, and a server on a wire of 5 ms.
+/// An access point at MCS 7 with these queues, `busy` stations and an idle one, and a server on a wire of 5 ms.
 fn cell(queues: &str, busy: u32) -> String {
     format!(
         "duration = \"12 s\"\nwarmup = \"4 s\"\n[radio]\nstandard = \"802.11n\"\nmcs = 7\nbasic_rate = \"6 Mb/s\"\n\
@@ -36,8 +36,8 @@ fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
     outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
 }
 
-/// An aggregate is 4 ms and what comes with it. A packet meets one on the air, one that waits, collisions of either, and has
-/// an access of its own: on the way back against the access point's next aggregate.
+/// An aggregate takes 4 ms and its overhead. A packet meets one on the air, one that waits, and collisions of either. It has an
+/// access of its own; on the way back it competes with the access point's next aggregate.
 #[test]
 fn a_ping_waits_for_two_aggregates_however_many_stations_download() {
     let limits = [("0 s", 1, "idle"), ("0 s", 10, "idle"), ("0 s", 40, "idle"), ("0 s", 40, "busy7")];
@@ -53,7 +53,7 @@ fn a_ping_waits_for_two_aggregates_however_many_stations_download() {
     }
 }
 
-/// A turn is an aggregate, whatever bounds its length: time at 65 Mb/s, 64 or 256 MPDUs where those are short or fast.
+/// A turn is an aggregate, whatever limits its length: time at 65 Mb/s, or 64 or 256 MPDUs if these are short or fast.
 #[test]
 fn aggregates_are_whole_where_the_number_of_mpdus_bounds_them() {
     let wide =
@@ -80,14 +80,14 @@ fn what_does_not_back_off_waits_no_longer_than_the_target() {
             + &flow("bulk", "busy*", "kind = \"poisson\", rate = \"40 Mb/s\", packet = \"1400 B\"");
         let outcome = run(&text, 1);
         for flow in outcome.flows.iter().filter(|flow| flow.name.starts_with("bulk")) {
-            // The wire, the target, and the aggregates that were released before.
+            // The delay is that of the wire, the target, and the aggregates that were released before.
             assert!(flow.delay_s.p99 < limit && flow.delay_s.p50 > 0.2 * limit, "{target} ms: {:?}", flow.delay_s);
         }
         assert!(outcome.totals.goodput_bps > 55e6, "{}", outcome.totals.goodput_bps);
     }
 }
 
-/// 40 aggregates are a round of 180 ms.
+/// A round of 40 aggregates takes 180 ms.
 #[test]
 fn bulk_may_be_promised_a_shorter_round_than_whole_aggregates_take() {
     let with = |setting: &str| {
@@ -121,7 +121,7 @@ fn many_thin_flows_of_one_station_get_no_more_airtime_than_one_download() {
     assert!(of(&outcome, "ping").delay_s.p99 < 0.025, "{:?}", of(&outcome, "ping").delay_s);
 }
 
-/// The stations have one queue each; what one sends is slowed by its ACKs.
+/// The stations have one queue each. Its ACKs slow down what a station sends.
 #[test]
 fn an_upload_does_not_take_the_medium_from_downloads() {
     let text = |queues: &str| cell(queues, 3) + &downloads() + UPLOAD + &ping("busy2");
@@ -135,7 +135,7 @@ fn an_upload_does_not_take_the_medium_from_downloads() {
     assert!(of(&turns, "ping").delay_s.p99 < of(&linux, "ping").delay_s.p99, "{shown:?}");
 }
 
-/// Stations with films want no more than they have.
+/// Stations that play films want no more airtime than they have.
 #[test]
 fn an_upload_has_the_air_that_films_leave() {
     let text = |queues: &str| {
@@ -170,13 +170,13 @@ fn stations_and_nodes_of_a_chain_have_it_too() {
     let delay = |outcome: &Outcome| of(outcome, "ping").delay_s.p99;
     assert!(delay(&turns) < 0.5 * delay(&fifo));
     assert!(turns.totals.goodput_bps > 0.9 * fifo.totals.goodput_bps);
-    // Requests for routes go to all.
+    // Requests for routes go to all nodes.
     for protocol in ["aodv", "dsr"] {
         assert!(of(&chain("queues = \"turns\"\n", protocol), "ping").received_packets > 300, "{protocol}");
     }
 }
 
-/// Whoever waits only for room there is next, and no other's debt is forgotten meanwhile.
+/// A station that waits only for room is next when there is room. No other station's debt is forgotten meanwhile.
 #[test]
 fn where_the_hardware_holds_one_packet_all_have_turns() {
     let flood = flow("flood", "busy*", "kind = \"cbr\", rate = \"60 Mb/s\", packet = \"1400 B\"");
@@ -196,7 +196,7 @@ fn broadcasts_have_turns_of_their_own() {
     assert!(of(&outcome, "loud").received_packets > 0 && of(&outcome, "bulk-busy1").goodput_bps > 5e6);
 }
 
-/// What is for all has as much of the air as all of them together, also where the access point has few accesses for it.
+/// Multicast has as much of the air as all stations together, even if the access point gets few accesses for it.
 #[test]
 fn multicast_at_the_basic_rate_loses_no_more_than_with_linux() {
     let loud = |rate: &str| {
@@ -216,8 +216,8 @@ fn multicast_at_the_basic_rate_loses_no_more_than_with_linux() {
     assert!(turns.0 < linux.0 + 0.1 && turns.1 > 0.97 * linux.1, "{linux:?} {turns:?}");
 }
 
-/// A gap is thin by a flow's part of its station's share: of a link that is too short for 20 equal ones, and behind an access
-/// point at MCS 7. On the wire there are so many buckets that no two flows share one, which would halve theirs.
+/// A gap makes a packet thin according to the flow's part of its station's share: of a link too slow for 20 equal flows, and behind
+/// an access point at MCS 7. On the wire no two flows share a bucket, which would halve their part.
 #[test]
 fn equal_streams_of_one_station_get_equal_parts() {
     let streams = |rate: &str, to: &str| {
@@ -235,7 +235,7 @@ fn equal_streams_of_one_station_get_equal_parts() {
     }
 }
 
-/// Beside two senders of a neighbour that always send: many frames collide, and no station is away for that, nor late.
+/// Two senders of a neighbour always send beside it: many frames collide, but no station counts as absent or becomes late.
 #[test]
 fn a_game_and_downloads_keep_what_linux_gives_them_beside_saturated_senders() {
     let theirs = "[[node]]\nname = \"other\"\nrole = \"access-point\"\nposition = [\"5 m\", \"20 m\"]\n\
@@ -255,7 +255,7 @@ fn a_game_and_downloads_keep_what_linux_gives_them_beside_saturated_senders() {
     assert!(turns.0 < linux.0 && turns.1 > 0.95 * linux.1, "{linux:?} {turns:?}");
 }
 
-/// Thirty pictures a second each way, the packets of a picture at once: 9 % of the air, and a share is 11 %.
+/// Thirty pictures a second in each direction, with the packets of a picture at once: 9 % of the air. A share is 11 %.
 #[test]
 fn the_pictures_of_a_video_call_below_its_share_wait_for_no_round() {
     let pictures = "kind = \"web\", size = \"8334 B\", size_shape = 3.0, reading = \"33 ms\", times = \"pareto\", \
@@ -269,7 +269,7 @@ fn the_pictures_of_a_video_call_below_its_share_wait_for_no_round() {
     assert!(turns.0 < 0.75 * linux.0 && turns.1 > linux.1, "{linux:?} {turns:?}");
 }
 
-/// Ten stations with thin flows are gone: each is tried with a packet in its turns.
+/// Ten stations with thin flows are gone. In its turns each is tried with one packet.
 #[test]
 fn stations_that_are_gone_cost_the_others_less_than_with_linux() {
     let with = |queues: &str| {

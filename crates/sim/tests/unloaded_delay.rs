@@ -1,10 +1,10 @@
-//! Delays of a single packet on an idle network, by hand from the standard's times.
+//! Delays of a single packet on an idle network, computed by hand from the standard's times.
 
 use crate::networks::{chain, one_packet, run};
 
 /// 1000 B of payload: 1064 B of MAC frame, 774 us at 11 Mb/s after 192 us of preamble.
 const DATA_US: f64 = 966.0;
-/// After each hop but the last: SIFS, an ACK at 1 Mb/s, DIFS.
+/// Time after each hop except the last: SIFS, an ACK at 1 Mb/s, and DIFS.
 const TURN_US: f64 = 10.0 + 304.0 + 50.0;
 /// 30 m at the speed of light, in whole nanoseconds.
 const PROPAGATION_US: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! Stations of 802.11ax that send side by side when their access point asks.
+//! Stations of 802.11ax that send side by side if their access point asks.
 
 use crate::networks::{network, run};
 use crate::ofdma::sent;
@@ -7,7 +7,7 @@ use sim::results::{MultiUser, Outcome};
 use sim::trace::{Asks, Frame, Kind};
 use units::{Duration, Instant};
 
-/// An access point over 80 MHz, MCS 11, two streams, with this traffic of so many stations at 3 m.
+/// An access point over 80 MHz, MCS 11, two streams, with this traffic of `stations` stations at 3 m.
 fn cell(stations: usize, mac: &str, flows: &str) -> String {
     format!(
         "duration = \"1100 ms\"\nwarmup = \"200 ms\"\n\
@@ -18,12 +18,12 @@ fn cell(stations: usize, mac: &str, flows: &str) -> String {
     )
 }
 
-/// The same with this limit of TXOPs; with none of one exchange, in which a frame lasts 4 ms.
+/// The same with this limit of TXOPs; without a limit a TXOP is one exchange, with frames of 4 ms.
 fn limited(text: &str, txop: &str) -> String {
     text.replace("[queue]", &format!("[mac.edca.best_effort]\ntxop_limit = \"{txop}\"\n[queue]"))
 }
 
-/// Goodput of the flows whose names begin so.
+/// Returns the goodput of the flows whose names begin with `name`.
 fn goodput(outcome: &Outcome, name: &str) -> f64 {
     outcome.flows.iter().filter(|flow| flow.name.starts_with(name)).map(|flow| flow.goodput_bps).sum()
 }
@@ -54,7 +54,7 @@ fn an_exchange_lasts_what_the_standard_says() {
     let (start, trigger) = &sent[begin];
     assert_eq!((trigger.kind, trigger.length), (Kind::Trigger { asks: Asks::Data, users: 2 }, ns(80_000)));
     for (at, part) in &sent[begin + 1..begin + 3] {
-        // They are 10 ns away.
+        // They are 10 ns apart.
         assert!(at.since(after((*start, trigger.length))) < ns(30), "{at:?}");
         assert_eq!((part.kind, part.length, part.mpdus.len()), (Kind::Data, ns(4_000_000), 248));
     }
@@ -67,7 +67,7 @@ fn an_exchange_lasts_what_the_standard_says() {
     assert_eq!(trigger.reserves, ns(16_000 + 4_000_000 + 16_000) + lasts(22 + 2 * 36));
 }
 
-/// Of every tenth MPDU lost: hardly a part of some hundred is whole, of one MPDU most are. A bitmap is for those that are not.
+/// Every tenth MPDU is lost. A part with some hundred is hardly ever whole; one with a single MPDU mostly is. Others get bitmaps.
 #[test]
 fn who_sent_more_than_has_arrived_is_told_by_a_bitmap() {
     let lossy = |flows: &str| {
@@ -81,7 +81,7 @@ fn who_sent_more_than_has_arrived_is_told_by_a_bitmap() {
         };
         lossy(flows).into_iter().filter_map(of).collect::<Vec<_>>()
     };
-    // But for the first exchange, in which a station may have had a single packet.
+    // The first exchange is left out: a station may have had a single packet in it.
     let all = answers(UP).split_off(1);
     assert!(!all.is_empty() && all.iter().all(|&(_, whole, _)| whole == 0), "{all:?}");
     let some = answers(&UP.replace("kind = \"saturated\"", "kind = \"poisson\", rate = \"40 Mb/s\""));
@@ -92,8 +92,8 @@ fn who_sent_more_than_has_arrived_is_told_by_a_bitmap() {
     }
 }
 
-/// Stations that always have something, and do not contend: every exchange is AIFS, a mean back-off of 7.5 slots, the trigger,
-/// 4 ms and the BlockAck. Within 1 %: the statistics of 200 back-offs.
+/// Stations always have packets and do not contend: every exchange is AIFS, a mean back-off of 7.5 slots, the trigger, 4 ms and
+/// the BlockAck. The tolerance of 1 % is for the statistics of 200 back-offs.
 #[test]
 fn a_saturated_cell_carries_what_the_closed_form_says() {
     for (stations, subcarriers) in [(2_u64, 468_u64), (4, 234), (8, 102), (16, 48), (37, 24)] {
@@ -101,7 +101,7 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         let room = ((4_000_000 - 56_000) / 14_400 * bits - 22) / 8;
         let mpdus = ((room + 2) / 1_072).min(256);
         let trigger = 20_000 + 4_000 * (22 + 8 * (28 + 6 * stations)).div_ceil(24);
-        // Nobody contends before the time that is reserved for bitmaps is over.
+        // No station contends before the time that is reserved for bitmaps is over.
         let response = 20_000 + 4_000 * (22 + 8 * (22 + 36 * stations)).div_ceil(96);
         let cycle = 43_000 + 67_500 + trigger + 16_000 + 4_000_000 + 16_000 + response;
         let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
@@ -113,12 +113,12 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         assert!(off.abs() < 0.01, "{stations}: {off}");
         // Less than an MPDU of each part is padding.
         assert!(padding_ratio < 1.1 / mpdus as f64, "{padding_ratio}");
-        // Of 37 one may not have got a word in yet.
+        // Of 37 stations one may not have been asked yet.
         assert!(outcome.totals.jain_index > 0.95, "{stations}: {}", outcome.totals.jain_index);
     }
 }
 
-/// Both directions get equal airtime where stations do not contend, whatever is left of a TXOP after an exchange.
+/// Both directions get equal airtime if stations do not contend, whatever is left of a TXOP after an exchange.
 #[test]
 fn downlink_and_uplink_take_turns() {
     for txop in ["2528 us", "4224 us", "4416 us", "4608 us", "6 ms", "0 s"] {
@@ -177,8 +177,8 @@ fn what_has_a_backlog_moves() {
     }
 }
 
-/// Two downloads with the longest timer of MU EDCA, for each of five seeds: stations that a short rest of a TXOP kept from
-/// being asked are asked in the next one. They got 1 Mb/s together.
+/// Two downloads with the longest timer of MU EDCA, with each of five seeds. Stations that could not be asked because the rest of
+/// a TXOP was short are asked in the next one. (Once they got 1 Mb/s together.)
 #[test]
 fn what_a_txop_has_no_time_for_is_asked_in_the_next() {
     let text = cell(2, "mu_edca = { timer = \"2088.96 ms\" }", DOWNLOADS);
@@ -200,16 +200,16 @@ fn stations_that_may_not_contend_are_polled() {
         let outcome = run(&limited(&cell(8, "mu_edca = { timer = \"2088 ms\" }", &up), txop), 1);
         let delay = outcome.flows.iter().map(|flow| flow.delay_s.mean).sum::<f64>() / 8.0;
         assert!(outcome.totals.goodput_bps > 1.55e8 && delay < 0.01, "{txop}: {delay} {:?}", outcome.totals);
-        // Within such TXOPs they empty their queues, tell of none and are never asked: the run is as without, and says so.
+        // Within such TXOPs they empty their queues, report no backlog and are never asked. The run is as without, and warns of it.
         assert_eq!(outcome.warnings.iter().any(|told| told.starts_with("mac.ofdma: no ")), txop != "0 s");
     }
-    // Where nobody has anything, there is a poll every 32 ms.
+    // If no station has packets, there is a poll every 32 ms.
     let sent = sent(&cell(2, MANAGED, &UP.replace("}\n", "}\nstop = \"10 ms\"\n")), 3, Duration::from_millis(50));
     let polls = sent.iter().filter(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).count();
     assert!(polls <= 2, "{polls} polls in 30 ms");
 }
 
-/// A station that may not contend is asked also if no other has anything, and one of another width beside others that do.
+/// A station that may not contend is asked even if no other has packets; and one of another width beside others that do.
 #[test]
 fn nobody_waits_for_company() {
     let only = UP.replace("\"s*\"", "\"s1\"");
@@ -239,7 +239,7 @@ fn acknowledgements_of_downloads_are_asked_for() {
     assert!(more > less, "{more} {less}");
 }
 
-/// What gets lost is sent again; duplicates are told apart, and no station is stuck.
+/// What is lost is sent again. Duplicates are recognised, and no station is stuck.
 #[test]
 fn losses_are_made_up() {
     let errors = "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.2\n";
@@ -255,7 +255,7 @@ fn losses_are_made_up() {
     }
 }
 
-/// Meanwhile MU EDCA's parameters hold: none contends, or seldom.
+/// Meanwhile MU EDCA's parameters apply: stations contend never or seldom.
 #[test]
 fn answers_set_the_contention_that_follows() {
     let own = |mac: &str| {
