@@ -1,4 +1,4 @@
-//! Look-ahead by a host: it sees the packets that leave, and none is judged twice or never.
+//! Look-ahead by a host: it sees exactly the packets that leave, and each is judged exactly once.
 
 use crate::piece::{Piece, at, piece, put, queue, take};
 use control::Limit;
@@ -53,7 +53,7 @@ fn what_passed_is_not_judged_again_and_what_did_not_is() {
         queue.discard_where(at(20), &mut |packet| packet.number == 2, &mut |_| ());
         queue.set_limit(at(20), queue.limit(), &mut |_| panic!("all fit"));
         queue.enqueue_first(at(20), piece(1, 100), &mut |_| panic!("there is room"));
-        // At 120 ms CoDel would drop either: the one that goes first is not for it to judge, and 3 has passed.
+        // At 120 ms CoDel would drop either. The one that goes first is not for CoDel to judge, and 3 has passed.
         assert_eq!(take(&mut queue, 120, 2), [(1, 100), (1, 3)], "{discipline}");
         let mut dropped = Vec::new();
         let next = queue.take(at(120), 0, &mut |packet| dropped.push(packet.number));
@@ -113,7 +113,7 @@ fn asked() -> impl Strategy<Value = Vec<Asked>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// However far its host looks ahead: with a target that is never reached CoDel is the plain queue.
+    /// CoDel with a target that is never reached is the plain queue, however far its host looks ahead.
     #[test]
     fn codel_without_a_reason_to_drop_is_a_drop_tail_queue(asked in asked(), purge in prop::sample::select(vec!["head", "tail", "none"])) {
         let settings = |discipline: &str| format!(

@@ -1,4 +1,4 @@
-//! Biased queue management beside a search through all that wait, as the document has it.
+//! Biased queue management, compared with a search through all waiting packets as the document describes it.
 
 use crate::piece::at;
 use control::Limit;
@@ -38,7 +38,7 @@ fn rank(packet: &Marked) -> u8 {
     packet.priority.unwrap_or(7).min(7)
 }
 
-/// The packets that go when one comes to those that wait, by the document's words.
+/// Returns the packets that are dropped when one comes to the waiting ones, as the document words it.
 fn searched(waiting: &mut Vec<Marked>, packet: Marked, fits: &dyn Fn(&[Marked]) -> bool) -> Vec<Marked> {
     let mut gone = Vec::new();
     waiting.push(packet);
@@ -150,7 +150,7 @@ fn purge_says_which_packets_a_smaller_limit_takes() {
 #[test]
 fn no_packet_is_dropped_while_one_of_a_lower_priority_waits() {
     let mut queue = queue("limit = 50");
-    // By priority, the numbers of those that wait, in order.
+    // By priority, the numbers of the waiting packets, in order.
     let mut waiting: [std::collections::VecDeque<u32>; 4] = Default::default();
     let (mut state, mut drops) = (1_u32, 0);
     for number in 0..1_000_000_u32 {

@@ -17,9 +17,9 @@ fn new_flows_go_first_and_then_take_their_turn_among_the_old() {
     // Flow 1 (-486 + 1514 = 1028 B) becomes an old one. Flow 2, the only new one, sends two and becomes old too; flow 1
     // sends two of its 1028 B, then flow 2 (-486 + 1514) two of its own.
     assert_eq!(take(&mut queue, 2, 6), [(2, 1), (2, 2), (1, 3), (1, 4), (2, 3), (2, 4)]);
-    // Flow 1: -972 + 1514 = 542 B; one packet. Flow 2: -972 + 1514 = 542 B; its last one.
+    // Both flows have -972 + 1514 = 542 B: one packet each, the last of flow 2.
     assert_eq!(take(&mut queue, 2, 2), [(1, 5), (2, 5)]);
-    // Flow 2 is empty but in its list; a packet that comes now waits for its turn there, behind flow 1 with 1056 B.
+    // Flow 2 is empty but still in its list. A packet that comes now waits for its turn, behind flow 1 with 1056 B.
     put(&mut queue, 2, 2, 6..=6);
     assert_eq!(take(&mut queue, 2, 9), [(1, 6), (1, 7), (2, 6), (1, 8)]);
     assert!(queue.is_empty());
@@ -54,7 +54,7 @@ fn the_longest_flow_makes_way_half_at_once() {
 
 #[test]
 fn a_packet_that_finds_no_room_counts_among_those_of_its_flow() {
-    // Both flows have two packets: the third makes its own the longest, which gives up its first.
+    // Both flows have two packets. A third makes its own flow the longest, which gives up its first.
     for flow in [1, 2] {
         let mut queue = queue("discipline = \"fq-codel\"\nlimit = 4");
         put(&mut queue, 0, 1, 1..=2);
@@ -201,7 +201,7 @@ proptest! {
             match step {
                 Step::Put(flow, bytes, ect) => {
                     let ecn = match (ect, flow) {
-                        // All of this flow, whose order a queue for L4S beside another would not keep otherwise.
+                        // All packets of this flow, since a queue for L4S beside another would not keep their order.
                         (_, 3) => Ecn::Ect1,
                         (true, _) => Ecn::Ect0,
                         (false, _) => Ecn::NotEct,
@@ -297,7 +297,7 @@ fn marks_are_counted() {
 
 #[test]
 fn red_marks_what_can_be_marked_and_drops_the_rest() {
-    // The average is what waits. Where one waits the probability is 0, from two on it is 1, and four are twice `max_th`.
+    // The average is the number that waits. At one the probability is 0, from two on it is 1; four are twice `max_th`.
     let table = "[red]\necn = true\nadaptive = false\nw_q = 1.0\nmin_th = 1.0\nmax_th = 2.0\nmax_p = 1.0";
     for (ecn, left, gone) in [
         (Ecn::Ect0, &[(1, Ecn::Ect0), (2, Ecn::Ect0), (3, Ecn::Ce), (4, Ecn::Ce)][..], &[5][..]),
@@ -320,7 +320,7 @@ fn fq_codel_follows_other_parameters_and_remembers_its_flows() {
     for number in 1..=9 {
         queue.enqueue(at(0), Piece { ecn: Ecn::Ect0, ..piece(1, number) }, &mut |_| panic!("there is room"));
     }
-    // Too long from 10 ms on: for an interval at 110 ms, whatever is set in between.
+    // The wait is too long from 10 ms on, and for an interval at 110 ms, whatever is set in between.
     assert_eq!(take(&mut queue, 10, 1), [(1, 1)]);
     queue.follow(&fq_codel::Params { ecn: false, ..fq_codel::Params::default() });
     let mut dropped = Vec::new();

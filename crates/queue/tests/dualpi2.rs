@@ -14,7 +14,7 @@ fn put(queue: &mut Queue<Piece>, now: u64, packets: impl IntoIterator<Item = Pie
     packets.into_iter().for_each(|packet| queue.enqueue(at(now), packet, &mut |gone| panic!("{gone:?} is dropped")));
 }
 
-/// The flows of the packets that leave.
+/// Returns the flows of the packets that leave.
 fn flows(queue: &mut Queue<Piece>, now: u64, packets: usize) -> Vec<u64> {
     let next = |_| queue.take(at(now), 0, &mut |gone| panic!("{gone:?} is dropped")).map(|next| next.packet.flow);
     (0..packets).map_while(next).collect()
@@ -30,7 +30,7 @@ fn packets_of_l4s_go_first_and_the_classic_queue_has_its_share() {
     let left = flows(&mut queue, 0, 34);
     let turns: Vec<_> = (0..).zip(&left).filter(|(_, flow)| **flow == 1).map(|(index, _)| index).collect();
     assert_eq!(turns, [13, 23, 33]);
-    // Alone, either sends all it has.
+    // Each of the queues sends all it has when it is alone.
     queue.discard_where(at(0), &mut |packet| packet.flow == 2, &mut |_| ());
     assert_eq!(flows(&mut queue, 0, 9), [1; 9]);
 }
@@ -66,12 +66,12 @@ fn a_full_queue_refuses_what_comes_and_a_lower_limit_takes_from_the_longer_queue
 struct Seen {
     /// Mean wait of classic and L4S packets, in milliseconds.
     wait: [f64; 2],
-    /// Part of the classic and of the L4S packets that was dropped, and part of those sent that was marked.
+    /// Share of the classic and of the L4S packets that was dropped, and share of those sent that was marked.
     dropped: [f64; 2],
     marked: [f64; 2],
 }
 
-/// One packet leaves each 0.1 ms, and by turns so many classic and L4S packets come in a hundred times that long.
+/// One packet leaves each 0.1 ms. In each 100 of these times `classic` and `low_latency` packets come by turns.
 fn loaded(settings: &str, classic: u32, low_latency: u32, ecn: Ecn) -> Seen {
     let mut queue = queue(&format!("{DUALPI2}{settings}"));
     let (mut came, mut gone, mut sent, mut marked, mut waited) = ([0.0; 2], [0.0; 2], [0.0; 2], [0.0; 2], [0.0; 2]);
@@ -111,7 +111,7 @@ fn under_a_load_that_answers_nothing_the_wait_is_the_target_and_the_loss_what_is
         close(seen.wait[0], 15.0, 0.05);
         close(seen.dropped[0], 1.0 - 100.0 / f64::from(load), 0.05);
     }
-    // Marks are no help against it: classic ECN is dropped too once all of L4S would be marked.
+    // Marks are no help against overload: classic ECN is dropped too once all of L4S would be marked.
     let seen = loaded("", 200, 0, Ecn::Ect0);
     close(seen.wait[0], 15.0, 0.05);
     close(seen.dropped[0], 0.5, 0.05);

@@ -1,4 +1,4 @@
-//! Each dropping and measuring rule alone, and then all of them against a naive model.
+//! Each dropping and measuring rule alone, and then all of them compared with a naive model.
 
 use control::{Count, Limit, Stat};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn fifo(end: End, limit: Limit) -> Queue<Numbered> {
     Queue::fifo(FifoParams { overflow: end, purge, limit })
 }
 
-/// Enqueues a packet of 100 B and gives the numbers of those dropped.
+/// Enqueues a packet of 100 B and returns the numbers of those dropped.
 fn put(fifo: &mut Queue<Numbered>, now: u64, number: u32) -> Vec<u32> {
     put_sized(fifo, now, number, 100)
 }
@@ -154,7 +154,7 @@ fn an_urgent_packet_goes_first_and_the_tail_makes_way() {
     assert_eq!((take(&mut fifo, 2), take(&mut fifo, 3), take(&mut fifo, 4)), (Some(3), Some(1), None));
     let totals = fifo.totals();
     assert_eq!((totals.arrived.packets, totals.sent.packets, totals.dropped.packets), (3, 2, 1));
-    // What fits nowhere does not drive others out.
+    // A packet that fits nowhere does not drive others out.
     let mut bytes = self::fifo(End::Tail, Limit::Bytes(Bytes::new(100)));
     put(&mut bytes, 0, 1);
     bytes.enqueue_first(at(1), Numbered(2, 101), &mut |packet| assert_eq!(packet.0, 2));
@@ -410,7 +410,7 @@ impl Model {
         self.dropped.extend(gone);
     }
 
-    /// Puts the packet in and takes back what is too much; but if even alone it is too much, then only itself.
+    /// Puts the packet in and removes what is too much; a packet that is too large even alone is the only one removed.
     fn enqueue(&mut self, packet: Numbered) {
         let before = std::mem::take(&mut self.waiting);
         self.waiting.push_back(packet);

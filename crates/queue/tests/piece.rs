@@ -39,7 +39,7 @@ pub(crate) fn queue(toml: &str) -> Queue<Piece> {
     build(toml)
 }
 
-/// A queue for any packets.
+/// Builds a queue for packets of any type.
 pub(crate) fn build<P: Packet>(toml: &str) -> Queue<P> {
     let settings: Settings = toml::from_str(toml).expect("a table that is fine");
     settings.build(7).expect("settings that can be used").0
@@ -49,14 +49,14 @@ pub(crate) fn piece(flow: u64, number: u32) -> Piece {
     Piece { flow, number, bytes: 1000, ecn: Ecn::NotEct }
 }
 
-/// Puts packets of a flow in, without any being dropped.
+/// Enqueues packets of a flow and checks that none is dropped.
 pub(crate) fn put(queue: &mut Queue<Piece>, now: u64, flow: u64, numbers: std::ops::RangeInclusive<u32>) {
     for number in numbers {
         queue.enqueue(at(now), piece(flow, number), &mut |dropped| panic!("{dropped:?} is dropped"));
     }
 }
 
-/// Dequeues `count` packets: flow and number.
+/// Dequeues `count` packets and returns the flow and number of each.
 pub(crate) fn take(queue: &mut Queue<Piece>, now: u64, packets: usize) -> Vec<(u64, u32)> {
     let next = |_| {
         let departure = queue.take(at(now), 0, &mut |dropped| panic!("{dropped:?} is dropped"))?;

@@ -188,7 +188,7 @@ fn thresholds_of_red_that_are_crossed_are_refused_by_their_key() {
         settings.build::<Sized>(0).err().map(|invalid| invalid.to_string())
     };
     assert_eq!(refusal("min_th = 5.0\nmax_th = 5.1"), None);
-    // Three times 1e308 is beyond what a number holds.
+    // Three times 1e308 is more than an `f64` holds.
     for crossed in ["min_th = 5.0\nmax_th = 5.0", "min_th = 1e308"] {
         assert_eq!(refusal(crossed).as_deref(), Some("red.max_th must be above min_th"), "{crossed}");
     }
@@ -214,7 +214,7 @@ impl PerPacket for Head {
 }
 
 proptest! {
-    /// Also where the network discards packets, whose numbers come back later, and where the limit falls.
+    /// Holds too where the network discards packets, whose numbers come back later, and where the limit falls.
     #[test]
     fn a_drop_head_of_ones_own_is_drop_head(steps in prop::collection::vec((0_u8..6, 0_u32..4), 1..60), good in 1_u32..40) {
         register("head", move |_, _| Ok(Box::new(Head(Vec::new(), good)))).expect("a new name");

@@ -1,4 +1,4 @@
-//! The law of `turns` by hand and by its properties. In one file, although it is long: one host drives the law in all of them.
+//! The law of `turns`, by hand-made cases and by its properties. In one long file, since one host drives it in all.
 
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant, Positive};
 
 const LONG: Bytes = Bytes::new(1_500);
 const TURN: Duration = Duration::from_micros(3_600);
-/// Packets for which an aggregate has room.
+/// Number of packets for which an aggregate has room.
 const ROOM: u32 = 64;
 
 pub(crate) fn us(micros: u64) -> Duration {
@@ -20,7 +20,7 @@ fn law(target: Duration, ports: usize) -> Law {
     Law::new(Positive::<Duration>::new(target).expect("above zero"), ports, 1)
 }
 
-/// What waits at each port: packets of 1500 B, and thin ones before them. A port's packets take `airtime` each.
+/// What waits at each port: packets of 1500 B, and before them thin ones. A port's packets take `airtime` each.
 struct Host {
     waiting: Vec<u32>,
     thin: Vec<u32>,
@@ -46,7 +46,7 @@ impl Ports for Host {
 }
 
 impl Host {
-    /// Ports with many packets, of these airtimes each.
+    /// Ports with many packets, which take these airtimes each.
     fn busy(law: &mut Law, airtime: &[u64]) -> Self {
         let ports = airtime.len();
         (0..ports).for_each(|port| law.joined(Instant::ZERO, port, LONG, false));
@@ -57,7 +57,7 @@ impl Host {
         }
     }
 
-    /// Releases what may be released; returns the ports of the packets.
+    /// Releases all that may be released and returns the ports of the packets.
     fn release(&mut self, law: &mut Law, now: Instant) -> Vec<usize> {
         let mut released = Vec::new();
         while let Some(port) = law.next(now, 0, self) {
@@ -82,7 +82,7 @@ fn one_turn_waits_behind_the_one_in_flight_however_many_stations_there_are() {
         assert!(released[..18].iter().all(|&port| port == released[0]), "an aggregate is whole: {released:?}");
         assert_eq!(released[18] == released[0], stations == 1);
         assert_eq!(law.pending(), us(7_200));
-        // Of the first turn all but a packet is done: nothing. All: the next turn.
+        // While one packet of the first turn is not yet done, nothing is released; after it, the next turn is.
         let end = Instant::ZERO + us(4_000);
         (0..17).for_each(|_| law.completed(end, released[0], us(200)));
         assert!(host.release(&mut law, end).is_empty());
@@ -107,12 +107,12 @@ fn short_packets_make_no_turn_longer_than_an_aggregate_and_the_turns_of_others_n
             law.completed(now, port, host.airtime[port]);
         }
     }
-    // Two turns of one station whose packets are long.
+    // As many as two turns of a station whose packets are long.
     let pace = law.pace(Instant::ZERO, 1, LONG);
     assert!(pace.most.count() > 7_000_000_000 / 150_000, "{pace:?}");
 }
 
-/// A turn that short packets end early counts with what was left of it: two turns bound the packets of others.
+/// A turn that short packets end early counts with what was left of it. So two turns still bound the packets of others.
 #[test]
 fn short_packets_make_no_bound_smaller() {
     let bound = |airtime: u64| {
@@ -168,8 +168,8 @@ fn stations_of_unlike_rates_get_equal_airtime() {
     assert!(sum * sum / (4.0 * squares) > 0.999, "{used:?}");
 }
 
-/// Serves eight busy ports for ten seconds; a ninth gets `packets` at once every 33 ms, and its station sends for so long.
-/// Returns the most packets of others that pass before the first of them.
+/// Serves eight busy ports for ten seconds; a ninth gets `packets` at once every 33 ms, and its station sends for
+/// `sends`. Returns the most packets of others that pass before the first of them.
 fn passed_by(packets: u32, sends: Duration) -> usize {
     let mut law = law(us(100_000), 9);
     let mut host = Host::busy(&mut law, &[200; 9]);
@@ -201,7 +201,7 @@ fn passed_by(packets: u32, sends: Duration) -> usize {
     most
 }
 
-/// Of nine shares each is 3.7 ms in 33.
+/// Each of nine shares is 3.7 ms in 33 ms.
 #[test]
 fn a_burst_of_a_station_below_its_share_waits_for_no_round() {
     assert!(passed_by(15, Duration::ZERO) <= 18, "with four fifths of its share it waits for a turn at most");
@@ -227,12 +227,12 @@ fn what_a_station_may_have_waiting_is_what_it_sends_in_the_target_of_own_air() {
     // Before anything was measured: 150 ns a byte, a stretch of 1.2 (1228 of 1024), one station, turns of 3.6 ms.
     let pace = law(us(50_000), 1).pace(Instant::ZERO, 0, LONG);
     assert_eq!(pace.most.count(), 50_000_000 * 1_000 / 150_000);
-    // More than two turns may wait for no longer, in wall time.
+    // What exceeds two turns may wait for no longer than this, in wall time.
     let (stays, wall) = pace.patience.expect("it loses its patience");
     assert_eq!((stays.count(), wall), (2 * 24_000, Duration::from_nanos(50_000_000 * 1_228 / 1_024)));
     // (300 us + 225 us) x 1.2 x 2, since a second station would have its turn.
     assert_eq!(pace.gap, Some(Duration::from_nanos(525_000 * 1_228 / 1_024 * 2)));
-    // A target below two turns: two turns, of which each is a full packet at least.
+    // A target below two turns gives two turns, each of which is at least a full packet.
     let mut law = law(us(1), 1);
     assert_eq!(law.pace(Instant::ZERO, 0, LONG).most.count(), 2 * 24_000);
     for step in 0..100 {
@@ -250,7 +250,7 @@ fn what_is_for_all_may_have_waiting_what_half_of_the_air_sends() {
         answered(&mut law, &mut host, Instant::ZERO + us(step * 1_000));
     }
     let [one, all] = [7, 8].map(|port| law.pace(Instant::ZERO + us(1_000_000), port, LONG).most.count());
-    // A half to a ninth.
+    // Half of the air, compared with a ninth.
     assert!((10 * all).abs_diff(45 * one) < one, "{one} {all}");
 }
 
@@ -288,7 +288,7 @@ fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
             assert!(law.pace(later, 0, LONG).most.count().abs_diff(2 * 24_000) < 100);
             continue;
         }
-        // Until turns have become shorter, what one of them sends stays.
+        // What one turn sends stays allowed until turns have become shorter.
         let pace = law.pace(later, 0, LONG);
         assert!(pace.most.count() >= most && pace.most.count() <= 24_000, "{pace:?}");
     }
@@ -323,7 +323,7 @@ fn what_is_behind_a_packet_and_its_own_wait_decide_about_its_mark() {
     }
     let mut take = |millis| queue.take(at(millis), 0, &mut |_| ()).expect("packets wait").packet.ecn;
     let left = [3, 10, 10, 10, 10, 10, 10, 10].map(&mut take);
-    // The first leaves early. Of 1000 B each, 4000 are no turn and a half, 3000 a turn.
+    // The first leaves early. At 1000 B each, 4000 B are less than a turn and a half, 3000 B are a turn.
     assert_eq!(left, [Ecn::Ect1, Ecn::Ce, Ecn::NotEct, Ecn::Ce, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ect1]);
     assert_eq!(queue.totals().marked.packets, 2);
 }
@@ -339,7 +339,7 @@ fn a_rule_can_be_left_out() {
     assert_eq!(pace(law(us(1), 3).without(Some(Rule::TwoTurns))).most.count(), two.count() / 2);
     assert!(law(us(50_000), 3).owns_medium() && !without(Rule::WideWindow).owns_medium());
 
-    // Half of a turn is done: the next turn sends what another half allows, and thin packets go all the same.
+    // Half of a turn is done: the next turn sends what another half allows, and thin packets are sent all the same.
     let mut law = without(Rule::WholeTurns);
     let mut host = Host::busy(&mut law, &[200; 3]);
     let released = host.release(&mut law, Instant::ZERO);
@@ -391,10 +391,10 @@ fn a_call_is_thin_however_many_stations_are_busy() {
 fn debts_of_any_size_are_paid_without_delay_for_others_and_in_few_steps() {
     let mut law = law(us(50_000), 2);
     let mut host = Host::busy(&mut law, &[200, 200]);
-    // An hour of air, as a station that sends for long owes it at an access point.
+    // The station owes an hour of air, as one that sends for long does at an access point.
     law.charge(Instant::ZERO, 0, Duration::from_secs(3_600));
     assert!(host.release(&mut law, Instant::ZERO).iter().all(|&port| port == 1));
-    // Alone it sends at once, whatever it owes.
+    // Once alone it sends at once, whatever it owes.
     (0..36).for_each(|_| law.completed(Instant::ZERO, 1, us(200)));
     host.waiting[1] = 0;
     assert_eq!(host.release(&mut law, Instant::ZERO).len(), 36);
@@ -404,7 +404,7 @@ fn debts_of_any_size_are_paid_without_delay_for_others_and_in_few_steps() {
 fn what_a_station_sends_is_paid_by_its_share_of_the_time() {
     let mut law = law(us(50_000), 1);
     let mut host = Host::busy(&mut law, &[200]);
-    // Alone, and a turn is excused: the rest is worth 6.4 ms, which nobody else needs.
+    // It is alone, and a turn is excused: the rest is worth 6.4 ms, which nobody else needs.
     law.received(Instant::ZERO, 0, us(10_000));
     assert!(host.release(&mut law, Instant::ZERO).is_empty());
     let (port, at) = law.ready_at(0).expect("it comes again");
@@ -419,7 +419,7 @@ fn what_a_station_sends_is_paid_by_its_share_of_the_time() {
     assert_eq!(host.release(&mut law, at), [0]);
 }
 
-/// Releases what may be released, which is sent and answered at once; returns the ports of the packets.
+/// Releases what may be released, which is sent and answered at once, and returns the ports of the packets.
 fn answered(law: &mut Law, host: &mut Host, now: Instant) -> Vec<usize> {
     let released = host.release(law, now);
     for &port in &released {
@@ -436,7 +436,7 @@ fn what_a_station_has_sent_keeps_its_packets_back_for_a_second_at_most() {
     for (stations, asleep) in [(2, 0), (4, 0), (4, 80)] {
         let mut law = law(us(50_000), stations);
         let mut host = Host::busy(&mut law, &vec![200; stations]);
-        // A second, in which the number of busy stations is known, and an upload that nothing slows down for four more.
+        // After a second, in which the number of busy stations becomes known, four seconds of an unslowed upload.
         let (mut last, mut longest) = (us(1_000_000), Duration::ZERO);
         for step in 0..5_000 {
             let now = Instant::ZERO + us(step * 1_000);
@@ -458,7 +458,7 @@ fn what_a_station_has_sent_keeps_its_packets_back_for_a_second_at_most() {
     }
 }
 
-/// So many frames to a station that fail before it counts as absent, if this part of the frames to others fails.
+/// Returns how many frames to a station fail before it counts as absent, if this part of the frames to others fails.
 fn frames_until_absent(fail_of_ten: u64) -> usize {
     let mut law = law(us(50_000), 2);
     let mut host = Host::busy(&mut law, &[200, 200]);
@@ -479,7 +479,7 @@ fn frames_until_absent(fail_of_ten: u64) -> usize {
 #[test]
 fn a_station_is_absent_when_so_many_failures_are_no_chance() {
     let frames = [0, 1, 5].map(frames_until_absent);
-    // A chance below 1 in 1024, and the frame whose answer may still come.
+    // The failures have a probability below 1 in 1024, and one more is the frame whose answer may still come.
     assert!(frames[0] <= 4 && frames[0] < frames[1] && frames[1] < 6 && (8..=14).contains(&frames[2]), "{frames:?}");
 }
 
@@ -493,7 +493,7 @@ fn a_station_that_does_not_answer_has_no_precedence_and_a_packet_a_turn() {
     host.thin = vec![1, 1];
     (0..2).for_each(|port| law.joined(Instant::ZERO, port, LONG, true));
     assert_eq!(host.release(&mut law, Instant::ZERO), [0]);
-    // Given up: once it has paid for the frames before, a packet is tried for each turn of the other.
+    // It has been given up. Once it has paid for its earlier frames, a packet is tried for each turn of the other.
     law.answered(0);
     (0..19).for_each(|_| law.completed(Instant::ZERO, 0, us(200)));
     (0..18).for_each(|_| law.completed(Instant::ZERO, 1, us(200)));
@@ -536,7 +536,7 @@ fn of_what_has_waited_for_all_of_its_time_one_packet_is_dropped_and_short_ones_s
         }
         gone
     };
-    // From the fourth tick on more than 3000 B wait: one packet goes each 50 ms. Three packets are no more.
+    // From the fourth tick on more than 3000 B wait, and one packet is dropped each 50 ms. Three packets are no more.
     assert_eq!(drops(1_000, 9), [53, 103, 153]);
     assert_eq!(drops(1_000, 3), [0; 0]);
     assert_eq!(drops(100, 60), [0; 0], "ACKs");
@@ -563,7 +563,7 @@ fn a_flow_is_thin_by_its_part_of_what_its_station_sends() {
         put(&mut queue, gap, 7);
         queue.thin_packets() > 0
     };
-    // 2 ms, 6 ms, and 10 ms at most.
+    // The gap must exceed 2 ms, 6 ms, and 10 ms, which is the most.
     assert_eq!(
         [(1, 1), (1, 2), (3, 5), (3, 6), (9, 9), (9, 10)].map(|(flows, gap)| thin(flows, gap)),
         [false, true, false, true, false, true]
@@ -611,8 +611,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Whatever comes: no more is in flight than two turns and thin packets, what is pending is accounted for, and whoever
-    /// waits gets a turn when nothing is in flight.
+    /// Whatever comes, no more is in flight than two turns and thin packets, what is pending is accounted for, and a
+    /// port with packets gets a turn when nothing is in flight.
     #[test]
     fn the_law_holds_whatever_comes(
         steps in steps(),
@@ -641,7 +641,7 @@ proptest! {
                     let bulk = (flying.len() - before) as u64 - u64::from(thin - host.thin.iter().sum::<u32>());
                     prop_assert_eq!(host.thin.iter().sum::<u32>(), 0, "thin packets do not wait");
                     prop_assert!(longest * bulk <= (TURN + longest) * 2 * bulk.max(1));
-                    // Whoever waits beside an empty medium is released, or will be.
+                    // A port with packets is released, or will be, while nothing is in flight.
                     let held = law.ready_at(0).is_some_and(|(_, at)| at > now);
                     prop_assert!(!flying.is_empty() || held || host.waiting.iter().all(|&waiting| waiting == 0));
                 }
@@ -660,7 +660,7 @@ proptest! {
     }
 }
 
-/// A queue with 50 ms, on its own.
+/// A queue with a target of 50 ms, on its own.
 pub(crate) fn queue() -> Queue<Piece> {
     build("discipline = \"turns\"\nturns.target_delay = \"50 ms\"")
 }

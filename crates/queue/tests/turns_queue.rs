@@ -10,7 +10,7 @@ fn alone_it_measures_its_rate_and_holds_what_leaves_within_the_target() {
     let mut queue = queue();
     let (mut most, mut dropped) = (0, 0);
     for tick in 0..4_000 {
-        // Twice of what leaves: a packet a millisecond.
+        // Two packets each millisecond, of which one leaves.
         (0..2).for_each(|copy| queue.enqueue(at(tick), piece(7, copy), &mut |_| dropped += 1));
         if tick > 100 {
             most = most.max(queue.backlog().packets);
@@ -30,7 +30,7 @@ fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does
     for tick in 0..100_u32 {
         let now = Instant::ZERO + us(1_000) * u64::from(tick);
         (0..2).for_each(|copy| queue.enqueue(now, piece(7, 2 * tick + copy), &mut |_| ()));
-        // One flow each 10 ms, one each 2 ms: with 1.3 ms a packet and two senders 2.6 ms are a share.
+        // One flow sends each 10 ms, one each 2 ms. With 1.3 ms a packet and two senders a share is one in 2.6 ms.
         if tick % 10 == 0 {
             queue.enqueue(now, piece(8, tick), &mut |_| ());
         }
@@ -92,7 +92,7 @@ fn the_bound_takes_from_the_longest_flow() {
     }
     assert_eq!(gone, [(7, 0), (7, 1)]);
     assert_eq!(queue.backlog().packets, 10);
-    // Without prediction nothing is dropped on arrival, and on departure what has waited longer, while more bytes wait.
+    // Without prediction nothing is dropped on arrival, but on departure what has waited longer, while more bytes wait.
     let mut queue = self::queue();
     queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), patience: None, longest: Some(us(20_000)), mark: None });
     (0..20).for_each(|number| queue.enqueue(at(u64::from(number)), piece(7, number), &mut |_| panic!("dropped")));

@@ -75,7 +75,7 @@ fn unsaturated() -> Result<(), theory::Error> {
     for stations in [5, 10, 20] {
         for step in 1..=40 {
             let Cell { cw_min, cw_max, slot, success, collision, payload, .. } = B.cell(stations);
-            // Offered by all together: 0.15 to 6 Mb/s.
+            // Load offered by all stations together: 0.15 to 6 Mb/s.
             let offered = f64::from(15 * step) / 100.0;
             let arrivals = Arrivals::Poisson(offered * 1e6 / payload.bits() as f64 / f64::from(stations));
             let group =
@@ -139,7 +139,7 @@ fn categories() -> Result<(), theory::Error> {
     Ok(())
 }
 
-/// ALT's buffer under one flow with a round trip of 200 ms: where it comes to rest, and the least throughput (equation (2)).
+/// ALT's buffer under one flow with a round trip of 200 ms: where it settles, and the least throughput (equation (2)).
 fn alt_buffer() -> Result<(), alt::OutOfRange> {
     // Capacity of the link of scenarios/reference/theory-alt.toml without ALT, Mb/s and packets of 1000 B per second.
     let (most_mbps, packets_per_s) = (15.92, 1990.0);
@@ -160,7 +160,7 @@ fn real_time_beside_best_effort() -> Result<(), theory::Error> {
         let video = |delay| Target { devices: 4, packets_per_second: 200e3 / 4096.0, mac_delay: delay };
         for devices in [8, 16, 32] {
             let series = format!("{devices} best-effort devices");
-            // By the target: of its two delays, that of video is given, and the mean of all follows.
+            // By the target: the delay of video is given, and the mean delay of all follows from it.
             for delay in (8..=80).map(|quarters| us(250 * quarters)) {
                 let (real_time, Ok(busy)) = (video(delay), swan::busy_of_each(&channel, &video(delay), devices)) else {
                     continue;

@@ -20,8 +20,8 @@ const VECTORS: [Vector; 5] = [
     ([17.5, 10.0, 1.0, 0.5, 0.8], 0.7297, 0.2162, 0.8000, 0.8333, [0.9459, 0.9730]),
 ];
 
-/// Equation (8): the mean size at the next congestion event, in packets, after a mean of `size`. The queue empties with
-/// probability `emptied` (`p_e`); where it does not, `delta` of the size stay occupied.
+/// Returns the mean size at the next congestion event, in packets, after a mean of `size` (equation (8)). The queue
+/// empties with probability `emptied` (`p_e`); where it does not, `delta` of the size stay occupied.
 fn mean_next(buffer: &Buffer, size: f64, bdp: f64, emptied: f64, delta: f64) -> f64 {
     let lambda = emptied * buffer.lambda_emptied() + (1.0 - emptied) * buffer.lambda_filled(delta);
     lambda * size + emptied * buffer.gamma_emptied() * bdp
@@ -33,13 +33,13 @@ fn is_stable_for_any(a: f64, b: f64) -> bool {
     a < 10.0 + b
 }
 
-/// The fixed point as (10) prints it, which is the case of equal round trips (B3).
+/// Returns the fixed point as (10) prints it, which is the case of equal round trips (B3).
 fn printed_fixed_point([_, a, b, backoff, _]: [f64; 5]) -> f64 {
     (1.0 - backoff) / (b / a + backoff)
 }
 
-/// In how many congestion events the distance to the fixed point shrinks to `share` of itself while the queue always
-/// empties. Infinite where it does not shrink.
+/// Returns how many congestion events shrink the distance to the fixed point to `share` of itself while the queue
+/// always empties; infinite where the distance does not shrink.
 fn events_to_settle(buffer: &Buffer, share: f64) -> f64 {
     let lambda = buffer.lambda_emptied().abs();
     if lambda < 1.0 { share.ln() / lambda.ln() } else { f64::INFINITY }
@@ -72,7 +72,7 @@ fn only_the_vector_with_a_of_100_is_unstable() {
     assert!(is_stable_for_any(10.999, 1.0) && !is_stable_for_any(11.0, 1.0));
 }
 
-/// One flow of 1690 packets/s and 200 ms, from 1000 packets on.
+/// Returns the sizes of one flow of 1690 packets/s and 200 ms, from 1000 packets on.
 fn sizes(a: f64) -> impl Iterator<Item = f64> {
     let buffer = buffer([5.0, a, 1.0, 0.5, 1.0]);
     std::iter::successors(Some(1_000.0), move |&size| Some(buffer.next(size, 338.0)))
@@ -88,7 +88,7 @@ fn one_flow_settles_at_five_sixths_of_the_product_and_empties_the_queue_each_tim
     }
 }
 
-/// Of a sequence of sizes: the least, the largest and the mean, over a product of 338 packets, and the share of events
+/// Returns the least, largest and mean of a sequence of sizes, as products of 338 packets, and the share of events
 /// after which the queue empties.
 fn summary(buffer: &Buffer, sizes: &[f64]) -> [f64; 4] {
     let n = sizes.len() as f64;
@@ -106,8 +106,8 @@ fn with_a_of_100_the_size_swings_around_400_packets_without_coming_to_rest() {
     let buffer = buffer([5.0, 100.0, 1.0, 0.5, 1.0]);
     let exact: Vec<f64> = sizes(100.0).skip(2_000).take(200_000).collect();
     let [least, most, mean, emptied] = summary(&buffer, &exact);
-    // The largest follows on the least, which follows on a queue that just does not empty: 5.5/6 - 0.5/6 = 5/6 and
-    // 8.3333 - 7.5 * 5/6 = 25/12.
+    // The largest follows the least, which follows a queue that just does not empty: 5.5/6 - 0.5/6 = 5/6 and 8.3333 -
+    // 7.5 * 5/6 = 25/12.
     assert!(least > 0.8333 && least < 0.834, "least {least}");
     assert!(most < 2.0834 && most > 2.083, "most {most}");
     assert!((mean * 338.0 - 423.0).abs() < 1.0, "mean {mean}");
@@ -155,7 +155,7 @@ fn the_mean_follows_both_branches() {
 
 #[test]
 fn settling_takes_the_logarithm_of_what_is_left_over_that_of_lambda() {
-    // lambda_e = 0.88235: ln 0.1 / ln 0.88235 = 18.4 events to come ten times nearer.
+    // lambda_e = 0.88235: ln 0.1 / ln 0.88235 = 18.4 events make the distance ten times smaller.
     let many = buffer([50.0, 10.0, 1.0, 0.5, 1.0]);
     assert!((events_to_settle(&many, 0.1) - 18.397).abs() < 0.001, "{}", events_to_settle(&many, 0.1));
     assert!(events_to_settle(&buffer([5.0, 100.0, 1.0, 0.5, 1.0]), 0.1).is_infinite());

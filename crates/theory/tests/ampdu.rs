@@ -1,4 +1,4 @@
-//! Aggregates beside a slot-exact Monte Carlo that keeps every sequence number.
+//! Aggregates compared with a slot-exact Monte Carlo that keeps every sequence number.
 
 use crate::draws::Draws;
 use std::collections::VecDeque;
@@ -16,8 +16,8 @@ struct Station {
 }
 
 impl Station {
-    /// Fills an aggregate oldest first, as far as `window` sequence numbers reach, and takes the Block Ack in. Returns
-    /// the subframes sent and delivered.
+    /// Fills an aggregate oldest first, as far as `window` sequence numbers reach, and applies the Block Ack. Returns
+    /// the numbers of subframes sent and delivered.
     fn exchange(&mut self, subframes: usize, window: usize, error: f64, draws: &mut Draws) -> (u64, u64) {
         let open = self.sent.iter().filter(|acknowledged| !**acknowledged).count();
         let fresh = subframes.saturating_sub(open).min(window - self.sent.len());
@@ -46,7 +46,7 @@ fn window(cell: &Cell, stage: u32) -> u32 {
     (0..stage).fold(cell.cw_min, |cw, _| (2 * cw + 1).min(cell.cw_max))
 }
 
-/// An aggregate that does not collide lasts as long as what it carries, one that does as long as a full one.
+/// An aggregate that does not collide lasts as long as its content; one that does lasts as long as a full one.
 fn play(stations: u32, aggregate: Aggregate, block_ack_window: usize, busy_periods: u32) -> Measured {
     let cell = &ht(stations, aggregate.subframes);
     let mut draws = Draws(0x2545_F491_4F6C_DD1D);
@@ -124,7 +124,7 @@ fn throughput_over_a_grid() {
 
 #[test]
 fn what_the_window_of_64_costs() {
-    // One station, each aggregate as long as what it carries. The model has no window; the tolerance is that of the cells above.
+    // One station, each aggregate as long as its content. The model has no window; the tolerance is that used above.
     for (subframes, mpdu_error) in [(8, 0.1), (16, 0.1), (32, 0.02), (32, 0.1), (64, 0.02), (64, 0.1)] {
         let aggregate = Aggregate { subframes, mpdu_error };
         let solved = saturation(&ht(1, subframes), Freezing::Bianchi, aggregate).unwrap();
@@ -137,7 +137,7 @@ fn what_the_window_of_64_costs() {
 
 #[test]
 fn one_station_is_exact() {
-    // 10 subframes: 474 symbols, 1932 us, 2014 us with SIFS, Block Ack and DIFS, and 7.5 slots of 9 us before.
+    // 10 subframes: 474 symbols, 1932 us, 2014 us with SIFS, Block Ack and DIFS, after 7.5 slots of 9 us.
     for freezing in [Freezing::Bianchi, Freezing::Standard { colliders_resume: Duration::from_micros(2000) }] {
         let solved = saturation(&ht(1, 10), freezing, Aggregate { subframes: 10, mpdu_error: 0.25 }).unwrap();
         let expected = 7.5 * 12_000.0 / (2014e-6 + 67.5e-6);

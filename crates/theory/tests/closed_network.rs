@@ -1,4 +1,4 @@
-//! Nodes of a closed network whose service rates depend on their own queues: the long-run cost, and how it changes with a rate.
+//! Nodes of a closed network whose service rates depend on their own queues: the long-run cost, and its derivatives.
 //!
 //! Source: a reconstruction (`docs/energy.md`) of the papers' setting. A fixed number of
 //! packets goes round; a node with `n` of them serves at `mu(n)`, and is visited `v` times a round. The states have the product
@@ -7,8 +7,8 @@
 //!
 //! `d eta / d mu_i(k) = w_i p_i' P(n_i = k) - Cov(f, 1[n_i >= k]) / mu_i(k)`.
 //!
-//! An open node with room for `K` packets is a network of `K` with an outside that serves at the rate of arrivals and costs
-//! nothing: then `f` is the node's own cost, and the formula needs nothing of others.
+//! An open node with room for `K` packets is a network of `K` with an outside that serves at the rate of arrivals and
+//! costs nothing. Then `f` is the node's own cost, and the formula needs no quantity of other nodes.
 
 use theory::Error;
 use theory::energy::Node;
@@ -29,11 +29,11 @@ struct Member {
     visits: f64,
     /// Packets per second with one packet there, with two, and so on: one rate for each packet of the network.
     rates: Vec<f64>,
-    /// Cost of a packet there.
+    /// Cost of a packet there, per unit of time.
     holding: f64,
     /// Cost of a watt.
     weight: f64,
-    /// Power while a packet is there, in W: that at rate zero, and what it grows by for each packet per second.
+    /// Power while a packet is there, in W: the power at rate zero, and its increase per packet per second.
     power: [f64; 2],
 }
 
@@ -50,7 +50,7 @@ impl Member {
 struct Sums {
     all: f64,
     cost: f64,
-    /// Of the states with at least, and with exactly, as many packets at the node as asked about.
+    /// Sums over the states with at least, and with exactly, as many packets at the node as asked about.
     from: f64,
     cost_from: f64,
     exactly: f64,
@@ -65,7 +65,7 @@ impl Closed {
         if !self.nodes.is_empty() && self.nodes.iter().all(usable) { Ok(()) } else { Err(Error::Arrivals) }
     }
 
-    /// The long-run cost, `eta`.
+    /// Returns the long-run cost, `eta`.
     ///
     /// # Errors
     /// `Error::Arrivals` without a node, or with visits or rates that are missing or not above zero.
@@ -75,11 +75,11 @@ impl Closed {
         Ok(sums.cost / sums.all)
     }
 
-    /// Derivative of the cost with respect to the rate of a node at the level of this many packets, from 1 to all: `d
-    /// eta / d mu_i(k)`.
+    /// Returns the derivative of the cost with respect to the rate of a node at the level of this many packets, from 1
+    /// to all: `d eta / d mu_i(k)`.
     ///
     /// # Errors
-    /// As `cost`, or for a node or a level that there is not.
+    /// As `cost`, or for a node or a level that does not exist.
     fn sensitivity(&self, node: usize, level: usize) -> Result<f64, Error> {
         self.check()?;
         if node >= self.nodes.len() || !(1..=self.packets).contains(&level) {
@@ -98,8 +98,8 @@ impl Closed {
         sums
     }
 
-    /// Adds the states in which the nodes from `index` on share the packets `left`; `so_far` are the likelihood and the cost by
-    /// the nodes before, `there` the packets at the node asked about.
+    /// Adds the states in which the nodes from `index` on share the packets `left`. `so_far` are the likelihood and the
+    /// cost of the earlier nodes, `there` the packets at the node asked about.
     fn add(&self, sums: &mut Sums, asked: (usize, usize), index: usize, left: usize, so_far: [f64; 2], there: usize) {
         let [mut likelihood, cost] = so_far;
         let member = &self.nodes[index];
@@ -133,18 +133,18 @@ impl Closed {
 const WEIGHTS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
 const NOTE: Node = Node { arrivals: 0.5, low: 0.7, high: 1.5, power_low: 0.49, power_high: 2.25, weight: 1.0 };
 
-/// A node with these rates and affine power.
+/// Returns a node with these rates and affine power.
 fn critical(weight: f64, rates: Vec<f64>) -> Member {
     let slope = (NOTE.power_high - NOTE.power_low) / (NOTE.high - NOTE.low);
     Member { visits: 1.0, rates, holding: 1.0, weight, power: [NOTE.power_low - slope * NOTE.low, slope] }
 }
 
-/// A node without cost, at a constant rate.
+/// Returns a node without cost, at a constant rate.
 fn free(visits: f64, rate: f64, packets: usize) -> Member {
     Member { visits, rates: vec![rate; packets], holding: 0.0, weight: 0.0, power: [0.0; 2] }
 }
 
-/// The node of the threshold with room for as many packets as there are rates, as a closed network.
+/// Returns the node of the threshold, with room for as many packets as there are rates, as a closed network.
 fn open(weight: f64, rates: Vec<f64>) -> Closed {
     let packets = rates.len();
     Closed { nodes: vec![critical(weight, rates), free(1.0, NOTE.arrivals, packets)], packets }
@@ -154,7 +154,7 @@ fn two_levels(bits: u32, packets: usize) -> Vec<f64> {
     (0..packets).map(|slot| if bits >> slot & 1 == 1 { NOTE.high } else { NOTE.low }).collect()
 }
 
-/// Three nodes, two of them critical: packets come by the second one half as often, and the last is where they rest.
+/// Three nodes, two of them critical: packets visit the second half as often, and rest at the last.
 fn three(packets: usize, weight: f64, rates: [Vec<f64>; 2]) -> Closed {
     let [first, second] = rates;
     let second = Member { visits: 0.5, holding: 1.5, ..critical(weight / 2.0, second) };
@@ -166,7 +166,7 @@ fn cost(network: &Closed) -> f64 {
     network.cost().expect("a network")
 }
 
-/// With room for 200, of which nearly none is used, it is the closed form of the open node.
+/// With room for 200, of which almost none is used, the cost is the closed form of the open node.
 #[test]
 fn an_open_node_is_a_closed_network_with_an_outside() {
     for threshold in [0, 1, 3, 6, 12] {
@@ -191,7 +191,7 @@ fn a_network_of_two_packets_by_hand() {
     assert_eq!(Closed { packets: 3, ..network }.cost(), Err(Error::Arrivals));
 }
 
-/// Six digits, on a closed network of three nodes.
+/// The sensitivity agrees in six digits, on a closed network of three nodes.
 #[test]
 fn the_sensitivity_is_that_of_finite_differences() {
     let packets = 6;
@@ -232,8 +232,8 @@ fn of_three_rates_the_best_policy_uses_two() {
     }
 }
 
-/// Of all policies, one of a closed network's best is not a threshold: with all packets at one node none can
-/// arrive, and the low rate pays again (an exception of closed populations).
+/// In a closed network the best policy need not be a threshold: with all packets at one node none can arrive, and the
+/// low rate pays again (an exception of closed populations).
 #[test]
 fn in_a_closed_network_the_last_place_may_want_the_low_rate_again() {
     let best = |weight: f64| {

@@ -1,4 +1,4 @@
-//! Plain contention in a collision domain, solved numerically, with which the order of age is compared.
+//! Plain contention in a collision domain, solved numerically; the order of age is compared with it.
 
 use theory::Error;
 use theory::tmac::parking_lot;
@@ -17,24 +17,24 @@ pub(crate) struct Step {
 
 /// Plain contention among nodes of one domain: a closed network of flows, each with a window of packets that go round.
 ///
-/// A node that holds packets is as likely to send next as any other; of its packets it sends each with the same probability,
-/// where a real queue is first come, first served.
+/// Every node that holds packets is equally likely to send next; of its packets it sends each with the same
+/// probability, whereas a real queue is first come, first served.
 #[derive(Clone, Debug)]
 pub(crate) struct Contention {
-    /// By flow, the steps of a round; after the last the packet is at the first again, as the next one.
+    /// By flow, the steps of a round; after the last the packet returns to the first as the next packet.
     pub(crate) rounds: Vec<Vec<Step>>,
     /// Packets of each flow.
     pub(crate) window: u8,
 }
 
 impl Contention {
-    /// A parking lot of `sources`: node `k` is `k` hops from the gateway, and each hop takes a slot.
+    /// Returns a parking lot of `sources`: node `k` is `k` hops from the gateway, and each hop takes a slot.
     pub(crate) fn parking_lot(sources: usize, window: u8) -> Self {
         let round = |source: usize| (1..=source).rev().map(|node| Step { node, time: 1.0 }).collect();
         Self { rounds: (1..=sources).map(round).collect(), window }
     }
 
-    /// Rounds of each flow per unit of time.
+    /// Returns the rounds of each flow per unit of time.
     ///
     /// # Errors
     /// `Error::Stations` without a flow or with one without steps, `Error::Arrivals` without a window, `Error::Times` for
@@ -69,7 +69,7 @@ struct Move {
 
 impl Chain {
     fn new(network: &Contention) -> Result<Self, Error> {
-        // A state is a number with a digit for each flow: the place among the ways to spread its window over its steps.
+        // A state is a number with a digit for each flow: the index among the ways to spread its window over its steps.
         let mut spreads = Vec::with_capacity(network.rounds.len());
         let mut states = 1_usize;
         for round in &network.rounds {
@@ -117,7 +117,7 @@ impl Chain {
         Ok(Self { moves })
     }
 
-    /// The stationary distribution. Every second step is a rest, so that a chain with a period converges too.
+    /// Returns the stationary distribution. Every second step is a rest, so that a chain with a period converges too.
     fn settle(&self) -> Result<Vec<f64>, Error> {
         let mut now = vec![1.0 / self.moves.len() as f64; self.moves.len()];
         for _ in 0..200_000 {
@@ -151,7 +151,7 @@ impl Chain {
     }
 }
 
-/// All ways to spread `packets` over `steps`, in order; not more than `most`.
+/// Returns all ways to spread `packets` over `steps`, in order; an error if there are more than `most`.
 fn spreads_of(packets: u8, steps: usize, most: usize) -> Result<Vec<Vec<u8>>, Error> {
     let mut ways = Vec::new();
     let mut spread = vec![0; steps];
@@ -161,7 +161,7 @@ fn spreads_of(packets: u8, steps: usize, most: usize) -> Result<Vec<Vec<u8>>, Er
             return Err(Error::States);
         }
         ways.push(spread.clone());
-        // The next in order: the last place that can grow does, and what is behind it goes to the end.
+        // The next in order: the last place that can grow does, and what is behind it moves to the end.
         let Some(grows) = (0..steps - 1).rev().find(|&step| spread[step + 1..].iter().any(|&held| held > 0)) else {
             return Ok(ways);
         };
@@ -217,8 +217,8 @@ fn every_spread_is_there_once_and_in_order() {
     assert_eq!(spreads_of(4, 3, 14).expect_err("one too many"), Error::States);
 }
 
-/// Windows without losses are fair by themselves: packets gather at the node next to the gateway, from all flows alike.
-/// What is unfair about contention comes from losses at relays, which no window here has.
+/// Windows without losses are fair by themselves: packets of all flows gather equally at the node next to the gateway.
+/// Contention is unfair because of losses at relays, which no window here has.
 #[test]
 fn contention_is_the_fairer_the_larger_the_window_but_never_as_fast_as_one_fifo() {
     let solved = |window| Contention::parking_lot(3, window).rates().expect("a chain");

@@ -1,16 +1,16 @@
-//! The solved cell beside a slot-exact Monte Carlo of the same conventions.
+//! The solved cell compared with a slot-exact Monte Carlo of the same conventions.
 
 use crate::draws::Draws;
 use theory::Error;
 use theory::dcf::{Cell, Freezing, Saturation, saturation};
 use units::{Bytes, Duration};
 
-/// One station: what it waits for.
+/// A station's state: what it waits for.
 #[derive(Clone)]
 struct Station {
     stage: u32,
     counter: u64,
-    /// From when its slots count, in ns.
+    /// Instant from which its slots count, in ns.
     resumes: u64,
 }
 
@@ -86,7 +86,7 @@ fn solve(cell: &Cell, freezing: Freezing) -> Saturation {
     saturation(cell, freezing).expect("the cell is within the ranges")
 }
 
-/// Holds the solved cell to the played one, for cells of 1 to 50.
+/// Compares the solved cell with the played one, for cells of 1 to 50 stations.
 fn agree(what: &str, cell: impl Fn(u32) -> Cell, freezing: Freezing) {
     for stations in [1, 2, 5, 10, 20, 50] {
         let cell = cell(stations);
@@ -168,7 +168,7 @@ fn one_station_is_exact() {
     }
 }
 
-/// The published refinement, Eqs. (32), (33) and (39) to (42) of the chapter: colliders resume one slot late.
+/// Returns the published refinement, Eqs. (32), (33) and (39) to (42) of the chapter: colliders resume one slot late.
 fn published_refinement(cell: &Cell) -> (f64, f64) {
     let n = f64::from(cell.stations);
     let tau_of = |p: f64| {

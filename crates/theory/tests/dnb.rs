@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use theory::dnb::{Queue, drop_probability, split, split_whole};
 use theory::queueing::Mm1k;
 
-/// `sum P_i(b_i) c_i`
+/// Returns `sum P_i(b_i) c_i`.
 fn expected_cost(queues: &[Queue], split: &[u32]) -> f64 {
     queues.iter().zip(split).map(|(queue, &size)| queue.cost * drop_probability(queue.load, size)).sum()
 }
@@ -17,7 +17,7 @@ fn costs(nodes: u32) -> Vec<f64> {
     (1..=nodes).map(f64::from).collect()
 }
 
-/// Every way to split `total` among so many queues.
+/// Returns every way to split `total` among `queues` queues.
 fn all_splits(total: u32, queues: usize) -> Vec<Vec<u32>> {
     if queues == 1 {
         return vec![vec![total]];
@@ -50,10 +50,10 @@ fn the_values_of_the_reconstruction() {
     assert_eq!(split_whole(6, &by_hop(4), 0), [1, 1, 2, 2]);
 }
 
-/// Of the weighted cost of drops, the weights spare 5.6 % with four queues and 7.3 % with seven, where buffers are large.
+/// The weights save 5.6 % of the weighted cost of drops with four queues and 7.3 % with seven, where buffers are large.
 #[test]
 fn what_the_weights_spare_over_an_equal_split() {
-    // The least is (sum of roots)^2 / (B + M), an equal split has M sum of costs / (B + M).
+    // The least is (sum of roots)^2 / (B + M); an equal split costs M * sum of costs / (B + M).
     for (nodes, spared) in [(4, 0.056), (7, 0.073)] {
         let roots: f64 = costs(nodes).iter().map(|cost| cost.sqrt()).sum();
         let exact = 1.0 - roots * roots / (f64::from(nodes) * costs(nodes).iter().sum::<f64>());
@@ -70,7 +70,7 @@ fn equal_costs_divide_simply_and_small_ones_may_get_nothing() {
     for (found, exact) in split(12.0, &[3.0; 4]).iter().zip([3.0; 4]) {
         assert!((found - exact).abs() < 1e-12);
     }
-    // b + 1 = 3 / 11 of the first is below one: it gets none, and the second all.
+    // b + 1 = 3 / 11 of the first is below one, so it gets nothing and the second gets all.
     assert_eq!(split(1.0, &[1.0, 100.0]), [0.0, 1.0]);
     assert_eq!(split(0.0, &[1.0, 4.0]), [0.0, 0.0]);
     assert!(split(5.0, &[]).is_empty() && split_whole(5, &[], 2).is_empty());
@@ -117,7 +117,7 @@ proptest! {
         }
     }
 
-    /// Up to a size from which on an overloaded queue's drops differ by less than a double resolves.
+    /// Only up to a size beyond which an overloaded queue's drops differ by less than a double resolves.
     #[test]
     fn drops_fall_ever_less_with_every_packet_of_room(load in 0.3..5.0, size in 0_u32..8) {
         let [one, two, three] = [0, 1, 2].map(|more| drop_probability(load, size + more));

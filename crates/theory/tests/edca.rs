@@ -1,11 +1,11 @@
-//! Access categories beside the slot-exact reference.
+//! Access categories compared with the slot-exact reference.
 //!
 //! The tolerances were fixed before the first comparison (see this file's first commit). The publication's abstract claims "high accuracy", also for
 //! low-level measures, and gives no number; so they are those that `tests/dcf.rs` holds Bianchi's cell to (0.02 in
 //! collision probability), and twice its tolerance of throughput (3 %), plus four deviations of the reference's own
 //! counts. A category that gets next to nothing is allowed 0.2 % of the whole cell's throughput on top.
 //!
-//! Where the model missed them, its stated validity ends, and the last test here shows that it does.
+//! Where the model missed these tolerances, its stated validity ends; the last test here shows that.
 
 use crate::edca_slots::{BusySlots, Colliders, Counted, Rules, play};
 use theory::Error;
@@ -20,7 +20,7 @@ const OF_THE_WHOLE_CELL: f64 = 0.002;
 /// 802.11a.
 const MEDIUM: Medium = Medium { slot: Duration::from_micros(9), sifs: Duration::from_micros(16) };
 
-/// A frame of `micros`, and SIFS with an ACK of 28 us.
+/// Returns a category with a frame of `micros`, and SIFS with an ACK of 28 us.
 fn category(aifsn: u32, (cw_min, cw_max): (u32, u32), micros: u64) -> Category {
     let (frame, answer) = (Duration::from_micros(micros), Duration::from_micros(16 + 28));
     Category { aifsn, cw_min, cw_max, attempts: Some(7), frame, answer, payload: Bytes::new(1000) }
@@ -42,19 +42,19 @@ fn background() -> Category {
     category(7, (15, 1023), 248)
 }
 
-/// `n` stations of each of these categories, each station with one.
+/// Returns `n` stations of each of these categories, each station with one.
 fn each(n: u32, categories: &[Category]) -> Vec<Group> {
     categories.iter().map(|&category| Group { stations: n, categories: vec![category] }).collect()
 }
 
-/// How far the model is from the reference for one category, and how far the counts themselves may be.
+/// Deviation of the model from the reference for one category, and the possible deviation of the counts themselves.
 struct Off {
     collisions: f64,
     throughput: f64,
     of_the_whole: f64,
     deviation: f64,
     relative_deviation: f64,
-    /// The model's, of the cell's successes.
+    /// The model's share of the cell's successes.
     share: f64,
 }
 
@@ -78,7 +78,7 @@ impl Off {
     }
 }
 
-/// Every category's deviation, printed.
+/// Returns and prints the deviation of every category.
 fn compare(what: &str, groups: &[Group], accesses: u32) -> Vec<Off> {
     let solved = saturation(groups, MEDIUM).expect("the cell is within the ranges");
     let (busy_slots, colliders, turnaround) = (BusySlots::Count, Colliders::Together, Duration::ZERO);
@@ -102,7 +102,7 @@ fn compare(what: &str, groups: &[Group], accesses: u32) -> Vec<Off> {
     all
 }
 
-/// Holds the categories for which the model is stated to be valid.
+/// Checks the categories for which the model is stated to be valid.
 fn agree(what: &str, groups: &[Group]) {
     let all = compare(what, groups, 300_000);
     assert!(all.iter().all(|off| off.share < LEAST_SHARE || off.is_within()), "{what}: outside the tolerances");
@@ -150,7 +150,7 @@ fn several_categories_in_a_station() {
     agree("1 of VI+BE, 5 of BE", &[station(1, &[video(), best_effort()]), station(5, &[best_effort()])]);
 }
 
-/// Two stations with the windows of voice, and categories that get next to nothing.
+/// Two stations with the windows of voice, and categories that get almost nothing.
 #[test]
 fn outside_the_stated_validity_the_tolerances_are_missed() {
     let two_voices = compare("VO BE, 2 each", &each(2, &[voice(), best_effort()]), 2_000_000);
@@ -188,7 +188,7 @@ fn alike_classes_share_as_one_class_does() {
 
 #[test]
 fn one_class_is_near_bianchis_cell() {
-    // Two models of the same rules, each with its own approximation: twice the tolerance of collisions.
+    // Two models of the same rules, each with its own approximation: the tolerance is twice that of collisions.
     let (frame, aifs) = (best_effort().frame, Duration::from_micros(16 + 3 * 9));
     for stations in [2, 5, 10, 50] {
         let success = frame + best_effort().answer + aifs;

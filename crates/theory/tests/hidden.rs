@@ -1,4 +1,4 @@
-//! The hidden pair beside a Monte Carlo of the same rules, event by event.
+//! The hidden pair compared with a Monte Carlo of the same rules, event by event.
 
 use crate::draws::Draws;
 use theory::Error;
@@ -11,7 +11,7 @@ enum State {
     Counting {
         from: u64,
     },
-    /// Hears an answer, or is reserved by a CTS that it has heard.
+    /// It hears an answer, or is reserved by a CTS that it has heard.
     Frozen,
     Sending {
         until: u64,
@@ -34,8 +34,8 @@ struct Station {
     counter: u64,
 }
 
-/// In the order in which they are taken at the same instant: a frame that begins as another ends does not overlap it,
-/// and one that begins with the answer was not stopped by it.
+/// Events at the same instant are taken in this order: a frame that begins as another ends does not overlap it, and one
+/// that begins with the answer was not stopped by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
@@ -44,7 +44,7 @@ enum Event {
     AnswerEnds,
 }
 
-/// From the end of a clean frame to the end of its answer.
+/// Duration from the end of a clean frame to the end of its answer.
 #[derive(Clone, Copy)]
 struct Answer {
     begins: u64,
@@ -220,7 +220,7 @@ fn agree(what: &str, pair: &Pair) {
 
 #[test]
 fn dsss_frames() {
-    // With the standard's 7 attempts it agrees as well, but takes four times as long.
+    // With the standard's 7 attempts they agree as well, but it takes four times as long.
     agree("802.11b, 966 us, 5 times", &Pair { attempts: Some(5), ..dsss(966) });
     agree("802.11b, 400 us, CW 127", &Pair { cw_max: 127, attempts: Some(4), ..dsss(400) });
 }
@@ -240,7 +240,7 @@ fn dsss_frames_after_rts() {
     agree("802.11b, RTS, turn-around", &Pair { cw_max: 127, attempts: None, handshake, turnaround, ..dsss(1400) });
 }
 
-/// RTS 52 us, CTS 44 us: it ends before the data frame begins, the next one may hit it.
+/// RTS 52 us, CTS 44 us: the RTS of a deaf sender ends before the data frame begins; the next one may hit it.
 #[test]
 fn ofdm_frames_after_rts() {
     let handshake = Some(Handshake { rts: us(52), cts: us(44), data_attempts: 2 });

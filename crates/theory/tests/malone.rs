@@ -9,7 +9,7 @@ use units::{Bytes, Duration};
 
 struct Station {
     group: usize,
-    /// With a frame: its stage.
+    /// The stage of its frame, if it has one.
     stage: Option<u32>,
     counter: u64,
 }
@@ -42,7 +42,7 @@ fn play(groups: &[Group], slots: u32) -> (Vec<Measured>, f64) {
     let mut measured = vec![Measured::default(); groups.len()];
     let (mut nanos, mut was_idle, mut transmits) = (0, true, vec![false; stations.len()]);
     for _ in 0..slots {
-        // Who comes to (0, 0)e with a frame and a busy medium draws at once and goes on in the next slot.
+        // A station that reaches (0, 0)e with a frame and a busy medium draws at once and goes on in the next slot.
         let mut drew = vec![false; stations.len()];
         let mut arrived = vec![false; stations.len()];
         for (index, station) in stations.iter_mut().enumerate() {
@@ -87,15 +87,15 @@ fn play(groups: &[Group], slots: u32) -> (Vec<Measured>, f64) {
 
 const SLOT: Duration = Duration::from_micros(20);
 
-/// 802.11b, 11 Mb/s: frames of 966 us, ACK of 304 us.
+/// Returns a group of 802.11b stations at 11 Mb/s: frames of 966 us, ACK of 304 us.
 fn group(stations: u32, arrivals: Arrivals) -> Group {
     let us = Duration::from_micros;
     let (success, collision, payload) = (us(1330), us(1016), Bytes::new(1000));
     Group { stations, arrivals, buffer: Buffer::None, cw_min: 31, cw_max: 1023, success, collision, payload }
 }
 
-/// Holds each group's collision probability to 0.02 and its throughput to 3 %: the model's documented limits (0.014 and
-/// 0.9 %) and twice the deviation of the rarest sender's count (some 8,000 frames, 1.1 %).
+/// Limits each group's deviation to 0.02 in collision probability and 3 % in throughput: the model's documented limits
+/// (0.014 and 0.9 %) and twice the deviation of the rarest sender's count (some 8,000 frames, 1.1 %).
 fn agree(what: &str, groups: &[Group]) {
     let solved = solve(groups, SLOT).expect("the cell is within the ranges");
     let slots = (8_000_000 / groups.iter().map(|group| group.stations).sum::<u32>()).clamp(800_000, 4_000_000);
@@ -155,7 +155,7 @@ fn saturated_it_is_bianchis_cell() {
 
 #[test]
 fn light_poisson_arrivals_all_get_through() {
-    // 5 stations at 2 frames/s: 1.3 % of the time busy. What is lost is what arrives while a frame waits.
+    // 5 stations at 2 frames/s: busy for 1.3 % of the time. Only frames that arrive while another waits are lost.
     let Outcome { successes_per_second, collision_probability, .. } =
         solve(&[group(5, Arrivals::Poisson(2.0))], SLOT).unwrap()[0];
     assert!((successes_per_second / 2.0 - 1.0).abs() < 0.005, "{successes_per_second}");
@@ -165,7 +165,7 @@ fn light_poisson_arrivals_all_get_through() {
 #[test]
 fn a_queue_delivers_what_comes_until_it_is_saturated() {
     let queued = |stations, rate| Group { buffer: Buffer::Infinite, ..group(stations, Arrivals::Poisson(rate)) };
-    // 10 stations: saturated they send some 63 frames/s each. What the model loses it loses by its approximations.
+    // 10 stations: saturated they send some 63 frames/s each. The model's losses come from its approximations.
     for rate in [2.0, 10.0, 30.0, 50.0] {
         let solved = solve(&[queued(10, rate)], SLOT).unwrap()[0];
         assert!((solved.successes_per_second / rate - 1.0).abs() < 0.03, "{rate}: {solved:?}");

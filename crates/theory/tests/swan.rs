@@ -15,7 +15,7 @@ const CHANNEL: Channel = Channel {
     collision: Duration::from_micros(1400),
 };
 
-/// `n_1` and `n_2` devices that are busy for `busy` of the time.
+/// Solves `n_1` and `n_2` devices that are busy for `busy` of the time.
 fn solved([n_1, n_2]: [u32; 2], busy: [f64; 2]) -> Outcome {
     let classes = [Class { devices: n_1, busy: busy[0] }, Class { devices: n_2, busy: busy[1] }];
     mac_delay(&CHANNEL, classes).expect("it is in range")
@@ -51,7 +51,7 @@ fn the_mac_delay_is_that_of_the_vectors() {
     }
 }
 
-/// 2/33 a slot; a packet takes 1.6 ms and, on average, 15.5 slots: 1.91 ms.
+/// The device sends in 2/33 of its slots. A packet takes 1.6 ms and, on average, 15.5 slots: 1.91 ms.
 #[test]
 fn a_device_alone_waits_for_its_back_off_only() {
     let outcome = solved([1, 0], [1.0, 1.0]);
@@ -77,7 +77,7 @@ fn a_saturated_channel_carries_what_the_set_up_allows() {
     }
 }
 
-/// (4) as printed has `tau_1` in the term of class 2 (S2).
+/// As printed, (4) has `tau_1` in the term of class 2 (S2).
 #[test]
 fn the_misprint_in_4_makes_the_delay_four_per_cent_too_long() {
     let outcome = solved([4, 8], [0.2, 0.8]);
@@ -95,7 +95,7 @@ fn the_misprint_in_4_makes_the_delay_four_per_cent_too_long() {
     to_digits(delay / outcome.mac_delay_s - 1.0, 0.038, 3);
 }
 
-/// Beside (1) as it is printed, where it is no 0/0, and its limit where it is.
+/// Compared with (1) as it is printed, and with its limit where that is 0/0.
 #[test]
 fn tau_is_the_printed_closed_form() {
     for devices in [2, 4, 8, 30, 120] {
@@ -109,7 +109,7 @@ fn tau_is_the_printed_closed_form() {
     to_digits(outcome.attempts[0].unwrap().tau, 2.0 / 33.0, 12);
 }
 
-/// 200 kb/s in packets of 512 B from each of four devices.
+/// The target of four devices that each send 200 kb/s in packets of 512 B.
 fn video(mac_delay: Duration) -> Target {
     Target { devices: 4, packets_per_second: 200e3 / 4096.0, mac_delay }
 }
@@ -129,11 +129,11 @@ fn best_effort_may_be_busy_as_long_as_the_vectors_say() {
     to_digits(long.tau[1], 0.055_275, 6);
     to_digits(long.collision_probability[0], 0.122_435, 6);
     to_digits(long.collision_probability[1], 0.082_968, 6);
-    // Less than one busy device on average is no state that the method could stand for.
+    // Less than one busy device on average is not a state that the method could represent.
     assert!(!short.is_valid() && long.is_valid());
 }
 
-/// Model A with what Model B found gives class 1 its target: with `n̄_2` devices always busy, and with (2) for all of them.
+/// Given what Model B found, Model A gives class 1 its target: with `n̄_2` devices always busy, and with (2) for all.
 #[test]
 fn the_target_is_kept_at_what_was_found() {
     let target = video(Duration::from_millis(8));
@@ -150,7 +150,7 @@ fn the_target_is_kept_at_what_was_found() {
         let busy = busy_of_each(&CHANNEL, &target, devices).unwrap();
         to_digits(real_time_delay(devices, busy), 0.008, 9);
     }
-    // Two devices that are always busy give a delay; aimed at it, Model B finds the two again.
+    // Two devices that are always busy give a delay; with it as its target, Model B finds the two again.
     let (mut low, mut high) = (0.0_f64, 0.02);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
@@ -167,8 +167,8 @@ fn the_target_is_kept_at_what_was_found() {
     }
 }
 
-/// (2) in place of (8): a busy device competes with the busy part of `n_2 - 1` others, not with `n̄_2 - 1`. Its windows grow,
-/// and class 1 has its delay with more of them busy: the more so, the more there are of which few are.
+/// (2) in place of (8): a busy device competes with the busy part of `n_2 - 1` others, not with `n̄_2 - 1`. Its windows
+/// grow, and class 1 keeps its delay with more of them busy, the more so the more devices there are.
 #[test]
 fn by_2_in_place_of_8_best_effort_may_be_busier() {
     let target = video(Duration::from_millis(5));
@@ -179,8 +179,8 @@ fn by_2_in_place_of_8_best_effort_may_be_busier() {
     assert!(ratio(32) < ratio(900) && ratio(900) < 1.12, "{}, {}", ratio(32), ratio(900));
 }
 
-/// The mean slot of (5) has a device's own transmissions in the part of the time in which it is busy; a packet of its own
-/// sees them in full.
+/// The mean slot of (5) counts a device's own transmissions only in the part of the time in which it is busy; a packet
+/// of its own sees them in full.
 #[test]
 fn with_few_busy_devices_the_delay_is_shorter_than_a_packet_takes() {
     // (20 us + 0.01 * 0.0606 * 1580 us) / 0.0606 = 345.8 us, where 15.5 slots and 1.6 ms are 1.91 ms.
@@ -189,7 +189,7 @@ fn with_few_busy_devices_the_delay_is_shorter_than_a_packet_takes() {
     assert!(seldom < CHANNEL.success.as_secs_f64());
 }
 
-/// Row fig6.3 of the claims, for the part that is the model's.
+/// Row fig6.3 of the claims, for the part that the model states.
 #[test]
 fn the_delay_grows_with_the_time_that_best_effort_is_busy() {
     for devices in [8, 16, 32] {
@@ -225,14 +225,14 @@ fn what_cannot_be_solved_is_refused() {
     assert_eq!(aimed(Target { devices: MAX_DEVICES + 1, ..target }), Error::Stations);
     assert_eq!(aimed(Target { packets_per_second: 0.0, ..target }), Error::Arrivals);
     assert_eq!(aimed(Target { packets_per_second: f64::INFINITY, ..target }), Error::Arrivals);
-    // 20.5 ms between two packets of a device.
+    // A device sends a packet each 20.5 ms.
     assert_eq!(aimed(video(Duration::from_millis(21))), Error::Probability);
     // The mean back-off and a slot alone are 16.5 slots, 0.33 ms.
     assert_eq!(aimed(video(Duration::from_micros(300))), Error::Target);
     assert_eq!(busy_of_each(&CHANNEL, &video(Duration::from_micros(300)), 8), Err(Error::Target));
     assert_eq!(busy_of_each(&CHANNEL, &target, 0), Err(Error::Stations));
     assert_eq!(busy_of_each(&CHANNEL, &target, MAX_DEVICES), Err(Error::Stations));
-    // A delay that a thousand busy devices do not cause; two of them never do.
+    // Not even a thousand busy devices cause this delay, so two of them never do.
     let patient = Target { devices: 1, packets_per_second: 0.001, mac_delay: Duration::from_secs(900) };
     assert_eq!(aimed(patient), Error::Target);
     assert_eq!(busy_of_each(&CHANNEL, &patient, 2), Ok(1.0));
@@ -286,7 +286,7 @@ proptest! {
                 prop_assert!((0.0..=1.0).contains(&each));
                 prop_assert!(busy_of_each(&CHANNEL, &target(delay), n_2 + 1).unwrap() <= each + 1e-12);
             }
-            // Who misses the shorter target alone may keep the longer one.
+            // Devices that miss the shorter target even alone may meet the longer one.
             (Err(error), _) => prop_assert!(matches!(error, Error::Target | Error::Probability), "{}", error),
             (Ok(_), Err(Error::Probability)) => (),
             (Ok(found), Err(error)) => prop_assert!(false, "{:?}, then {}", found, error),

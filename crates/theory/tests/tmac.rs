@@ -1,11 +1,11 @@
-//! Slots of a parking lot drawn one by one: plain contention, and the order of age.
+//! The slots of a parking lot drawn one by one: plain contention, and the order of age.
 
 use crate::contention::Contention;
 use crate::draws::Draws;
 use std::collections::VecDeque;
 use theory::tmac::parking_lot;
 
-/// What became of so many slots.
+/// The outcome of the drawn slots.
 struct Counted {
     /// By source, packets per slot that reached the gateway.
     rates: Vec<f64>,
@@ -81,8 +81,8 @@ fn the_order_of_age_is_one_fifo() {
     }
 }
 
-/// Queues that are first come, first served, where the chain draws from a queue at random. Each rate within 0.02 packets per
-/// slot.
+/// Compares queues that are first come, first served with the chain, which draws from a queue at random. Each rate is
+/// within 0.02 packets per slot.
 #[test]
 fn the_closed_chain_is_near_queues_that_are_first_come_first_served() {
     for (sources, window) in [(2, 1), (2, 4), (3, 2), (4, 2)] {
@@ -94,7 +94,7 @@ fn the_closed_chain_is_near_queues_that_are_first_come_first_served() {
     }
 }
 
-/// The same closed network with queues that are first come, first served.
+/// Returns the rates of the same closed network with queues that are first come, first served.
 fn closed(sources: usize, window: u8, count: u32) -> Vec<f64> {
     let mut draws = Draws(3);
     let own = |source: usize| std::iter::repeat_n(source, window.into()).collect();
