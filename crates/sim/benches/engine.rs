@@ -7,7 +7,7 @@ use sim::engine::EventQueue;
 use std::hint::black_box;
 use units::Instant;
 
-/// Pops the earliest event and pushes one later, with as many pending as a cell or a mesh has.
+/// Pops the earliest event and pushes a later one, with as many pending as a cell or a mesh has.
 fn queue(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("event queue, pop and push");
     for pending in [32, 256, 2_048] {

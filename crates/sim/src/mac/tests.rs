@@ -67,7 +67,7 @@ fn conventions() -> Conventions {
     .agreed()
 }
 
-/// Conventions with a back-off of zero: every moment follows from the standard's times.
+/// Returns conventions with a back-off of zero: every moment follows from the standard's times.
 fn without_backoff() -> Conventions {
     let mut rules = conventions();
     rules.access = rules.access.map(|access| Access { cw_min: 0, cw_max: 0, ..access });
@@ -87,7 +87,7 @@ fn control(kind: Kind, to: u32, reserves: u64) -> Frame {
     Frame { kind, ..data(PEER, to, reserves) }
 }
 
-/// Results of what the station was told.
+/// What the station returned for its calls.
 #[derive(Debug)]
 struct Told {
     takes: bool,
@@ -144,7 +144,7 @@ impl Bench {
         self.told(answer)
     }
 
-    /// Receives something that was not a frame for this radio.
+    /// Receives a signal that was not a frame for this radio.
     fn hears_bad(&mut self, begin: u64, end: u64, header_read: bool) -> Told {
         self.busy(begin);
         let answer = self.station.spoilt(at(end), header_read, &self.rules);
@@ -152,7 +152,7 @@ impl Bench {
         self.told(answer)
     }
 
-    /// Lets it send at its deadline, `micros`.
+    /// Lets the station send at its deadline, `micros`.
     fn sends_at(&mut self, micros: u64) -> Frame {
         assert_eq!(self.station.deadline, at(micros));
         match self.station.timer(at(micros), false, &self.rules) {
@@ -178,14 +178,14 @@ impl Bench {
         Told { takes, duplicate, failed, finished }
     }
 
-    /// Ends the frame that it sends.
+    /// Ends the frame that the station sends.
     fn sent(&mut self, micros: u64, frame: &Frame) -> Option<Finished> {
         self.station.sent(at(micros), frame, &self.rules);
         self.idle(micros);
         self.told(Answer::default()).finished
     }
 
-    /// Lets it send at its deadline for `length`; returns the time and the frame.
+    /// Lets the station send at its deadline for `length`; returns the time and the frame.
     fn sends_for(&mut self, length: u64) -> (u64, Frame) {
         let start = self.deadline();
         let frame = self.sends_at(start);
@@ -193,7 +193,7 @@ impl Bench {
         (start, frame)
     }
 
-    /// Lets the response fail to come; at the deadline no frame is being received.
+    /// Lets the response fail to come: at the deadline no frame is being received.
     fn times_out(&mut self) -> Told {
         match self.station.timer(self.station.deadline, false, &self.rules) {
             Due::Failed(answer) => self.told(answer),
@@ -214,7 +214,7 @@ impl Bench {
         self.station.deadline == Instant::NEVER
     }
 
-    /// A station that took a packet on a busy medium, idle from 1000 us, and its back-off, which is at least `least`.
+    /// Returns a station that took a packet on a busy medium, idle from 1000 us, and its back-off of at least `least`.
     fn backing_off(least: u64) -> (Self, u64) {
         for seed in 0.. {
             let mut bench = Self::with_seed(conventions(), seed);
@@ -252,7 +252,7 @@ fn a_medium_that_has_just_turned_idle_is_taken_after_difs_without_backoff() {
     bench.idle(1_000);
     bench.offer(1_020);
     assert_eq!(bench.deadline(), 1_050);
-    // Unless it turns busy first: then a back-off is due (10.3.4.2).
+    // Unless the medium becomes busy first: then a back-off is due (10.3.4.2).
     bench.busy(1_040);
     assert!(bench.is_silent());
     bench.idle(2_000);
@@ -269,7 +269,7 @@ fn a_backoff_freezes_and_goes_on() {
         bench.idle(5_000);
         assert_eq!(bench.deadline(), 5_050 + 20 * (slots - counted), "edge {edge}");
     }
-    // Busy again before DIFS is over: nothing counts, as often as you like.
+    // Busy again before DIFS is over: nothing counts, however often this happens.
     let (mut bench, slots) = Bench::backing_off(5);
     for start in (1_049..2_000).step_by(49) {
         bench.busy(start);
@@ -312,11 +312,11 @@ fn a_post_backoff_passes_whether_or_not_a_packet_waits() {
             bench.hears(1_976, 2_280, &control(Kind::Ack, ME, 0));
         };
         done(&mut bench);
-        // The next packet comes at once.
+        // The next packet arrives at once.
         bench.offer(2_280);
         let slots = (bench.deadline() - 2_330) / 20;
         assert!(slots <= 31);
-        // The same station, where it comes in the middle, and where part of the back-off has passed before a busy time.
+        // The same station, where the packet arrives in the middle, and where part of the back-off passed before.
         let mut late = Bench::with_seed(conventions(), seed);
         done(&mut late);
         late.offer(2_330 + 35);
@@ -328,7 +328,7 @@ fn a_post_backoff_passes_whether_or_not_a_packet_waits() {
         frozen.idle(3_000);
         frozen.offer(3_000);
         assert_eq!(frozen.deadline(), 3_050 + 20 * slots.saturating_sub(2), "{slots} slots");
-        // And where it has long passed.
+        // And where the back-off has long passed.
         let mut idle = Bench::with_seed(conventions(), seed);
         done(&mut idle);
         idle.offer(9_000);
@@ -357,7 +357,7 @@ fn a_failure_doubles_the_window_and_adds_one() {
     for (cw_min, cw_max, windows) in [
         (31, 1_023, &[31, 63, 127, 255, 511, 1_023, 1_023][..]),
         (15, 1_023, &[15, 31, 63, 127, 255, 511, 1_023, 1_023]),
-        // A largest window that is no power of two less one, and a smallest of nothing.
+        // A largest window that is not a power of two less one, and a smallest window of zero.
         (7, 50, &[7, 15, 31, 50, 50]),
         (0, 3, &[0, 1, 3, 3]),
     ] {
@@ -373,8 +373,8 @@ fn a_failure_doubles_the_window_and_adds_one() {
 
 #[test]
 fn eifs_follows_what_the_convention_says() {
-    // After: a frame with a wrong check sum, a frame lost in its header, a signal; and the first, then a good frame 300
-    // us later.
+    // After these: a frame with a wrong check sum, a frame lost in its header, a signal; and the first of them, then a
+    // good frame 300 us later.
     let expected = [
         (Eifs::BadFrame, [364, 50, 50, 350]),
         (Eifs::AnySignal, [364, 364, 364, 350]),

@@ -86,7 +86,7 @@ fn walkers(count: u32, pause: f64, start: WalkStart) -> Motion {
     Motion::new((0..count).map(walk).collect())
 }
 
-/// Mean and standard error of the nodes' speeds at a time, over all nodes and over those that move.
+/// Returns the mean of the nodes' speeds at a time, its standard error, and the share of nodes that move.
 fn speeds(motion: &mut Motion, seconds: f64) -> (f64, f64, f64) {
     const STEP: f64 = 1e-3;
     let count = u32::try_from(motion.nodes()).expect("few nodes");
@@ -103,7 +103,7 @@ fn speeds(motion: &mut Motion, seconds: f64) -> (f64, f64, f64) {
     (mean, libm::sqrt(variance / n), moving)
 }
 
-/// The time average of a speed that is uniform from leg to leg: legs last as 1 / v.
+/// Returns the time average of a speed that is uniform from leg to leg: legs last as 1 / v.
 fn stationary_speed() -> f64 {
     (SPEEDS.1 - SPEEDS.0) / libm::log(SPEEDS.1 / SPEEDS.0)
 }
@@ -145,7 +145,7 @@ fn as_many_pause_at_the_start_as_ever_after() {
     }
 }
 
-/// The mean distance of two uniform positions, by simulation.
+/// Returns the mean distance of two uniform positions, by simulation.
 fn mean_leg_by_sampling() -> f64 {
     let mut random = Stream::new(9, "pairs", Purpose::MOTION);
     let mut position = || at(AREA.x * random.unit(), AREA.y * random.unit());
@@ -153,7 +153,7 @@ fn mean_leg_by_sampling() -> f64 {
     (0..n).map(|_| position().distance(position())).sum::<f64>() / f64::from(n)
 }
 
-/// Number of positions in the middle ninth of the area.
+/// Returns the number of positions in the middle ninth of the area.
 fn in_the_centre(motion: &mut Motion, seconds: f64) -> f64 {
     let count = u32::try_from(motion.nodes()).expect("few nodes");
     let central = |side: f64, at: f64| at > side / 3.0 && at < side * 2.0 / 3.0;
@@ -166,8 +166,8 @@ fn in_the_centre(motion: &mut Motion, seconds: f64) -> f64 {
 
 #[test]
 fn nodes_are_as_dense_in_the_centre_at_the_start_as_ever_after() {
-    // The stationary position lies uniformly on a path drawn with a weight of its length (Navidi and Camp, theorem 2): the
-    // share of all the ways of uniform pairs that lies in the middle ninth, by sampling pairs and points on them.
+    // The stationary position lies uniformly on a path drawn with a weight of its length (Navidi and Camp, theorem 2).
+    // So the expected share is that part of all paths of uniform pairs that lies in the middle ninth, by sampling.
     let mut random = Stream::new(5, "paths", Purpose::MOTION);
     let (mut inside, mut all) = (0.0, 0.0);
     for _ in 0..400_000 {

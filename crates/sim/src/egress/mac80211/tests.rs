@@ -1,14 +1,14 @@
-//! The scheduler by hand: without ports, packets always waiting unless a test says otherwise.
+//! The scheduler driven by hand: without ports; packets always wait unless a test says otherwise.
 
 use super::*;
 use crate::config::HardwareQueuePer;
 
-/// A scheduler for this many stations and a port for broadcasts, without categories.
+/// Returns a scheduler for this many stations and a port for broadcasts, without categories.
 fn scheduler(stations: u32) -> Scheduler {
     by(stations, Mac80211::default())
 }
 
-/// The same under these rules.
+/// Returns the same under these rules.
 fn by(stations: u32, rules: Mac80211) -> Scheduler {
     let mut layout = Layout::by_category(1);
     layout.groups = stations as usize + 1;
@@ -20,8 +20,8 @@ fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-/// Releases packets with these airtimes in microseconds, by port, until none may be. Returns the pending airtime of each
-/// port.
+/// Releases packets with these airtimes in microseconds, by port, until none may be released. Returns the pending
+/// airtime of each port.
 fn fill(scheduler: &mut Scheduler, lengths: &[u64]) -> Vec<Duration> {
     while let Some(port) = scheduler.grant(Instant::ZERO, 0, |_| true, |_| true) {
         scheduler.passes(port, us(lengths[port.place()]));
@@ -29,7 +29,7 @@ fn fill(scheduler: &mut Scheduler, lengths: &[u64]) -> Vec<Duration> {
     scheduler.shares.iter().map(|share| share.pending).collect()
 }
 
-/// Ports that have packets.
+/// Lists ports that have packets.
 fn list(scheduler: &mut Scheduler, ports: std::ops::Range<usize>) {
     ports.map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
 }
@@ -38,10 +38,10 @@ fn list(scheduler: &mut Scheduler, ports: std::ops::Range<usize>) {
 fn a_station_alone_fills_the_hardware_to_the_higher_limit() {
     let mut scheduler = scheduler(1);
     scheduler.joins(Instant::ZERO, 0.into());
-    // The 13th makes 13 ms: with 12 ms it may not.
+    // The 13th would make 13 ms: at 12 ms it may no longer be released.
     assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
     scheduler.completed(0.into(), us(1_000));
-    // A round was refused: the next is the first again, in which the station has had its turn.
+    // A round was refused. The next round is again the first, in which the station has had its turn.
     assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(11_000), us(0)]);
     assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
     assert_eq!(scheduler.pending(), us(12_000));
@@ -65,18 +65,18 @@ fn a_round_begins_below_a_limit_that_grows_with_the_stations() {
 fn in_a_round_each_station_fills_to_its_own_limit() {
     let mut scheduler = scheduler(8);
     list(&mut scheduler, 0..8);
-    // The last to be listed begins. Two with 12 ms reach the threshold of 24 ms; the others have 5 ms each.
+    // The last port to be listed begins. Two with 12 ms reach the threshold of 24 ms; the others have 5 ms each.
     let fives = us(5_000);
     assert_eq!(
         fill(&mut scheduler, &[1_000; 9])[..8],
         [fives, fives, fives, fives, fives, fives, us(12_000), us(12_000)]
     );
-    // 54 ms are pending. No round begins above 12 + 7 * 2.5 = 29.5 ms, whoever has room.
+    // 54 ms are pending. No round begins above 12 + 7 * 2.5 = 29.5 ms, whichever port has room.
     scheduler.completed(7.into(), us(12_000));
     scheduler.completed(6.into(), us(12_000));
     assert_eq!(fill(&mut scheduler, &[1_000; 9])[6..8], [us(0), us(0)], "30 ms are pending");
     scheduler.completed(0.into(), us(1_000));
-    // 29 ms are. In the first round all have had their turns.
+    // 29 ms are pending. In the first round all have had their turns.
     fill(&mut scheduler, &[1_000; 9]);
     assert_eq!(fill(&mut scheduler, &[1_000; 9])[..8], [fives; 8]);
 }
@@ -87,8 +87,8 @@ fn a_round_is_all_of_mac80211s_own_loop_and_mt76_goes_on() {
         let mut scheduler = by(2, Mac80211 { pull_loop, ..Mac80211::default() });
         list(&mut scheduler, 0..2);
         let mut passed = [0, 0];
-        // Each has two packets, and as many again when the other has sent its own. With 14 ms pending a round may begin,
-        // with 16 none.
+        // Each has two packets, and two more when the other has sent its own. With 14 ms pending a round may begin,
+        // with 16 ms none.
         let mut left = [2, 2];
         while let Some(port) = scheduler.grant(Instant::ZERO, 0, |port| left[port.place()] > 0, |_| true) {
             scheduler.passes(port, us(1_000));
@@ -117,7 +117,7 @@ fn a_station_in_debt_waits_until_the_others_have_used_as_much() {
         }
         scheduler.passes(port, us(1_000));
     }
-    // It gained 256 us each time that it was passed over: ten times.
+    // It gained 256 us each of the ten times that it was passed over.
     assert_eq!(deficit, 1);
 }
 
@@ -208,6 +208,6 @@ fn the_limits_hold_whatever_comes_and_goes() {
             scheduler.charge(Instant::ZERO, PortId::at(port), us(lengths[port]));
         }
     }
-    // Those that are full may no longer pass above the threshold: one packet beyond it, and 5 ms of each other.
+    // Ports that are full may not pass above the threshold: at most one packet beyond it, and 5 ms of each other port.
     assert!(scheduler.pending < us(24_000 + 4_092 + 2 * 5_000), "{:?}", scheduler.pending);
 }

@@ -17,7 +17,7 @@ fn orders_are_told_in_slots_and_what_cannot_be_is_made_to_fit() {
     let wrong = rules.ordered(rules.access[0], Some(control::Access { aifsn: 0, cw_min: 15, cw_max: 7, txop: us(0) }));
     assert_eq!((wrong.space, wrong.cw_min, wrong.cw_max), (us(30), 15, 15));
     assert_eq!(rules.ordered(rules.access[0], None), rules.access[0]);
-    // Where slots count from a space after a time-out, it is the space that holds.
+    // If slots count from a space after a time-out, the ordered space holds there too.
     let mut rules = conventions();
     rules.access[0].after_timeout = us(50);
     assert_eq!(other(&rules).after_timeout, us(110));
@@ -95,7 +95,7 @@ fn the_window_is_the_smallest_again_after_more_failures_in_a_row_than_the_retry_
     assert_eq!(windows(&twice), [63, 127, 31, 63, 127, 31, 63, 127, 31]);
     let kept = Conventions { window_reset: WindowReset::GivenUp, ..twice };
     assert_eq!(windows(&kept)[2..], [255, 511, 1023, 1023, 1023, 1023, 1023]);
-    // A success in between counts from the beginning.
+    // A success in between counts from the beginning again.
     let mut station = Bench::new(rules.clone()).station;
     (0..7).for_each(|_| station.contention.fail(0, &rules));
     station.contention.narrow(0);
@@ -118,7 +118,7 @@ fn who_wins_for_a_trigger_that_is_no_longer_needed_takes_no_slots_from_the_other
     assert!(station.forgoes(at(1_090), NotNow::NobodyKnown, rules));
     assert_eq!((station.contention.wanting, station.contention.soliciting), (0b10, 0));
     assert_eq!(bench.deadline(), 1_000 + 50 + 9 * 20);
-    // Slots go on where they were.
+    // The count of slots continues where it stopped.
     bench.busy(1_150);
     assert_eq!(bench.station.contention.contenders[1].backoff, Some(9 - 6));
 }

@@ -24,7 +24,7 @@ fn ht() -> Mode {
     Radio { standard: Standard::N, mcs: Some(7), ..Radio::default() }.data_mode().expect("valid")
 }
 
-/// A station whose back-off is always zero, and packets on request.
+/// Returns a station whose back-off is always zero, and which takes packets on request.
 fn bench(rules: Conventions) -> Bench {
     bench_in(ht(), rules)
 }
@@ -47,7 +47,7 @@ pub(super) fn msdu(length: u64) -> Msdu {
 }
 
 impl Bench {
-    /// Reaches its deadline; as many of `waiting` MSDUs of that length as have room join. Returns their number and the
+    /// Reaches the deadline; as many of `waiting` MSDUs of that length join as have room. Returns their number and the
     /// frame.
     pub(super) fn sends_with(&mut self, waiting: usize, length: u64) -> (u64, usize, Frame) {
         let micros = self.deadline();
@@ -83,7 +83,7 @@ impl Bench {
         (end, *frame)
     }
 
-    /// Receives a BlockAck; returns packets delivered and packets given up.
+    /// Receives a BlockAck; returns the numbers of packets delivered and given up.
     fn block_ack(&mut self, end: u64, start: u16, arrived: u64) -> (usize, usize) {
         let frame = Frame { category: BEST_EFFORT, ..control(Kind::BlockAck { long: false }, ME, 0) };
         self.busy(end + 16);
@@ -104,7 +104,7 @@ impl Bench {
         self.station.held.mpdus().map(|mpdu| mpdu.sequence).collect()
     }
 
-    /// The frames on the air once the time-out has passed.
+    /// Returns the frames on the air once the time-out has passed.
     fn after_timeout(&mut self) -> (u64, Frame) {
         let now = self.station.deadline;
         assert!(matches!(self.station.timer(now, false, &self.rules), Due::Failed(_)));
@@ -160,7 +160,7 @@ fn a_frame_fails_seven_times_and_then_the_receiver_is_told_to_move_on() {
     let mut bench = bench(rules());
     let (end, _) = bench.sends_aggregate(1_000, 2);
     assert_eq!(bench.block_ack(end, 0, 0b110), (2, 0));
-    // Alone it goes without aggregate; its ACK never comes.
+    // A frame alone is sent without aggregate; its ACK never comes.
     for attempt in 2..=7 {
         let (start, _, frame) = bench.sends_with(0, 0);
         assert!(matches!(frame.kind, Kind::Data { .. }) && frame.sequence == 0 && frame.retry, "attempt {attempt}");
@@ -206,7 +206,7 @@ fn a_request_that_is_never_answered_is_given_up_and_made_again_before_the_next_p
     let (start, frame) = bench.after_timeout();
     assert!(matches!(frame.kind, Kind::BlockAckReq { .. }));
     bench.ends(start, &frame);
-    // Both frames have now failed once; they go out again, are not answered, are asked about in vain, and are given up.
+    // Both frames have now failed once. They are sent again, not answered, asked about in vain, and given up.
     let (start, frame) = bench.after_timeout();
     assert!(matches!(frame.kind, Kind::Aggregate { frames: 2, .. }));
     bench.ends(start, &frame);
@@ -232,7 +232,7 @@ fn an_rts_without_cts_counts_for_all_frames_that_it_announced() {
         assert_eq!((frame.kind, bench.numbers().len()), (Kind::Rts, 4), "attempt {attempt}");
         bench.ends(start, &frame);
         if attempt < 7 {
-            // What was announced before may only be joined by what is next in the queue.
+            // Only the next frames of the queue may join those that were announced before.
             let now = bench.station.deadline;
             let Due::Failed(answer) = bench.station.timer(now, false, &bench.rules) else { panic!("no CTS comes") };
             let announced = answer.announced.expect("data were announced");
@@ -278,14 +278,14 @@ fn no_more_than_64_frames_are_outstanding_and_numbers_wrap() {
     let mut bench = bench(rules());
     let mut start = 1_000;
     let mut first = 0_u16;
-    // 64 frames of 102 B a time, until the numbers have come round.
+    // 64 frames of 102 B at a time, until the sequence numbers have wrapped.
     for round in 0..66 {
         bench.station.offer(at(start), PEER, BEST_EFFORT, msdu(72), &bench.rules);
         let (begin, joined, frame) = bench.sends_with(100, 72);
         assert_eq!((joined, frame.sequence), (63, first), "round {round}");
         let (end, _) = bench.ends(begin, &frame);
         if round == 64 {
-            // All but the first arrive: nothing new fits into the window.
+            // All but the first arrive: no new frame fits into the window.
             assert_eq!(bench.block_ack(end, first, !1), (63, 0));
             let (begin, joined, frame) = bench.sends_with(100, 72);
             assert_eq!((joined, frame.sequence), (0, first));
@@ -423,7 +423,7 @@ fn a_request_releases_what_waits_behind_a_hole() {
     assert_eq!(out, [2]);
     assert_eq!(reorder.scoreboard, scoreboard(3, 0b10));
     assert_eq!(passed_on(&mut reorder, &mut held, 3), [3, 4]);
-    // An old request moves nothing back, and an old frame is a duplicate.
+    // An old request does not move the window back, and an old frame is a duplicate.
     reorder.forget_before(1);
     assert!(passed_on(&mut reorder, &mut held, 2).is_empty());
     assert_eq!(passed_on(&mut reorder, &mut held, 5), [5]);
@@ -434,19 +434,19 @@ fn a_frame_beyond_the_window_moves_it() {
     let (mut reorder, mut held) = (Reorder::new(64), Arena::default());
     assert!(passed_on(&mut reorder, &mut held, 1).is_empty());
     assert!(passed_on(&mut reorder, &mut held, 63).is_empty());
-    // 64 makes 1 the first of the window, 66 leaves 2 behind.
+    // 64 makes 1 the first of the window; 66 leaves 2 behind.
     assert_eq!(passed_on(&mut reorder, &mut held, 64), [1]);
     assert!(passed_on(&mut reorder, &mut held, 66).is_empty());
     assert_eq!(reorder.scoreboard, scoreboard(3, 1 << 60 | 1 << 61 | 1 << 63));
 }
 
 proptest! {
-    /// For any sender that keeps to its window, whatever it repeats or gives up: each frame that arrives is passed on
-    /// once, in order.
+    /// For any sender that keeps to its window, whatever it repeats or gives up, each frame that arrives is passed on
+    /// once and in order.
     #[test]
     fn frames_are_passed_on_once_and_in_order(luck in prop::collection::vec((any::<bool>(), any::<bool>()), 1..3_000)) {
         let (mut reorder, mut held) = (Reorder::new(64), Arena::default());
-        // Long numbers, so that order is plain after the 12 bits have come round.
+        // The long numbers keep the order plain after the 12 bits have wrapped.
         let (mut next, mut outstanding, mut arrived, mut out) = (0_u64, Vec::new(), BTreeSet::new(), Vec::new());
         let number = |long: u64| u16::try_from(long % 4_096).expect("12 bits");
         for (lost, gives_up) in luck {
@@ -477,7 +477,7 @@ proptest! {
         prop_assert_eq!(held.live(), waiting);
     }
 
-    /// Values looked up once per aggregate equal those found for each length.
+    /// Values looked up once per aggregate equal those computed for each length.
     #[test]
     fn no_frame_up_to_the_longest_is_over_too_late(
         standard in prop::sample::select(&[Standard::B, Standard::G, Standard::N]),
@@ -489,13 +489,13 @@ proptest! {
         let rules = Conventions { timing, rts_threshold, cts_to_self, ..rules() };
         let (psdu, time, mode) = (Bytes::new(psdu), us(micros), rules.timing.basic);
         let lasts = rules.timing.duration(mode, psdu);
-        // The announcement takes of the TXOP, not of the longest aggregate.
+        // The announcement takes time of the TXOP, not of the longest aggregate.
         let in_time = lasts <= rules.aggregation.duration && rules.announcement(mode, psdu) + lasts <= time;
         prop_assert!(psdu.count() == 0 || in_time == (psdu <= rules.longest(mode, time)));
     }
 
-    /// Rows of frames, each at this distance after the expected number, perhaps after a request to forget what is
-    /// before it.
+    /// Frames in a row, each at this distance after the expected number, perhaps after a request to forget earlier
+    /// ones.
     #[test]
     fn frames_in_a_row_are_noted_as_if_they_came_one_by_one(
         rows in prop::collection::vec((prop_oneof![4 => Just(0_u16), 1 => 0_u16..4_096], 1_u16..=64, 0..6), 1..60),

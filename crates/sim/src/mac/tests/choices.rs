@@ -1,4 +1,4 @@
-//! Choices that the standard leaves open, by each convention.
+//! Choices that the standard leaves open, under each convention.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn what_begins_within_difs_costs_a_backoff_by_the_standard_and_none_in_ns_3() {
         bench.busy(0);
         bench.idle(1_000);
         bench.offer(1_020);
-        // DIFS from the end of what was there, or from the packet's coming.
+        // DIFS from the end of what was on the air, or from the packet's arrival.
         assert_eq!(bench.deadline(), sends);
         bench.busy(1_030);
         assert_eq!(backoff(&bench).is_some(), draws);
@@ -71,7 +71,7 @@ fn a_packet_that_joins_while_an_ack_is_owed_goes_difs_after_the_ack_in_ns_3() {
         let slots = u64::from(backoff(&bench).unwrap_or(0));
         assert_eq!(bench.deadline(), 1_280 + 50 + 20 * slots);
     }
-    // Something else is on the air when the packet comes.
+    // Another frame is on the air when the packet arrives.
     let mut bench = Bench::new(with(FirstAccess::Difs));
     bench.hears(0, 966, &data(PEER, ME, 314));
     bench.busy(970);

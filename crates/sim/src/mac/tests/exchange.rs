@@ -42,7 +42,7 @@ fn energy_without_a_header_does_not_end_the_wait_for_an_ack() {
     assert!(answer.failed.is_none());
     assert_eq!(bench.deadline(), 2_188);
     assert_eq!(bench.times_out().failed, Some(Unanswered::Data));
-    // DIFS has passed at the time-out: the slots, here none, count from it.
+    // DIFS has passed at the time-out, so the slots (here none) count from it.
     assert_eq!(bench.deadline(), 2_188);
     let mut rules = without_backoff();
     rules.access[0].after_timeout = us(50);
@@ -77,7 +77,7 @@ fn four_attempts_at_data_after_a_cts_and_the_two_counts_are_apart() {
     let mut bench = Bench::new(Conventions { rts_threshold: Some(Bytes::new(500)), ..conventions() });
     bench.offer(0);
     for attempt in 1..=4 {
-        // Two RTS in vain before the first three that are answered: six in all, one below the limit.
+        // Two RTS fail before each of the first three that are answered: six in all, one below the limit.
         for _ in 0..if attempt == 4 { 0 } else { 2 } {
             bench.sends_for(352);
             assert!(bench.times_out().finished.is_none());
@@ -126,7 +126,7 @@ fn the_window_doubles_with_each_failure_and_shrinks_after_the_last() {
         assert!(bench.times_out().finished.is_some());
         bench.offer(timeout);
         largest[7] = (bench.deadline() - timeout).div_euclid(20).max(largest[7]);
-        // Twice in vain and then not.
+        // Two fail, and the third does not.
         for _ in 0..2 {
             bench.sends_for(966);
             bench.times_out();
@@ -138,7 +138,7 @@ fn the_window_doubles_with_each_failure_and_shrinks_after_the_last() {
     }
     let windows = [63, 127, 255, 511, 1023, 1023, 31];
     for (found, window) in largest[1..].iter().zip(windows) {
-        // The largest of 400 draws lies in the upper twentieth, but for one case in 10^9.
+        // The largest of 400 draws lies in the upper twentieth, except in one case in 10^9.
         assert!((window * 19 / 20..=window).contains(found), "{largest:?}");
     }
     assert!((30..=31).contains(&after_success));
@@ -150,12 +150,12 @@ fn a_frame_for_another_station_reserves_the_medium() {
     bench.hears(0, 1_000, &data(PEER, OTHER, 314));
     bench.offer(1_100);
     assert_eq!(bench.deadline(), 1_314 + 50);
-    // It only grows.
+    // The reservation only grows.
     bench.hears(1_110, 1_120, &control(Kind::Ack, OTHER, 0));
     assert_eq!(bench.deadline(), 1_314 + 50);
     bench.hears(1_130, 1_140, &control(Kind::Cts, OTHER, 500));
     assert_eq!(bench.deadline(), 1_640 + 50);
-    // What is for this station reserves nothing against it.
+    // A frame for this station does not reserve the medium against it.
     bench.hears(1_150, 1_200, &control(Kind::Cts, ME, 5_000));
     assert_eq!(bench.deadline(), 1_640 + 50);
 }
@@ -192,7 +192,7 @@ fn an_rts_is_answered_unless_the_medium_is_reserved_and_data_always_are() {
     assert_eq!(bench.sends_at(2_662).kind, Kind::Cts);
 }
 
-/// 10.22.2.4: a NAV that the sender of an RTS has set itself does not stop a QoS station from answering it.
+/// 10.22.2.4: a NAV that the sender of an RTS has set itself does not keep a QoS station from answering it.
 #[test]
 fn under_edca_an_rts_from_who_reserved_the_medium_is_answered() {
     for (categories, from, answers) in [(4, PEER, true), (4, OTHER, false), (1, PEER, false)] {
@@ -201,7 +201,7 @@ fn under_edca_an_rts_from_who_reserved_the_medium_is_answered() {
         bench.hears(600, 952, &Frame { from, ..control(Kind::Rts, ME, 1_604) });
         assert_eq!(!bench.is_silent(), answers, "{categories} categories, from {from}");
     }
-    // The CTS of another station tells whose exchange it is.
+    // The CTS of another station shows whose exchange it is.
     let mut bench = Bench::new(Conventions { categories: 4, ..conventions() });
     bench.hears(0, 304, &Frame { from: OTHER, ..control(Kind::Cts, PEER, 1_290) });
     bench.hears(600, 952, &Frame { from: PEER, ..control(Kind::Rts, ME, 1_604) });
@@ -232,7 +232,7 @@ fn a_broadcast_is_taken_and_not_acknowledged() {
 fn a_response_goes_first_and_leaves_the_backoff_as_it_was() {
     let (mut bench, slots) = Bench::backing_off(5);
     bench.hears(1_050 + 30, 2_100, &data(PEER, ME, 314));
-    // The medium's edges before the response, and other noise, move nothing.
+    // The medium's edges before the response, and other noise, do not move the deadline.
     bench.busy(2_105);
     bench.idle(2_107);
     let ack = bench.sends_at(2_110);

@@ -31,13 +31,13 @@ const fn key(millis: u64) -> Key {
 }
 
 impl Bench {
-    /// Gives it a packet with this key for its peer.
+    /// Gives the station a packet with this key for its peer.
     fn has(&mut self, micros: u64, own: Key) {
         self.offer(micros);
         self.station.take_turn(at(micros), Some(own), &self.rules);
     }
 
-    /// Receives data of a neighbour that tells this, after which the medium is idle.
+    /// Receives data of a neighbour with this tag, after which the medium is idle.
     fn learns(&mut self, begin: u64, end: u64, from: u32, tells: Tells, own: Option<Key>) {
         self.busy(begin);
         self.station.tmac.as_mut().expect("T-MAC").hear_key(at(end), from, tells, Sign::Sends, 1);
@@ -46,7 +46,7 @@ impl Bench {
         self.idle(end);
     }
 
-    /// Receives a grant for it.
+    /// Receives a grant for the station.
     fn is_granted(&mut self, begin: u64, from: u32) {
         self.hears(begin, begin + 304, &Frame { kind: Kind::Grant, from, ..control(Kind::Grant, ME, 0) });
     }
@@ -70,7 +70,7 @@ fn a_station_alone_with_its_receiver_asks_it_and_sends_after_its_grant() {
 
 #[test]
 fn the_receiver_has_to_grant_and_so_have_enough_of_the_others() {
-    // Of three that are asked, by a quorum of a half, two have to grant.
+    // Of three that are asked, two have to grant by a quorum of a half.
     for (granting, granted) in
         [(&[PEER, OTHER][..], true), (&[PEER, 3], true), (&[OTHER, 3], false), (&[PEER], false), (&[], false)]
     {
@@ -170,10 +170,10 @@ fn a_station_defers_for_each_older_key_until_it_expires() {
     // Two keys are older than its own.
     bench.has(2_000, key(5));
     assert_eq!(bench.deadline(), 2_000 + 2 * 2_000);
-    // The first has sent its packet and tells a younger one; at 5500 us that of the second is of 4600 us ago, and counts.
+    // The first has sent its packet and tells a younger one. At 5500 us the second's key is 4600 us old, and counts.
     bench.learns(5_000, 5_500, OTHER, Tells::Next(key(8)), Some(key(5)));
     assert_eq!(bench.deadline(), 5_500 + 2_000);
-    // At 6000 us it has expired.
+    // At 6000 us the key has expired.
     bench.busy(5_900);
     bench.station.tmac.as_mut().expect("T-MAC").hear_key(at(6_000), 4, Tells::Nothing, Sign::Responds, 1);
     bench.station.take_turn(at(6_000), Some(key(5)), &bench.rules);
@@ -188,7 +188,7 @@ fn who_renews_its_key_but_never_sends_is_not_waited_for_longer_than_a_key_counts
     let mut now = 1_000;
     bench.busy(900);
     bench.has(now, key(5));
-    // Before it can send, a neighbour acknowledges something each millisecond and tells an older key each time.
+    // Before the station can send, a neighbour acknowledges a frame each millisecond and tells an older key each time.
     let mut tells = |bench: &mut Bench| {
         bench.busy(now);
         now += 300;
@@ -199,6 +199,6 @@ fn who_renews_its_key_but_never_sends_is_not_waited_for_longer_than_a_key_counts
         bench.deadline()
     };
     let due: Vec<u64> = (0..6).map(|_| tells(&mut bench)).collect();
-    // It has deferred since 1300 us, and does until 6300 us; then DIFS is all that it waits for.
+    // It has deferred since 1300 us and does so until 6300 us; after that it waits only for DIFS.
     assert_eq!(due, [3_300, 4_300, 5_300, 6_300, 6_300, 6_350]);
 }

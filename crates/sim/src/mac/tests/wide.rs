@@ -43,7 +43,7 @@ fn an_he_aggregate_has_256_frames_and_a_block_ack_of_256_bits() {
     let answer = bench.station.block_ack_received(at(3_100), block_ack.from, &reported, &bench.rules);
     assert_eq!(answer.report, Some(Report { to: PEER, sent: 256, acknowledged: 255 }));
     assert_eq!((bench.done(), bench.numbers()), ((255, 0), vec![100]));
-    // The window of 256 begins with the frame that is missing: 100 to 355.
+    // The window of 256 begins with the missing frame: 100 to 355.
     bench.idle(3_100);
     let (_, joined, frame) = bench.sends_with(300, 1_036);
     assert!(joined == 100 && matches!(frame.kind, Kind::Aggregate { frames: 101, .. }), "{joined}");

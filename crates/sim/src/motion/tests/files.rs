@@ -1,4 +1,4 @@
-//! Movement files: every form that is read, and faults.
+//! Movement files: every form that is read, and invalid files.
 
 use super::*;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ fn fault(text: &str) -> String {
     read(text.as_bytes(), Form::Setdest).expect_err("a fault").to_string()
 }
 
-/// Where the only node of a file is at these times; nothing while it is off the air.
+/// Returns where the only node of a file is at these times; `None` while it is off the air.
 fn only(movements: Vec<(String, Movement)>, times: &[f64]) -> Vec<Option<(f64, f64, f64)>> {
     let (_, Movement { start, commands, presence }) = movements.into_iter().next().expect("a node");
     let mut motion = Motion::new(vec![Walk::scripted(start, commands).with_presence(presence)]);
@@ -51,7 +51,7 @@ fn variables_of_tcl_have_any_names() {
 
 #[test]
 fn a_leap_puts_a_node_elsewhere_at_its_time() {
-    // On its way to (101, 2) it is at (11, 2) after ten seconds; there only x, or y and z, are set.
+    // On its way to (101, 2) it is at (11, 2) after ten seconds. There only x, or only y and z, are set.
     let text = format!("{START}$node_(0) set Z_ 1.5\n$ns_ at 0 \"$node_(0) setdest 101 2 1\"\n");
     let x = format!("{text}$ns_ at 10 \"$node_(0) set X_ 50\"\n");
     let times = [9.0, 10.0, 60.0];
@@ -69,7 +69,7 @@ fn a_node_is_on_the_air_while_its_activity_lasts() {
         format!("{START}$ns_ at 1.0 \"$g(0) start\"; # SUMO-ID: veh0\n$ns_ at 3.5 \"$g(0) stop\"; # SUMO-ID: veh0\n");
     let here = Some((1.0, 2.0, 0.0));
     assert_eq!(only(setdest(&text), &[0.0, 0.99, 1.0, 3.49, 3.5, 9.0]), [None, None, here, here, None, None]);
-    // The traffic of ns-2's cbrgen starts, not the node.
+    // Not the node but the traffic of ns-2's cbrgen starts.
     assert!(
         fault(&format!("{START}$ns_ at 1.0 \"$cbr_(0) start\"")).contains("expected `setdest` or `set`, found `start`")
     );
@@ -173,7 +173,7 @@ const FCD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 fn floating_car_data_of_sumo_is_read() {
     let movements = read(FCD.as_bytes(), Form::Fcd).expect("a valid file").nodes;
     assert_eq!(movements.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["b", "a & c"]);
-    // Missing in the third step, and at once elsewhere in the last.
+    // The node is missing in the third step, and at once elsewhere in the last.
     let times = [0.0, 0.99, 1.0, 1.5, 2.0, 2.5, 3.0, 4.9, 5.0, 60.0];
     let (there, far) = (Some((13.0, -1.0, 2.0)), Some((100.0, 0.0, 0.0)));
     let expected = [None, None, Some((10.0, -5.0, 0.0)), Some((11.5, -3.0, 1.0)), there, there, None, None, far, far];
@@ -221,15 +221,15 @@ fn degrees_are_never_read_as_metres() {
         let told = read.expect_err("degrees");
         assert!(told.starts_with("line 2, column ") && told.ends_with(degrees), "{told}");
     };
-    // 24.59 m/s in Raleigh; a car that stands in Berlin.
+    // 24.59 m/s in Raleigh; a car that stands still in Berlin.
     refused(ride([("-78.695146", "35.794948"), ("-78.695092", "35.794730")], "24.590000"));
     refused(ride([("13.404954", "52.520008"), ("13.404954", "52.520008")], "0.000000"));
     refused(ride([("13.4050", "52.5200"), ("13.4050", "52.5200")], "0.00"));
     refused(ride([("13.405", "52.520"), ("13.405", "52.521")], "0.00"));
     refused(told("<fcd-export>\n<timestep time=\"0\"><person id=\"a\" lon=\"13.4\" lat=\"52.5\"/>"));
-    // Shortened by hand: it moves by a ten thousandth of its speed.
+    // Shortened by hand: the car moves by a ten thousandth of its speed.
     refused(ride([("-78.6951", "35.7949"), ("-78.6951", "35.7947")], "24.59"));
-    // Metres: near the origin; with many digits; too far for degrees; of a car without a speed.
+    // Metres: near the origin, with many digits, too far for degrees, and of a car without a speed.
     assert_eq!(ride([("13.40", "52.52"), ("13.40", "62.52")], "10.00"), Ok(()));
     assert_eq!(ride([("13.404954", "52.520008"), ("13.404954", "62.520008")], "10.000000"), Ok(()));
     assert_eq!(ride([("532226.326576", "5261763.110695"), ("532226.326576", "5261763.110695")], "0.000000"), Ok(()));

@@ -1,4 +1,4 @@
-//! Tests against the points that the models' reports tabulate, and properties that hold at every point.
+//! Tests against the points that the models' reports tabulate, and of properties that hold at every point.
 
 use super::snr::{Formula, Snr};
 use super::{Errors, Tables, all_survive, dsss, table};
@@ -161,7 +161,7 @@ proptest! {
         prop_assert!((0.0..=1.0).contains(&success));
         prop_assert!(model.success(mode, ratio(db + more), bits) >= success * (1.0 - 1e-9));
         prop_assert!(model.success(mode, ratio(db), bits * factor) <= success);
-        // Chunks at one ratio are as good as the whole.
+        // Two halves at one ratio are as good as the whole.
         let halves = libm::pow(model.success(mode, ratio(db), bits / 2.0), 2.0);
         prop_assert!((halves - success).abs() < 1e-9);
     }
@@ -173,7 +173,7 @@ fn nist_has_the_bit_errors_of_dense_constellations() {
     for (coding, points, bits) in [(4, 16.0, 4.0), (7, 64.0, 6.0), (9, 256.0, 8.0), (11, 1_024.0_f64, 10.0)] {
         let mode = Mimo::new(Format::He, coding, 1, ChannelWidth::Mhz20, GuardInterval::Long).map(Mode::Mimo);
         let model = |db| snr(Formula::Nist).success(mode.expect("a mode"), ratio(db), 12_000.0);
-        // Half of the frames are lost at one SINR, and half a decibel around it decides.
+        // Half of the frames are lost at one SINR, and half a decibel around it makes most of the difference.
         let half =
             (0..600).map(|step| f64::from(step) / 10.0).find(|&db| model(db) > 0.5).expect("it is received at last");
         assert!(model(half - 0.5) < 0.25 && model(half + 0.5) > 0.75, "{coding}: {half} dB");
@@ -205,7 +205,7 @@ const NS_3: [[f64; 3]; 12] = [
     [28.06, 28.89, 29.33],
 ];
 
-/// The same by the tables of the convolutional code (`AwgnErrorTableBcc32`) and 32 B, by rate. At 9 Mb/s ns-3 has YANS's formula.
+/// The same by the tables of the convolutional code (`AwgnErrorTableBcc32`) and 32 B, by rate. At 9 Mb/s it is YANS's.
 const NS_3_BCC: [[f64; 3]; 8] = [
     [-2.32, -0.36, 0.47],
     [-0.88, 1.26, 2.42],
@@ -217,14 +217,14 @@ const NS_3_BCC: [[f64; 3]; 8] = [
     [14.25, 16.61, 17.77],
 ];
 
-/// SINR in dB at which a share of PSDUs of this length is received.
+/// Returns the SINR in dB at which a share of PSDUs of this length is received.
 fn quantile(model: Snr, mode: Mode, bytes: f64, share: f64) -> f64 {
     let of = |step| f64::from(step) / 100.0;
     let steps = -500..4_000;
     steps.map(of).find(|&db| model.success(mode, ratio(db), 8.0 * bytes) >= share).expect("it is received at last")
 }
 
-/// The SINRs in dB at which 90, 10 and 1 % are lost between nodes with LDPC, less these; with either formula.
+/// Returns the SINRs in dB at which 90, 10 and 1 % are lost between nodes with LDPC, less these, for either formula.
 fn beyond(mode: Mode, bytes: f64, [most, tenth, last]: [f64; 3]) -> impl Iterator<Item = [f64; 3]> {
     models().filter(|model| model.simulated).map(move |model| {
         [(0.1, most), (0.9, tenth), (0.99, last)].map(|(share, at)| quantile(model, mode, bytes, share) - at)
@@ -253,7 +253,7 @@ fn ofdm_loses_what_ns_3_loses_at_every_rate() {
     }
 }
 
-/// One code, whatever the format, width and streams; the header and other frames keep the convolutional code.
+/// There is one code, whatever the format, width and streams; the header and other frames keep the convolutional code.
 #[test]
 fn ldpc_is_that_of_the_data_alone() {
     let model = snr(Formula::Nist);
@@ -268,14 +268,14 @@ fn ldpc_is_that_of_the_data_alone() {
     assert!(model.success(he_ldpc(11), ratio(27.0), 8.0 * 14.0) <= 0.0);
 }
 
-/// Both formulas, and with each the curves between nodes with LDPC.
+/// Returns both formulas, and with each the curves between nodes with LDPC.
 fn models() -> impl Iterator<Item = Snr> {
     let both = [Formula::Nist, Formula::Yans].map(snr).into_iter();
     both.flat_map(|model| [false, true].map(|simulated| Snr { simulated, ..model }))
 }
 
-/// A mode for each curve of the tables, and modes whose ratio means something else. Between nodes
-/// with LDPC the tables are asked for OFDM's rates alone.
+/// Returns a mode for each curve of the tables, and modes whose ratio has another meaning. Between nodes with LDPC the
+/// tables are asked for OFDM's rates alone.
 fn curves(simulated: bool) -> Vec<Mode> {
     let dsss = DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: Preamble::Long });
     let he = (0..=Format::He.highest()).filter_map(|coding| {
@@ -291,10 +291,10 @@ fn tables_keep_to_the_formulas_over_the_whole_range() {
         let mut tables = Tables::new(exact, exact.simulated);
         let mut worst: f64 = 0.0;
         for mode in curves(exact.simulated) {
-            // From -100 to 50 dB in steps that no cell's width divides: every part of a cell is met.
+            // From -100 to 50 dB in steps that no cell's width divides, so that every part of a cell is met.
             for step in 0..1_500 {
                 let ratio = ratio(-100.0 + 0.100_03 * f64::from(step));
-                // Bits that make the error largest, about where one failure is expected, and others.
+                // Numbers of bits with the largest error, near one expected failure, and others.
                 let failures = exact.failures(mode, ratio);
                 for bits in [0.01, 24.0, 8_512.0, 524_280.0, (1.0 / failures).clamp(0.01, 524_280.0)] {
                     let error = (tables.success(mode, ratio, bits) - libm::exp(-bits * failures)).abs();

@@ -1,4 +1,4 @@
-//! Test that links found through the index equal those found by looking at every pair.
+//! Tests that links found through the index equal those found by comparing every pair.
 
 use super::*;
 use crate::config::{Propagation, WalkStart};
@@ -15,7 +15,7 @@ fn heard(links: &[Link]) -> Heard {
     links.iter().map(|link| (link.to, link.delay, link.power, link.decodable)).collect()
 }
 
-/// Listeners of `from`, by looking at every node.
+/// Returns the listeners of `from`, by checking every node.
 fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> Heard {
     let model = Model::new(radio, motion.nodes(), motion.heights(), &Channel::clear());
     if !motion.is_present(from, now) {
@@ -45,7 +45,7 @@ fn positions() -> impl Strategy<Value = Vec<Position>> {
     prop::collection::vec(one, 1..60)
 }
 
-/// A walk from a position: by random waypoint, by commands, or none.
+/// Returns a walk from a position: by random waypoint, by commands, or none.
 fn walk(position: Position, node: usize, kind: u8) -> Walk {
     match kind {
         0 => Walk::still(position),
@@ -58,7 +58,7 @@ fn walk(position: Position, node: usize, kind: u8) -> Walk {
             Walk::scripted(position, vec![command(1, 0.0, 0.0, 3.0), command(5, 500.0, -position.y, 20.0), back])
         }
         2 => {
-            // Comes after a second, is at once elsewhere, goes, and comes again.
+            // The node appears after a second, is at once elsewhere, leaves, and appears again.
             let second = |seconds| Instant::ZERO + Duration::from_secs(seconds);
             let mut presence = Presence::default();
             for (time, comes) in [(1, true), (7, false), (12, true)] {

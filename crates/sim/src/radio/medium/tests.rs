@@ -33,7 +33,7 @@ fn shape(micros: u64) -> Shape {
     }
 }
 
-/// A medium in which node `from` arrives at node `to` with `powers[from][to]`; zero: not at all.
+/// A medium in which node `from` arrives at node `to` with `powers[from][to]`; zero means that it does not arrive.
 fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
     medium_with(powers, Capture::FirstFrame)
 }
@@ -66,7 +66,7 @@ impl<F: Copy> Medium<F> {
     }
 }
 
-/// Sends frames (sender, start, end), which carry their sender's number; returns what node 0 makes of their tails.
+/// Sends frames (sender, start, end), which carry their sender's number; returns how node 0 judges their tails.
 fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'static str)> {
     at_node_0_with(Capture::FirstFrame, powers_at_0, frames)
 }
@@ -133,7 +133,7 @@ fn what_is_10_db_weaker_disturbs_nobody() {
     for (weaker, what) in [(100, "good"), (101, "bad")] {
         let found = at_node_0(&[0, 1_000, weaker], &[(1, 0, 1_000), (2, 500, 1_500)]);
         assert_eq!(found, [(1, what), (2, "noise")]);
-        // It is there first, and is decoded: the stronger frame that comes later spoils it and is not turned to.
+        // The first frame is decoded: the stronger one that comes later spoils it and is not received itself.
         let found = at_node_0(&[0, 1_000, weaker], &[(2, 0, 1_500), (1, 500, 1_000)]);
         assert_eq!(found, [(1, "noise"), (2, "bad")]);
     }
@@ -153,7 +153,7 @@ fn weak_signals_add_up() {
     let frames = [(1, 0, 1_000), (2, 300, 600), (3, 400, 700), (4, 500, 800)];
     assert_eq!(at_node_0(&[0, 1_000, 33, 33, 34], &frames)[3], (1, "good"));
     assert_eq!(at_node_0(&[0, 1_000, 34, 33, 34], &frames)[3], (1, "bad"));
-    // The same three, never more than two at once.
+    // The same three frames, but never more than two at once.
     let frames = [(1, 0, 1_000), (2, 300, 450), (3, 400, 500), (4, 500, 800)];
     assert_eq!(at_node_0(&[0, 1_000, 34, 33, 66], &frames)[2], (4, "nothing"));
     assert_eq!(at_node_0(&[0, 1_000, 34, 33, 66], &frames)[3], (1, "good"));
@@ -176,23 +176,23 @@ fn weak_signals_together_keep_the_medium_busy() {
 #[test]
 fn any_signal_that_is_sensed_can_hold_the_receiver() {
     let ns_2 = |powers: &[u64], frames: &[(usize, u64, u64)]| at_node_0_with(Capture::AnySignal, powers, frames);
-    // A weak frame is being received when one comes that is ten times as strong: both are lost. The longer one holds the
-    // receiver: node 3's frame is lost to it although nothing else is as strong.
+    // A weak frame is being received when one comes that is ten times as strong: both are lost. The longer one holds
+    // the receiver, so node 3's frame is lost although nothing else is as strong.
     let frames = [(1, 0, 1_000), (2, 500, 1_500), (3, 1_100, 1_400)];
     assert_eq!(ns_2(&[0, 100, 1_000, 20_000], &frames), [(1, "noise"), (3, "noise"), (2, "noise")]);
     // The weak one is the longer one and keeps the receiver.
     let frames = [(1, 0, 1_000), (2, 500, 700), (3, 800, 900)];
     assert_eq!(ns_2(&[0, 100, 1_000, 20_000], &frames), [(2, "noise"), (3, "noise"), (1, "bad")]);
-    // What is ten times as weak is overlooked, one by one: three of them together do not matter.
+    // Frames ten times as weak are ignored, one by one: even three of them together do not matter.
     let frames = [(1, 0, 1_000), (2, 300, 600), (3, 400, 700), (4, 500, 800)];
     let found = ns_2(&[0, 1_000, 100, 100, 100], &frames);
     assert_eq!(found, [(2, "noise"), (3, "noise"), (4, "noise"), (1, "good")]);
-    // What began while the node sent holds it afterwards, as does what it was receiving when it began to send.
+    // A frame that began while the node sent holds it afterwards, as does one that it was receiving before.
     let found = ns_2(&[0, 100, 5_000], &[(0, 0, 200), (1, 100, 1_500), (2, 500, 1_000)]);
     assert_eq!(found, [(2, "noise"), (1, "noise")]);
     let found = ns_2(&[0, 100, 5_000], &[(1, 0, 1_500), (0, 100, 200), (2, 500, 1_000)]);
     assert_eq!(found, [(2, "noise"), (1, "noise")]);
-    // By the rule of the first frame the strong one is received in both cases.
+    // By the rule of the first frame the strong frame is received in both cases.
     let found = at_node_0(&[0, 100, 5_000], &[(1, 0, 1_500), (0, 100, 200), (2, 500, 1_000)]);
     assert_eq!(found, [(2, "good"), (1, "noise")]);
 }
@@ -202,7 +202,7 @@ fn the_strongest_preamble_of_four_microseconds_is_chosen() {
     let ns_3 =
         |powers: &[u64], frames: &[(usize, u64, u64)]| at_node_0_with(Capture::StrongestPreamble, powers, frames);
     for (second, expected) in [
-        // Heard within the time of the first, which is then noise.
+        // The second is heard within the first's time, and the first is then noise.
         (3, [(1, "noise"), (2, "good")]),
         // The first has been chosen, and is spoilt in its header.
         (4, [(1, "bad header"), (2, "noise")]),
@@ -210,17 +210,17 @@ fn the_strongest_preamble_of_four_microseconds_is_chosen() {
         let found = ns_3(&[0, 100, 1_000], &[(1, 0, 900), (2, second, 1_000)]);
         assert_eq!(found, expected, "second at {second}");
     }
-    // Two alike: neither is detected, and what comes then is judged by itself.
+    // Two of equal power: neither is detected, and a later frame is judged by itself.
     let found = ns_3(&[0, 100, 100, 5_000], &[(1, 0, 900), (2, 1, 1_000), (3, 500, 700)]);
     assert_eq!(found, [(3, "good"), (1, "noise"), (2, "noise")]);
-    // A weaker one within the time disturbs the choice if it comes within 10 dB.
+    // A weaker frame within this time disturbs the choice if it is within 10 dB.
     for (weaker, what) in [(100, "good"), (101, "noise")] {
         let found = ns_3(&[0, 1_000, weaker], &[(1, 0, 900), (2, 2, 3)]);
         assert_eq!(found[1], (1, "good"), "gone before the choice");
         let found = ns_3(&[0, 1_000, weaker], &[(1, 0, 900), (2, 2, 800)]);
         assert_eq!(found, [(2, "noise"), (1, what)]);
     }
-    // Alone, the header ends as always, though the choice was made later.
+    // For a frame alone, the header ends as always, although the choice was made later.
     let mut medium = medium_with(&[vec![0], vec![1_000]], Capture::StrongestPreamble);
     let (of, _) = medium.start(1, 1, at(0), shape(1_000));
     assert!(medium.front_at(of, 0, at(0)));
@@ -229,10 +229,10 @@ fn the_strongest_preamble_of_four_microseconds_is_chosen() {
 
 #[test]
 fn a_node_that_sends_receives_nothing() {
-    // What began while it sent, also where it ends later.
+    // A frame that began while the node sent, also if it ends later.
     assert_eq!(at_node_0(&[0, 1_000], &[(0, 0, 500), (1, 100, 400)]), [(1, "nothing")]);
     assert_eq!(at_node_0(&[0, 1_000], &[(0, 0, 500), (1, 100, 900)]), [(1, "noise")]);
-    // What it was decoding when it began to send, whether or not that was over first.
+    // A frame that it was decoding when it began to send, whether or not that frame ended first.
     assert_eq!(at_node_0(&[0, 1_000], &[(1, 100, 900), (0, 200, 950)]), [(1, "nothing")]);
     assert_eq!(at_node_0(&[0, 1_000], &[(1, 100, 900), (0, 200, 300)]), [(1, "noise")]);
     // And the next frame is received again.

@@ -1,4 +1,4 @@
-//! Rates and durations beside the standard's tables, and beside ns-3.
+//! Rates and durations compared with the standard's tables and with ns-3.
 
 use super::*;
 use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
@@ -12,7 +12,7 @@ fn mimo(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: Gua
     found.unwrap_or_else(|| panic!("{format:?} MCS {coding}, {streams} streams, {width:?}, {guard:?}"))
 }
 
-/// HT by its own MCS index.
+/// Returns an HT mode by its own MCS index.
 fn ht(mcs: u8, width: ChannelWidth, guard: GuardInterval) -> Mimo {
     mimo(Ht, mcs % 8, mcs / 8 + 1, width, guard)
 }
@@ -103,7 +103,7 @@ fn rates_of_one_stream_are_those_of_the_standards_tables() {
     for (format, (width, guard, rates)) in all {
         for (coding, &expected) in (0_u8..).zip(rates) {
             let bps = mimo(format, coding, 1, width, guard).rate().as_bps();
-            // To the tenth of a megabit that the tables give; a rate halfway between two is rounded either way.
+            // To the tenth of a megabit that the tables give; a rate halfway between two may be rounded either way.
             let off = (bps as f64 / 1e5 - expected as f64).abs();
             assert!(off <= 0.501, "{format:?} MCS {coding} {width:?} {guard:?}: {bps}, not {expected}");
             for streams in 2..=8 {
@@ -126,7 +126,7 @@ fn rates_of_one_stream_are_those_of_the_standards_tables() {
     }
 }
 
-/// 21.5: what a code's encoders cannot divide; all other combinations exist.
+/// 21.5: VHT lacks what a code's encoders cannot divide; all other combinations exist.
 #[test]
 fn vht_lacks_ten_combinations_and_he_none() {
     let count = |format: Format| {
@@ -175,9 +175,9 @@ fn vht_and_he_frames_last_what_the_standard_says() {
     assert_eq!(mimo(He, 0, 1, Mhz20, Quadruple).payload(Bytes::new(100)), us(16 * 8));
 }
 
-/// PPDUs beside those of ns-3.44 (`bench/peers/ns3/wide.cc --durations=1`), whose rules differ in three places: its VHT
-/// PPDUs lack VHT-SIG-B (21.3.2: 4 us in every VHT PPDU), each of its HE-LTFs lasts 8 us (27.3.12.10: 7.2, 8 or 16 us
-/// with these guard intervals), and its short symbols do not fill up to whole long ones (19.4.3, 21.4.3).
+/// PPDUs compared with those of ns-3.44 (`bench/peers/ns3/wide.cc --durations=1`). Its rules differ in three places:
+/// VHT PPDUs lack VHT-SIG-B (21.3.2: 4 us in every VHT PPDU), each HE-LTF lasts 8 us (27.3.12.10: 7.2, 8 or 16 us with
+/// these guard intervals), and short symbols do not fill up to whole long ones (19.4.3, 21.4.3).
 #[test]
 fn ppdus_last_as_long_as_those_of_ns3_but_for_three_rules() {
     let mut count = 0;

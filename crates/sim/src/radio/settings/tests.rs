@@ -1,4 +1,4 @@
-//! Modes by settings, and what is refused.
+//! Modes by settings, and the settings that are refused.
 
 use super::*;
 use crate::config::Propagation;
@@ -37,10 +37,10 @@ fn a_rate_of_802_11ax_means_the_scheme_with_the_fewest_streams() {
     assert_eq!((mimo(&wide).coding(), mimo(&wide).streams()), (7, 1));
     let two = Radio { streams: Some(2), ..n() };
     assert_eq!((mimo(&two).mcs(), two.all_modes().len(), two.ladder().len()), (15, 16, 8));
-    // 20, 40 and 80 MHz, two streams; the guard interval is the one that is set.
+    // 20, 40 and 80 MHz, two streams, with the guard interval that is set.
     let two = Radio { streams: Some(2), ..wide };
     assert_eq!((two.all_modes().len(), two.ladder().len()), (3 * 2 * 12, 12));
-    // VHT: MCS 9 is missing over 20 MHz.
+    // VHT lacks MCS 9 over 20 MHz.
     let short = Radio { standard: Standard::Ac, guard_interval: GuardInterval::Short, ..two };
     assert_eq!((short.all_modes().len(), short.ladder().len()), (2 * 2 * 30 - 4, 10));
 }
@@ -102,7 +102,7 @@ fn two_nodes_have_extended_range_if_one_of_them_has() {
     assert_eq!(mimo(&older).padded(PacketPadding::Us8), mimo(&older));
 }
 
-/// 802.11ac-2013, 22.3.10.5 and 802.11ax-2021, 27.3.12.5: what HT and VHT stations may announce, HE stations have.
+/// 802.11ac-2013, 22.3.10.5 and 802.11ax-2021, 27.3.12.5: HT and VHT stations may announce LDPC, HE stations have it.
 #[test]
 fn two_nodes_have_ldpc_if_both_have_it() {
     use Fec::{Bcc, Ldpc};
@@ -123,7 +123,7 @@ fn two_nodes_have_ldpc_if_both_have_it() {
     };
     assert_eq!([&ax, &plain, &old, &new].map(|other| common(&ax, other)), [true, false, false, true]);
     assert_eq!([&plain, &old, &new].map(|other| common(&plain, other)), [false; 3]);
-    // Every mode of rate control, and those that are made of a mode.
+    // Every mode of rate control, and those that are derived from a mode.
     let all = |radio: &Radio| radio.all_modes().into_iter().chain(radio.ladder());
     assert!(all(&ax).all(|mode| matches!(mode, Mode::Mimo(mimo) if mimo.has_ldpc())));
     assert!(all(&plain).all(|mode| matches!(mode, Mode::Mimo(mimo) if !mimo.has_ldpc())));
@@ -177,7 +177,7 @@ fn what_the_standard_lacks_is_refused_by_its_key() {
     let ac = || Radio { standard: Standard::Ac, ..Radio::default() };
     let ax = || Radio { standard: Standard::Ax, ..Radio::default() };
     let (low, all) = (Some(Frequency::hertz(2_437_000_000)), Some(ExtendedRange::All));
-    // Key, and the nearest right value.
+    // A key, and its nearest valid value.
     let newer = [
         (Radio { mcs: Some(10), ..ac() }, "mcs", "0 to 9"),
         (Radio { mcs: Some(12), ..ax() }, "mcs", "0 to 11"),

@@ -57,7 +57,7 @@ fn read(file: &[u8]) -> Result<Vec<(u64, u64)>, PcapError> {
     Ok(recording.packets.iter().map(|packet| (packet.after.as_nanos(), packet.payload.count())).collect())
 }
 
-/// Content of a single frame of a link.
+/// Returns the content of a single frame of a link.
 fn one(link: u32, frame: Vec<u8>) -> Result<u64, PcapError> {
     read(&pcap(MICROS, link, &[whole(1, 0, frame)])).map(|packets| packets[0].1)
 }
@@ -142,7 +142,7 @@ fn qos(control: [u8; 2], transmitter: u8, sequence: u16, qos: [u8; 2]) -> Vec<u8
     header
 }
 
-/// What the frames of a link are read as: the packets' payloads, and what is left out.
+/// Returns how the frames of a link are read: the packets' payloads, and what is left out.
 fn all(link: u32, frames: &[Vec<u8>]) -> (Vec<u64>, LeftOut) {
     let packets: Vec<Packet> = frames.iter().map(|frame| whole(1, 0, frame.clone())).collect();
     let recording = Pcap::read(&pcap(MICROS, link, &packets), MOST).expect("a recording");
@@ -156,7 +156,7 @@ fn a_mesh_control_field_is_skipped_where_there_is_one() {
         let mesh = join(&[&[flags, 31, 7, 0, 0, 0], &vec![1; 6 * usize::from(flags)]]);
         assert_eq!(one(105, join(&[&qos(control, 1, 1, [0, 1]), &mesh, &LLC, &ipv4(328)])), Ok(300));
     }
-    // An access point's TXOP has the same bit set, and there is none.
+    // An access point's TXOP sets the same bit; there is no mesh control.
     assert_eq!(one(105, join(&[&qos([0x88, 0x02], 1, 1, [0, 1]), &LLC, &ipv4(328)])), Ok(300));
 }
 
@@ -189,10 +189,10 @@ fn a_repetition_counts_if_it_is_the_first_that_was_recorded() {
         frame(true, 1, 12, 0, 2),
         frame(true, 1, 10, 0, 3),
         frame(true, 1, 12, 0, 4),
-        // Other TIDs and transmitters count for themselves.
+        // Other TIDs and transmitters are counted separately.
         frame(true, 1, 10, 5, 5),
         frame(true, 2, 10, 0, 6),
-        // 2000 frames later, and a round of all numbers later.
+        // 2000 frames later, and one full cycle of all numbers later.
         frame(false, 1, 2010, 0, 7),
         frame(true, 1, 12, 0, 8),
         frame(false, 1, 4000, 0, 9),
@@ -201,7 +201,7 @@ fn a_repetition_counts_if_it_is_the_first_that_was_recorded() {
     ];
     let left_out = LeftOut { repeated: 3, ..LeftOut::default() };
     assert_eq!(all(105, &frames), (vec![1, 2, 5, 6, 7, 9, 10, 11], left_out));
-    // Of a packet in two fragments the first has its length.
+    // Of a packet in two fragments the first holds its length.
     let mut second = frame(false, 1, 10, 0, 1);
     second[22] |= 1;
     let left_out = LeftOut { fragments: 1, ..LeftOut::default() };
@@ -227,7 +227,7 @@ fn every_packet_of_an_a_msdu_counts() {
         &subframe(0, &filled(28)),
     ]);
     assert_eq!(all(105, std::slice::from_ref(&frame)), (vec![101, 200, 0], LeftOut::default()));
-    // One that ends too early, whose parts do not count either.
+    // A frame that ends too early, whose parts do not count either.
     let frames = [frame.clone(), join(&[&qos([0x88, 0x01], 1, 2, [0x80, 0]), &frame[26..300]])];
     assert_eq!(all(105, &frames), (vec![101, 200, 0], LeftOut { malformed: 1, ..LeftOut::default() }));
 }
@@ -246,10 +246,10 @@ fn encrypted_packets_have_the_length_of_their_frames_less_what_the_cipher_adds()
     assert_eq!(one(105, frame(ccmp, 8, 8, 328, false)), Ok(300));
     assert_eq!(one(105, frame(tkip, 8, 12, 328, false)), Ok(300));
     assert_eq!(one(105, frame(wep, 4, 4, 328, false)), Ok(300));
-    // With the check sum of the frame, as radiotap tells.
+    // With the check sum of the frame, as radiotap indicates.
     let radiotap = join(&[&[0, 0, 9, 0, 2, 0, 0, 0, 0x10], &frame(ccmp, 8, 8, 328, false), &[0; 4]]);
     assert_eq!(one(127, radiotap), Ok(300));
-    // A beacon tells of GCMP-256 for unicast, CCMP for groups.
+    // A beacon announces GCMP-256 for unicast, CCMP for groups.
     let rsn = [48, 20, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 9, 1, 0, 0, 0x0F, 0xAC, 2, 0, 0];
     let mut beacon = vec![0; 36];
     (beacon[0], beacon[16]) = (0x80, 7);
@@ -281,7 +281,7 @@ fn tunnels_are_left_out_by_their_names() {
     assert!(prism.ends_with("but not Prism (119)"), "{prism}");
 }
 
-/// In a bridge's own network, and as a router counts down the hops.
+/// Such packets appear in a bridge's own network, and where a router counts down the hops.
 #[test]
 fn packets_that_come_in_and_go_out_again_are_counted() {
     let from = |host: u8, hops: u8| {
@@ -356,7 +356,7 @@ fn bad_recordings_are_refused_with_the_packet() {
     assert_eq!(one(2, frame()), Err(E::LinkType { packet: 1, link: 2 }));
     let cut = |length: usize| read(&pcap(MICROS, 1, &[(1, 0, 1042, frame()[..length].to_vec())]));
     assert_eq!((cut(13), cut(17)), (Err(E::Snapped(1)), Err(E::Snapped(1))));
-    // All of it was kept: it was damaged, or never whole.
+    // All of it was recorded, so it was damaged, or never whole.
     let damaged = Err(E::NoPackets(LeftOut { malformed: 1, ..LeftOut::default() }));
     assert_eq!((one(1, frame()[..13].to_vec()), one(105, vec![0x88, 0x41])), (damaged.clone(), damaged));
     assert_eq!(read(&pcap(MICROS, 1, &[whole(5, 1, frame()), whole(5, 0, frame())])), Err(E::BackInTime(2)));
@@ -424,7 +424,7 @@ fn bad_pcapng_recordings_are_refused() {
     assert_eq!(read(&head[..12]), Err(E::CutShort(0)));
 }
 
-/// A recording with random damage, mostly correct so that damage also reaches deep fields.
+/// Returns a recording with random damage, mostly correct so that damage also reaches deep fields.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let frame = || ethernet(0x0800, &ipv4(1028));
     let radiotap = |flags: u8, frame: &[u8]| join(&[&[0, 0, 9, 0, 2, 0, 0, 0, flags], frame]);

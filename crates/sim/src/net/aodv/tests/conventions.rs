@@ -1,11 +1,11 @@
-//! Conventions where the RFC leaves a choice, message by message.
+//! Conventions where the RFC leaves a choice, tested message by message.
 
 use super::*;
 use crate::config::{ErrorsTo, RepairBy, RepairWithin, ReplyWait};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A chain of six nodes with a route from end to end, on which the link after `node` is then cut under a packet.
+/// A chain of six nodes with a route from end to end; then the link after `node` is cut under a packet.
 fn broken_after(node: u32, given: &config::Aodv) -> Net {
     let mut net = Net::new(6, &chain(6), &config::Aodv { ttl_start: 7, ..given.clone() });
     net.send(0, 5);
@@ -19,7 +19,7 @@ fn broken_after(node: u32, given: &config::Aodv) -> Net {
 #[test]
 fn the_nearer_half_repairs_and_the_farther_tells() {
     let given = config::Aodv { local_repair: true, repair_within: RepairWithin::NearerHalf, ..plain() };
-    // At node 2 the packet has come two hops and has three to go; at node 3 it is the other way round.
+    // At node 2 the packet has come two hops and has three ahead of it; at node 3 it is the other way round.
     let mut net = broken_after(2, &given);
     net.run(Duration::from_millis(20));
     assert_eq!(net.sent(), ["2>1 RERR 3 #?, 5 #1", "1>0 RERR 5 #1"]);
@@ -34,12 +34,12 @@ fn a_repair_by_a_whole_search_goes_on_until_the_link_is_back() {
     let mut net = broken_after(3, &given);
     net.run(SECOND * 3);
     let own = net.sent().into_iter().filter(|line| line.starts_with("3>*")).collect::<Vec<_>>();
-    // The rings of a search from the old distance, 4 and 6, and then all.
+    // The rings of a search from the old distance, 4 and 6, and then the whole network.
     assert_eq!(own, ["3>* RREQ 3 #1 for 5 #1 h0 t4", "3>* RREQ 3 #2 for 5 #1 h0 t6", "3>* RREQ 3 #3 for 5 #1 h0 t35"]);
     net.join(3, 4);
     net.run(SECOND * 4);
     assert_eq!(net.arrived(), 2);
-    // By one request the packet would have been lost.
+    // With a single request the packet would have been lost.
     let mut net = broken_after(3, &config::Aodv { repair_by: RepairBy::OneRequest, ..given });
     net.run(SECOND * 4);
     assert_eq!(net.data[1].fate, Fate::Lost(LossCause::NoRoute));
@@ -50,7 +50,7 @@ fn after_a_search_in_vain_nothing_is_asked_for_a_while() {
     let given = config::Aodv { ttl_start: 35, search_hold: SECOND * 10, ..plain() };
     let mut net = Net::new(2, &[], &given);
     let first = net.send(0, 1);
-    // Requests at 0 and 2.8 s; in vain at 8.4 s.
+    // Requests at 0 and 2.8 s; the search fails at 8.4 s.
     net.run(SECOND * 9);
     assert_eq!((net.data[first].fate, net.sent().len()), (Fate::Lost(LossCause::NoRoute), 2));
     let second = net.send(0, 1);
@@ -58,11 +58,11 @@ fn after_a_search_in_vain_nothing_is_asked_for_a_while() {
     assert_eq!((net.data[second].fate, net.sent().len()), (Fate::UnderWay, 0));
     net.run(SECOND);
     assert_eq!(net.sent(), ["0>* RREQ 0 #3 for 1 #? h0 t35"]);
-    // Who has no packet by then does not ask.
+    // A node that has no packet by then does not ask.
     net.run(SECOND * 60);
     net.sent();
     assert_eq!((net.data[second].fate, net.nodes[0].deadline), (Fate::Lost(LossCause::NoRoute), Instant::NEVER));
-    // A route that turns up by itself is used at once.
+    // A route that appears by itself is used at once.
     net.send(0, 1);
     net.run(SECOND * 9);
     let third = net.send(0, 1);

@@ -1,4 +1,4 @@
-//! Properties on any graph and with any losses: no loops, no packet unaccounted for, and a route wherever there is one.
+//! Properties on any graph and with any losses: no loops, every packet accounted for, and a route wherever one exists.
 
 use super::*;
 use crate::config::{ErrorsTo, RepairBy, RepairWithin, ReplyWait};
@@ -107,9 +107,9 @@ proptest! {
         }
     }
 
-    /// Links break and mend, messages are lost, neighbours send unsolicited messages. After all that is over, a search
-    /// takes no longer than the RFC allows: blacklisting ends after `BLACKLIST_TIMEOUT`, the hold after a failed search
-    /// passes, then one search goes through its rings and its requests to all.
+    /// Links break and mend, messages are lost, neighbours send unsolicited messages. After that, a search takes no
+    /// longer than the RFC allows: blacklisting ends after `BLACKLIST_TIMEOUT`, the hold after a failed search passes,
+    /// then one search goes through its rings and its requests to all.
     #[test]
     fn whatever_has_broken_a_connected_network_finds_its_routes_again(drawn in connected()) {
         let mut net = drawn.net();
@@ -125,7 +125,7 @@ proptest! {
                     net.run(Duration::from_millis(u64::from(millis)));
                     net.join(a, other);
                 }
-                // A window of packets that are still on their way when the route goes.
+                // A window of packets that are still on their way when the route is lost.
                 (2..=4, Some(at)) if at != b => (0..millis % 64).for_each(|_| net.stray(a, at, b)),
                 _ => { net.send(a, b); }
             }
@@ -137,8 +137,8 @@ proptest! {
             + settings.ring_traversal_time(5) + settings.ring_traversal_time(7);
         let to_all = settings.net_traversal_time * ((1 << settings.given.rreq_retries) - 1);
         let bound = settings.blacklist_timeout + settings.given.search_hold + rings + to_all;
-        // One after the other: a node that is itself sought learns what others have for its number, one that only seeks does
-        // not.
+        // One search after the other: a node that is itself sought learns which number others have for it; one that
+        // only seeks does not.
         let [a, b] = ends;
         for (from, to) in [(a, b), (b, a)] {
             let over = net.now;

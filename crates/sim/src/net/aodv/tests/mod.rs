@@ -122,7 +122,7 @@ impl Net {
         self.links[b as usize].retain(|&other| other != a);
     }
 
-    /// Creates a packet. Returns its number.
+    /// Sends a new packet and returns its number.
     fn send(&mut self, origin: u32, destination: u32) -> usize {
         let number = self.data.len();
         self.data.push(Data { origin, destination, fate: Fate::UnderWay, hops: 0 });
@@ -237,7 +237,7 @@ impl Net {
         }
     }
 
-    /// `0>*` is from node 0 to all. Sequence numbers follow `#`, hop counts `h`, the TTL `t`; `?` is unknown.
+    /// `0>*` means from node 0 to all. Sequence numbers follow `#`, hop counts `h`, the TTL `t`; `?` is unknown.
     fn note(&mut self, from: u32, to: u32, message: &Message) {
         let to = if to == ALL { "*".to_owned() } else { to.to_string() };
         let sequence = |sequence: Option<u32>| sequence.map_or("?".to_owned(), |known| known.to_string());
@@ -269,18 +269,18 @@ impl Net {
         self.log.push(format!("{from}>{to} {what}"));
     }
 
-    /// Messages sent since the last call.
+    /// Returns the messages sent since the last call.
     fn sent(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log)
     }
 
-    /// Next hop in a node's table for a destination now.
+    /// Returns the next hop in a node's table for a destination now.
     fn next(&self, node: u32, destination: u32) -> Option<u32> {
         let route = self.nodes[node as usize].table.find(destination)?;
         (route.state == State::Valid && route.expires > self.now).then_some(route.next)
     }
 
-    /// Follows the next hops of all nodes to all destinations: there are no loops.
+    /// Follows the next hops of all nodes to all destinations and checks that there are no loops.
     fn check_loops(&self) {
         let nodes = u32::try_from(self.nodes.len()).unwrap();
         for destination in 0..nodes {
@@ -298,8 +298,8 @@ impl Net {
         }
     }
 
-    /// No node's number for another is more than one ahead of that node's own, and none at all while the route is
-    /// valid: only then is a node's next request always new enough for all others (6.1, 6.5).
+    /// Checks that no node's number for another is more than one ahead of that node's own, and not ahead at all while
+    /// the route is valid: only then is a node's next request always new enough for all others (6.1, 6.5).
     fn check_numbers(&self) {
         let ahead = |a: u32, b: u32| a.wrapping_sub(b).cast_signed();
         for node in &self.nodes {
@@ -319,7 +319,7 @@ impl Net {
         }
     }
 
-    /// Every packet has ended, or is held by a node, or in the air.
+    /// Checks that every packet has ended, is held by a node, or is in the air.
     fn check_packets(&self) {
         let under_way = self.data.iter().filter(|data| data.fate == Fate::UnderWay).count();
         assert_eq!(under_way, self.packets.live());

@@ -1,5 +1,5 @@
-//! A search over nodes that already have routes to the destination, or get them meanwhile: by the letter of 6.7 its reply
-//! tells them nothing new and ends there.
+//! A search over nodes that already have routes to the destination, or get them meanwhile: read literally, 6.7 ends the
+//! reply there, since it tells them nothing new.
 
 use super::*;
 

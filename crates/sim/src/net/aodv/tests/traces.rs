@@ -24,10 +24,10 @@ fn a_route_over_three_hops_is_found_message_by_message() {
     assert_eq!(net.data[first].fate, Fate::Arrived { hops: 3 });
     let route = net.nodes[0].table.find(3).unwrap();
     assert_eq!((route.next, route.hops, route.sequence, route.known), (1, 3, Some(0), true));
-    // 6.7: node 1 tells 0 when the way to 3, or to 2, breaks.
+    // 6.7: node 1 tells node 0 when the route to 3, or to 2, breaks.
     assert_eq!(net.nodes[1].table.find(3).unwrap().precursors, [0]);
     assert_eq!(net.nodes[1].table.find(2).unwrap().precursors, [0]);
-    // The reply and the packet have kept the way back alive; its number is the originator's.
+    // The reply and the packet have kept the reverse route alive; its number is the originator's.
     let back = net.nodes[3].table.find(0).unwrap();
     assert_eq!((back.next, back.hops, back.sequence), (2, 3, Some(1)));
     // A second packet needs no message.
@@ -53,8 +53,8 @@ fn rings_widen_until_the_destination_answers() {
         ]
     );
     assert_eq!(net.arrived(), 1);
-    // 6.4: RING_TRAVERSAL_TIME is 2 x 40 ms x (TTL + 2): 240 + 400 + 560 + 720 ms before the last request, and then
-    // 11 ms there and 11 back, from when the route has MY_ROUTE_TIMEOUT, 6 s.
+    // 6.4: RING_TRAVERSAL_TIME is 2 x 40 ms x (TTL + 2): 240 + 400 + 560 + 720 ms before the last request, and then 11
+    // ms there and 11 back. The route has MY_ROUTE_TIMEOUT, 6 s, from then on.
     let route = net.nodes[0].table.find(11).unwrap();
     assert_eq!(route.expires, Instant::ZERO + Duration::from_millis(1920 + 22 + 6000));
 }
@@ -94,7 +94,7 @@ fn a_node_on_the_way_replies_and_tells_the_destination_when_asked() {
     assert_eq!(net.data[packet].fate, Fate::Arrived { hops: 3 });
     assert_eq!(net.nodes[1].table.find(3).unwrap().precursors, [0, 4]);
     assert_eq!(net.next(3, 4), Some(2));
-    // With the D flag the request goes all the way.
+    // With the D flag the request reaches the destination itself.
     let links = [(0, 1), (1, 2), (2, 3), (4, 1), (5, 1)];
     let mut net = Net::new(6, &links, &config::Aodv { destination_only: true, ..given });
     net.send(0, 3);
@@ -102,7 +102,7 @@ fn a_node_on_the_way_replies_and_tells_the_destination_when_asked() {
     net.send(4, 3);
     net.run(SECOND);
     assert!(net.sent().contains(&"3>2 RREP 3 #0 for 4 h0".to_owned()));
-    // A destination that has come nearer answers straight, with the number of the longer route. That reply went no farther.
+    // A destination that has come nearer answers directly, with the number of the longer route; no node forwarded that.
     net.join(1, 3);
     let packet = net.send(5, 3);
     net.run(Duration::from_millis(100));
@@ -119,14 +119,14 @@ fn a_broken_link_is_told_to_those_who_use_it() {
     net.cut(2, 3);
     let lost = net.send(0, 3);
     net.run(SECOND);
-    // Node 2 has one precursor, node 1 two: to the one, to all. The number grows where the link broke (6.11).
+    // Node 2 has one precursor, node 1 two: one unicast, one broadcast. The number grows where the link broke (6.11).
     assert_eq!(net.sent(), ["2>1 RERR 3 #1", "1>* RERR 3 #1"]);
     assert_eq!(net.data[lost].fate, Fate::Failed);
     for node in [0, 1, 2, 4] {
         assert_eq!(net.next(node, 3), None);
         assert_eq!(net.nodes[node as usize].table.find(3).unwrap().sequence, Some(1));
     }
-    // The next search starts from the old distance (6.4) and asks for something newer than what broke.
+    // The next search starts from the old distance (6.4) and asks for a newer route than the broken one.
     net.join(2, 3);
     net.send(0, 3);
     net.run(SECOND);
@@ -185,7 +185,7 @@ fn two_ends_that_look_for_each_other_at_once_both_find_a_route() {
     for packet in packets {
         assert_eq!(net.data[packet].fate, Fate::Arrived { hops: 4 });
     }
-    // The requests meet in the middle: each is the way back for the other, and fresh enough for a reply.
+    // The requests meet in the middle: each gives the reverse route for the other, and is fresh enough for a reply.
     let replies = net.sent().into_iter().filter(|line| line.contains("RREP")).count();
     assert!(replies <= 8, "{replies} replies");
 }
@@ -219,7 +219,7 @@ fn a_neighbour_that_stops_greeting_is_gone_after_two_seconds() {
         net.run(Duration::from_millis(10));
         sent += 1;
     }
-    // Between one hello interval after the cut and two.
+    // More than one hello interval after the cut, and at most two.
     assert!(sent > 0 && net.now.since(cut) > SECOND && net.now.since(cut) <= SECOND * 2 + Duration::from_millis(10));
     net.run(Duration::from_millis(10));
     assert_eq!(net.next(0, 3), None);
@@ -238,13 +238,13 @@ fn a_broken_route_is_repaired_on_the_spot() {
     net.cut(2, 3);
     let saved = net.send(0, 3);
     net.run(SECOND);
-    // TTL: the larger of the last distance (1) and half-way back (1), and two more; then a longer route is announced.
+    // TTL: the larger of the last distance (1) and half the hops back (1), plus two; then a longer route is told.
     let sent = net.sent();
     assert_eq!(sent[0], "2>* RREQ 2 #1 for 3 #1 h0 t3");
     assert!(sent.contains(&"2>1 RERR 3 #1 N".to_owned()), "{sent:?}");
     assert_eq!(net.data[saved].fate, Fate::Arrived { hops: 4 });
     assert_eq!((net.next(0, 3), net.nodes[2].counts.repairs), (Some(1), 1));
-    // Where there is no way round, the packet is lost and the users are told.
+    // Where there is no detour, the packet is lost and the users of the route are told.
     net.cut(4, 3);
     let lost = net.send(0, 3);
     net.run(SECOND);
@@ -254,7 +254,7 @@ fn a_broken_route_is_repaired_on_the_spot() {
 
 #[test]
 fn a_repaired_route_that_is_as_long_as_before_is_told_to_nobody() {
-    // 0 - 1 - 2, and from there two ways of two hops to 5.
+    // 0 - 1 - 2, and from there two paths of two hops to 5.
     let links = [(0, 1), (1, 2), (2, 3), (3, 5), (2, 4), (4, 5)];
     let given = config::Aodv { ttl_start: 7, local_repair: true, ..plain() };
     let mut net = Net::new(6, &links, &given);
@@ -272,13 +272,13 @@ fn a_repaired_route_that_is_as_long_as_before_is_told_to_nobody() {
 
 #[test]
 fn who_does_not_get_replies_is_not_listened_to_for_a_while() {
-    // Node 1 hears node 0, but its replies do not reach it; node 2 and 3 are the way round.
+    // Node 1 hears node 0, but its replies do not reach it; nodes 2 and 3 are the detour.
     let mut net = Net::new(5, &[(0, 1), (1, 4), (0, 2), (2, 3), (3, 4)], &config::Aodv { ttl_start: 7, ..plain() });
     net.loses = Box::new(|from, to, _| (from, to) == (1, 0));
     let first = net.send(0, 4);
     net.run(Duration::from_millis(500));
     assert_eq!(net.data[first].fate, Fate::UnderWay);
-    // BLACKLIST_TIMEOUT is 2 x 2.8 s; the next request reaches node 4 by the other way first, then all goes there.
+    // BLACKLIST_TIMEOUT is 2 x 2.8 s. The next request reaches node 4 by the other path first, then all go there.
     net.run(SECOND);
     assert_eq!(net.data[first].fate, Fate::Arrived { hops: 3 });
     assert!(net.nodes[1].table.find(0).unwrap().blacklisted > net.now);
@@ -300,7 +300,7 @@ fn an_unacknowledged_reply_counts_as_lost() {
 #[test]
 fn an_unused_route_expires_and_packets_keep_it_alive() {
     let mut net = Net::new(3, &chain(3), &config::Aodv { ttl_start: 7, ..plain() });
-    // Each use is good for ACTIVE_ROUTE_TIMEOUT, 3 s, at every node on the way and for the way back.
+    // Each use extends the route by ACTIVE_ROUTE_TIMEOUT, 3 s, at every node on the path, and the reverse route too.
     for _ in 0..20 {
         net.send(0, 2);
         net.run(Duration::from_millis(2900));
@@ -317,10 +317,10 @@ fn a_number_that_others_go_by_grows_when_the_route_breaks() {
     let offer = |sequence, hops, next| Offer { destination: 7, sequence, hops, next, until: at(100) };
     let mut table = Table::default();
     table.learn(offer(4, 1, 7), at(0)).expect("the first");
-    // Used no longer, the route expires, and its number grows; the neighbour is heard again, its number is not.
+    // Unused, the route expires and its number grows. The neighbour is heard again, its number is not.
     table.learn_neighbour(7, at(200), SECOND);
     assert_eq!(table.find(7).map(|route| (route.sequence, route.known)), Some((Some(5), false)));
-    // Its next request comes the long way round. It goes on with the number 5, and so do routes through this node.
+    // Its next request comes by the longer path. It goes on with the number 5, and so do routes through this node.
     assert!(table.learn(offer(5, 2, 1), at(300)).is_none(), "the neighbour is nearer");
     let route = table.valid(7, at(300)).expect("still there");
     route.invalidate(None);
@@ -335,7 +335,7 @@ fn requests_are_told_apart_by_number_and_age() {
     assert!(seen.is_first(7, at(0), lasts) && !seen.is_first(7, at(1), lasts));
     assert!(seen.is_first(9, at(2), lasts) && seen.is_first(8, at(3), lasts) && !seen.is_first(8, at(4), lasts));
     assert!(seen.is_first(200, at(5), lasts) && !seen.is_first(9, at(6), lasts) && seen.is_first(199, at(7), lasts));
-    // After a time without any, all is forgotten: a node that starts anew is heard again.
+    // After a time without any request, all is forgotten: a node that restarts is heard again.
     assert!(seen.is_first(7, at(5607 + 1), lasts));
     let mut seen = Seen::default();
     assert!(

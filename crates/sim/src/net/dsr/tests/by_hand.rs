@@ -56,7 +56,7 @@ fn of_two_ways_of_equal_length_a_node_takes_the_one_it_asked_for() {
             paths.add(&route(if wanted { &[0, 1, 9] } else { &[0, 2, 9] }), wanted, now, until);
         }
         assert_eq!(paths.find(9, false, now), Some(route(&[0, 1, 9])), "{overheard_first}");
-        // A shorter one goes before it.
+        // A shorter route is placed before it.
         paths.add(&route(&[0, 9]), false, now, until);
         assert_eq!(paths.find(9, false, now), Some(route(&[0, 9])));
     }
@@ -69,11 +69,11 @@ fn a_search_asks_the_neighbours_and_30_ms_later_all() {
     net.run(Duration::from_millis(60));
     assert_eq!(net.data[packet].fate, Fate::Arrived { hops: 3 });
     let asked: Vec<_> = net.sent.iter().filter(|(_, message)| message.destination().is_none()).collect();
-    // In vain to neighbours; then by 0, 1 and 2.
+    // A first request to neighbours alone, in vain; then requests by 0, 1 and 2.
     assert_eq!(asked.iter().map(|(from, _)| *from).collect::<Vec<_>>(), [0, 0, 1, 2]);
     let replies = net.sent.iter().filter(|(_, message)| matches!(message.content, Content::Reply { .. }));
     assert_eq!(replies.map(|(from, _)| *from).collect::<Vec<_>>(), [3, 2, 1]);
-    // The next packet needs no message, nor does one of a node on the way, in either direction.
+    // The next packet needs no message, and neither does one of a node on the path, in either direction.
     let before = net.sent.len();
     for (from, to) in [(0, 3), (1, 3), (3, 0), (2, 0)] {
         let packet = net.send(from, to);
@@ -97,7 +97,7 @@ fn requests_back_off() {
         }
         times
     };
-    // To neighbours; to all 30 ms later, then after 0.5, 1, 2, 4, 8 and 10 s.
+    // To neighbours first; to all 30 ms later, then after 0.5, 1, 2, 4, 8 and 10 s.
     let rfc = asked(Settings::RFC);
     assert_eq!(rfc.len(), 8, "{rfc:?}");
     assert!(rfc[1].abs_diff(rfc[0] + 30) <= 2 && rfc[2].abs_diff(500) <= 3 && rfc[3].abs_diff(1500) <= 5, "{rfc:?}");
@@ -125,7 +125,7 @@ fn a_packet_is_salvaged_and_its_sender_told() {
     assert!(net.arrived(first));
     net.join(1, 4);
     net.join(4, 3);
-    // 1 answers for 3, too, and may be first; the second packet goes the short way, and 1 overhears it.
+    // Node 1 answers for 3 too, and may be first; the second packet takes the short path, and 1 overhears it.
     for (from, to) in [(4, 3), (4, 3), (1, 4)] {
         let other = net.send(from, to);
         net.run(Duration::from_millis(100));
@@ -140,7 +140,7 @@ fn a_packet_is_salvaged_and_its_sender_told() {
     let errors = net.sent.iter().filter(|(_, message)| matches!(message.content, Content::Error { .. }));
     let broken = Broken { from: 1, to: 2 };
     assert_eq!(errors.map(|(_, message)| message.content).collect::<Vec<_>>(), [Content::Error { broken }]);
-    // The sender does not try that link again.
+    // The sender does not try the broken link again.
     let second = net.send(0, 3);
     net.run(Duration::from_millis(100));
     assert!(net.arrived(second));
@@ -174,7 +174,7 @@ fn a_node_that_comes_near_shortens_the_route() {
         let hops = |packet: usize| net.data[packet].fate;
         assert_eq!((hops(long), hops(short)), (Fate::Arrived { hops: 3 }, Fate::Arrived { hops: 2 }), "{cache:?}");
         assert_eq!(net.nodes[2].counts.shortenings, 1);
-        // Another is overheard soon after: no second reply.
+        // Another packet is overheard soon after: there is no second reply.
         net.tell(2, |dsr, cx| dsr.overhear_data(&Header::new(route(&[0, 1, 2, 3])), cx));
         assert_eq!(net.nodes[2].counts.shortenings, 1);
     }
@@ -213,7 +213,7 @@ fn a_search_for_a_packet_that_is_gone_waits_for_the_next_one() {
 
 #[test]
 fn a_route_that_is_learnt_by_the_way_frees_the_packets_that_wait() {
-    // Nobody answers node 1; then 0 asks for it.
+    // Nobody answers node 1; then node 0 asks for it.
     for millis in [0, 30] {
         let given = Settings {
             jitter: Duration::ZERO,
@@ -226,7 +226,7 @@ fn a_route_that_is_learnt_by_the_way_frees_the_packets_that_wait() {
         net.run(Duration::from_millis(100));
         net.join(0, 1);
         net.send(0, 1);
-        // A hop each for the request and the packet; with ns-2's rule up to two periods more.
+        // One hop each for the request and the packet; with ns-2's rule up to two periods more.
         net.run(Duration::from_millis(5));
         assert!(net.arrived(waits) || millis > 0);
         net.run(Duration::from_millis(60));
@@ -259,7 +259,7 @@ fn packets_of_others_wait_until_somebody_tells_of_a_route() {
     };
     let packets = [pass(&mut net), pass(&mut net), pass(&mut net)];
     net.sent.clear();
-    // The neighbours are asked once; each time a search may go on, one packet is given up: after 2 s, then 8 s.
+    // The neighbours are asked once. Each time a search may continue, one packet is given up: after 2 s, then 8 s.
     net.run(Duration::from_millis(1900));
     let fates = |net: &Net| packets.map(|packet| net.data[packet].fate);
     assert_eq!(fates(&net), [Fate::UnderWay; 3]);
@@ -268,7 +268,7 @@ fn packets_of_others_wait_until_somebody_tells_of_a_route() {
     let asked =
         |net: &Net| net.sent.iter().filter(|(from, message)| *from == 1 && message.destination().is_none()).count();
     assert_eq!(asked(&net), 1);
-    // A request of the other end tells of the way.
+    // A request of the other end reveals the route.
     net.join(1, 2);
     let content = Content::Request { id: 9, target: 1, hops_left: 3, broken: None };
     net.tell(1, |dsr, cx| dsr.receive(message(&[3, 2], content), cx));

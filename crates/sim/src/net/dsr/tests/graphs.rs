@@ -1,4 +1,4 @@
-//! Properties on any graph: no loops, no packet unaccounted for, a route wherever there is one, and no panic whatever comes.
+//! Properties on any graph: no loops, every packet accounted for, a route wherever one exists, and no panic.
 
 use super::super::settings::{NearRequest, RouteCache};
 use super::*;

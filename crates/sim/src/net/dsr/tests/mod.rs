@@ -1,5 +1,5 @@
-//! A network without radio: messages take a millisecond per hop, links exist or not, and whoever has a link to the sender
-//! overhears.
+//! A network without radio: messages take a millisecond per hop, links exist or not, and every node with a link to the
+//! sender overhears it.
 
 mod by_hand;
 mod graphs;
@@ -81,7 +81,7 @@ impl Net {
         net
     }
 
-    /// A chain of nodes with the RFC's rules and without random delays.
+    /// Returns a chain of nodes with the RFC's rules and without random delays.
     fn chain(count: u32) -> Self {
         let links: Vec<_> = (1..count).map(|node| (node - 1, node)).collect();
         Self::new(count, &links, &Settings { jitter: Duration::ZERO, ..Settings::RFC })
@@ -99,7 +99,7 @@ impl Net {
         self.links[b as usize].retain(|&other| other != a);
     }
 
-    /// Sends a packet; its number.
+    /// Sends a packet and returns its number.
     fn send(&mut self, origin: u32, destination: u32) -> usize {
         self.data.push(Data { origin, destination, fate: Fate::UnderWay, hops: 0 });
         let number = self.data.len() - 1;
@@ -207,7 +207,7 @@ impl Net {
     }
 }
 
-/// No node comes twice, and none is the address for all.
+/// Checks that no node occurs twice, and that none is the address for all.
 fn check(route: &Route) {
     let nodes = route.nodes();
     assert!(nodes.len() <= MOST_NODES && !nodes.contains(&BROADCAST));
