@@ -18,12 +18,12 @@ fn dnb(json: &str, seed: u64) -> Dnb {
     Dnb::new(&serde_json::from_str(json).unwrap(), &site).unwrap()
 }
 
-/// Parameters whose `rtt` is this many channel times of a packet.
+/// Returns parameters whose `rtt` is this many channel times of a packet.
 fn rtt(times: u64) -> String {
     format!(r#"{{"rtt":"{} ns"}}"#, TIME.as_nanos() * times)
 }
 
-/// An interval of a second in which 100 packets went out at this rate, each in a frame of its own.
+/// Returns an interval of a second in which 100 packets left at this rate, each in a frame of its own.
 fn sends(kbps: u64, hops: u8) -> (Interval, Radio) {
     let sent = Count { packets: 100, bytes: Bytes::new(145_800) };
     let queue = Interval { length: Duration::from_secs(1), sent, ..Interval::default() };
@@ -41,20 +41,20 @@ fn packets(orders: &Orders) -> u32 {
     packets
 }
 
-/// The note of a neighbour whose domain has these nodes, each with a hop count; the neighbour's own first.
+/// Returns the note of a neighbour whose domain has these nodes with their hop counts; the neighbour's own first.
 fn heard(links: &[(u32, u8)]) -> Heard {
     let link = |&(node, hops): &(u32, u8)| Link { node, time: TIME, packets: 100, hops };
     let note = Note { links: links.iter().map(link).collect(), ..Note::default() };
     Heard { from: links[0].0, age: Duration::ZERO, note }
 }
 
-/// The limits of nodes that all hear each other, by the number of hops that their packets have come.
+/// Returns the limits of nodes that all hear each other, by the number of hops that their packets have come.
 fn limits(json: &str, hops: &[u8]) -> Vec<u32> {
     let mut nodes: Vec<Dnb> = (1..).zip(hops).map(|(seed, _)| dnb(json, seed)).collect();
     let second = |nodes: &mut [Dnb], heard: &[Heard]| -> Vec<Orders> {
         nodes.iter_mut().zip(hops).map(|(node, hops)| update(node, sends(11_000, *hops), heard)).collect()
     };
-    // Each knows its own link only, and then those of all; its own note says no more than it knows.
+    // At first each knows only its own link, and then those of all; its own note states no more than it knows.
     let first = second(&mut nodes, &[]);
     let told: Vec<Heard> = (0..)
         .zip(&first)
@@ -95,7 +95,7 @@ fn a_node_shares_in_the_busiest_domain_of_those_that_hear_it() {
     };
     assert_eq!(share(&[(2, 1)]), 5);
     assert_eq!(share(&[(2, 1), (1, 1), (3, 1)]), 4);
-    // One that does not hear this node is no domain of it.
+    // A neighbour that does not hear this node adds no domain to it.
     assert_eq!(share(&[(2, 1), (4, 1), (3, 1)]), 5);
 }
 

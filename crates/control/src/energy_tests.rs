@@ -12,7 +12,7 @@ fn energy(weight: f64, gain: f64) -> Energy {
     Energy::new(&params, &Limit::Packets(400).into()).unwrap()
 }
 
-/// The measurements of a node with these levels over `seconds`, with `served` milliseconds of service at either level.
+/// Returns what a node with these levels measured over `seconds`, with `busy` milliseconds of service at each level.
 fn seen(seconds: u64, arrived: u64, busy: [u64; 2]) -> (Interval, Radio) {
     let served = |level: usize| Served {
         packets: busy[level] * RATES[level] / 1_000,
@@ -41,8 +41,8 @@ fn a_fixed_threshold_holds_and_asks_for_nothing() {
     }
 }
 
-/// The threshold moves by one per epoch from the high rate alone: 0, 0, 1, 2, 3 and 6. The first epoch knows nothing of
-/// the low level and tries it.
+/// The threshold moves by one per epoch from the high rate alone: 0, 0, 1, 2, 3 and 6. In the first epoch the low level
+/// is unknown and is tried.
 #[test]
 fn the_threshold_moves_by_one_an_epoch_to_that_of_the_note() {
     for (weight, best) in [(0.5, 0), (1.0, 0), (2.0, 1), (4.0, 2), (8.0, 3), (16.0, 6)] {
@@ -57,8 +57,8 @@ fn the_threshold_moves_by_one_an_epoch_to_that_of_the_note() {
     }
 }
 
-/// For w = 16 the costs are, by the closed form: 12.500 at theta 0, then 9.686, 8.635, 8.179, 7.978, 7.898, 7.878 at 6, 7.888. At
-/// 4 the best is better by 1.2 %, at 3 by 3.7 %.
+/// For w = 16 the costs are, by the closed form: 12.500 at theta 0, then 9.686, 8.635, 8.179, 7.978, 7.898, 7.878 at 6,
+/// 7.888. From 4 the best saves 1.2 %, from 3 3.7 %.
 #[test]
 fn a_small_gain_moves_nothing() {
     let settled = |gain: f64| {

@@ -56,7 +56,7 @@ fn a_value_at_an_edge_belongs_to_the_bin_above() {
     assert_eq!((limit(200, 499), limit(200, 500)), (Limit::Packets(750), Limit::Packets(500)));
 }
 
-/// In 32 bits 0.1 is larger than 0.1, and 0.7 is smaller: the one lies at its edge, the other does not reach it.
+/// In 32 bits 0.1 is larger than 0.1, and 0.7 is smaller: the first lies at its edge, the second does not reach it.
 #[test]
 fn values_are_of_32_bits_as_an_agent_sees_them() {
     let limit = |edge: &str, packets| {

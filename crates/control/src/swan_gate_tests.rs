@@ -76,7 +76,7 @@ fn a_forged_answer_changes_nothing() {
         assert_eq!(gate.answered(ms(1), forged, Rate::bps(0)), Act::Keep);
     }
     assert_eq!(gate.answered(ms(2), probe, VIDEO), Act::Admit);
-    // Nor does its own answer for a second time.
+    // Nor does the answer to this probe a second time.
     assert_eq!(gate.answered(ms(3), probe, Rate::bps(0)), Act::Keep);
     assert!(gate.is_admitted());
 }
@@ -136,7 +136,7 @@ fn another_rate_is_another_admission() {
     assert_eq!(gate.answered(ms(1_010), probe, VIDEO), Act::Refuse);
 }
 
-/// Section III-C: four sources probe at the same instant, there is room for one, and all four are admitted.
+/// Section III-C: four sources probe at the same instant; there is room for one, and all four are admitted.
 #[test]
 fn simultaneous_probes_admit_more_than_there_is_room_for() {
     let mut gates = [1, 2, 3, 4].map(|seed| SwanGate::new(&Params::default(), seed));
@@ -144,7 +144,7 @@ fn simultaneous_probes_admit_more_than_there_is_room_for() {
     for (gate, probe) in gates.iter_mut().zip(probes) {
         assert_eq!(gate.answered(ms(10), number(probe), VIDEO), Act::Admit);
     }
-    // All are told to regulate, and each finds 600 kb/s too much: all stop, which is why somebody must stagger them.
+    // All are told to regulate, and each finds 600 kb/s too much: all stop, which is why regulation must be staggered.
     for gate in &mut gates {
         let probe = number(gate.regulated(ms(100)));
         assert_eq!(gate.answered(ms(110), probe, Rate::bps(0)), Act::Refuse);

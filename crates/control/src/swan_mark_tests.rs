@@ -25,7 +25,7 @@ fn swan(json: &str) -> SwanMark {
     seeded(json, 1)
 }
 
-/// The marks after each of `tenths` of a second with this traffic.
+/// Returns the marks after each of `tenths` of a second with this traffic.
 fn marks(swan: &mut SwanMark, tenths: usize, kbps: u64, new: u64) -> Vec<Mark> {
     (0..tenths).map(|_| swan.update(&heard(kbps, new)).mark).collect()
 }
@@ -42,7 +42,7 @@ fn what_is_available_is_the_admission_rate_less_the_average() {
     }
     marks(&mut swan, 50, 2_400, 0);
     assert_eq!(kbps(&swan), 0);
-    // Twice the time moves it by 0.2 / 0.5.
+    // An interval of twice the length moves it by 0.2 / 0.5.
     let mut swan = self::swan("{}");
     let mut seen = heard(2_000, 0);
     seen.queue.length = Duration::from_millis(200);
@@ -55,11 +55,11 @@ fn what_is_available_is_the_admission_rate_less_the_average() {
 fn marking_begins_above_the_threshold_and_ends_below_the_admission_rate() {
     let mut swan = swan(r#"{"regulation":"source"}"#);
     assert_eq!(marks(&mut swan, 8, 4_000, 0), [[Mark::None; 7].as_slice(), &[Mark::All]].concat());
-    // What is between the rates goes on being marked, here down to 2.1 Mb/s ...
+    // Between the two rates marking goes on, here down to 2.1 Mb/s ...
     assert_eq!(marks(&mut swan, 50, 2_100, 0), [Mark::All; 50]);
     // ... and ends below 2 Mb/s: 1.9 + 0.2 * 0.75^n is 2.0125, then 1.984.
     assert_eq!(marks(&mut swan, 4, 1_900, 0), [Mark::All, Mark::All, Mark::None, Mark::None]);
-    // Between the rates it does not begin (S13, S15).
+    // Between the rates marking does not begin (S13, S15).
     assert_eq!(marks(&mut swan, 100, 3_499, 0), [Mark::None; 100]);
 }
 

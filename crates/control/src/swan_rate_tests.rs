@@ -20,7 +20,7 @@ fn swan(json: &str) -> SwanRate {
     SwanRate::new(&serde_json::from_str(json).unwrap(), &Limit::Packets(50).into()).unwrap()
 }
 
-/// After each second of (bytes, late packets): the rates in bit/s.
+/// Returns the rates in bit/s after each second of (bytes, late packets).
 fn rates<const N: usize>(json: &str, seconds: [(u64, u64); N]) -> [u64; N] {
     let mut swan = swan(json);
     seconds.map(|(bytes, late)| swan.update(&seen(1_000, bytes, late)).rate.unwrap().as_bps())
@@ -35,10 +35,10 @@ fn the_rate_grows_by_steps_and_is_cut_by_half() {
             (125_000, 0),
             // 1.1 Mb/s were sent: 1.1 Mb/s and 35 kb/s are below 1.21 Mb/s.
             (137_500, 0),
-            // 1.135 Mb/s were sent, and one packet was late: half. Or a hundred were.
+            // 1.135 Mb/s were sent, and one packet was late: half of it. The same holds for a hundred late packets.
             (141_875, 1),
             (70_937, 100),
-            // Nothing late any more (S20): 283.75 kb/s and 35 kb/s are above 1.1 times 283.744 kb/s.
+            // No packet is late any more (S20): 283.75 kb/s and 35 kb/s are above 1.1 times 283.744 kb/s.
             (35_468, 0),
         ],
     );
@@ -47,8 +47,8 @@ fn the_rate_grows_by_steps_and_is_cut_by_half() {
 
 #[test]
 fn the_gap_rule_holds_the_rate_near_what_is_sent() {
-    // TCP sends 800 kb/s however much it may: 880 kb/s. Where it falls to 400 kb/s with a late packet, the half of 880 is
-    // at the border; at 200 kb/s it is above.
+    // TCP sends 800 kb/s however much it is allowed: 880 kb/s. Where it falls to 400 kb/s with a late packet, half of
+    // 880 is at the border; at 200 kb/s it is above.
     let found = rates("{}", [(100_000, 0), (100_000, 0), (100_000, 0), (50_000, 1), (25_000, 1), (12_500, 1)]);
     assert_eq!(found, [880_000, 880_000, 880_000, 440_000, 220_000, 110_000]);
     // With g = 50 %: 1.2 Mb/s, and a step above it.
@@ -64,7 +64,7 @@ fn without_the_gap_rule_the_rate_runs_ahead() {
 /// S11: with `a = 0`, `s = c` minus `a` is above zero, and `s = 0` for ever.
 #[test]
 fn a_silent_sender_keeps_the_floor_and_rises_from_it() {
-    // 35 kb/s are 4375 B in a second: 38.5 kb/s, and so on by a tenth.
+    // 35 kb/s are 4375 B in a second: 38.5 kb/s, and so on, each a tenth more.
     let found = rates("{}", [(0, 0), (0, 0), (0, 3), (4_375, 0), (4_812, 0)]);
     assert_eq!(found, [35_000, 35_000, 35_000, 38_500, 42_345]);
     let found = rates(r#"{"floor":"5 kb/s","decrease":1.0}"#, [(0, 0), (12_500, 0), (12_500, 1), (625, 0)]);
@@ -82,7 +82,7 @@ fn a_step_is_for_a_second_or_for_a_period() {
     };
     assert_eq!(after_two(r#"{"interval":"100 ms"}"#), 1_103_500);
     assert_eq!(after_two(r#"{"interval":"100 ms","increase_per":"period"}"#), 1_135_000);
-    // What a step adds is the floor.
+    // The floor is what a step adds.
     let floor = |json| swan(json).update(&seen(100, 0, 0)).rate.unwrap().as_bps();
     assert_eq!(floor(r#"{"interval":"100 ms"}"#), 3_500);
     assert_eq!(floor(r#"{"interval":"100 ms","increase_per":"period"}"#), 35_000);

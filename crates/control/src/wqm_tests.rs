@@ -16,8 +16,8 @@ fn wqm(json: &str) -> Wqm {
     Wqm::new(&serde_json::from_str(json).unwrap(), &Limit::Packets(1_000).into()).unwrap()
 }
 
-/// A period of 100 ms at `mbps`, with aggregates of up to 64 kB, `busy_ms` of it taken by others, one other station
-/// heard, a largest backlog of this many packets, and drops or not.
+/// Returns a period of 100 ms at `mbps`, with aggregates of up to 64 kB, `busy_ms` of it taken by others, one other
+/// station heard, a largest backlog of this many packets, and drops or not.
 fn seen(mbps: u64, backlog_max: u64, busy_ms: u64) -> Seen<'static> {
     let count = |packets| Count { packets, bytes: Bytes::new(PACKET * packets) };
     let queue = Interval {
@@ -38,7 +38,7 @@ fn seen(mbps: u64, backlog_max: u64, busy_ms: u64) -> Seen<'static> {
     Seen { queue, radio: Some(radio), heard: &[] }
 }
 
-/// The limits after each of this many periods with a full queue.
+/// Returns the limits after each of this many periods with a full queue.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are small and whole")]
 fn full<const N: usize>(wqm: &mut Wqm, mbps: u64, busy_ms: u64) -> [u32; N] {
     [(); N].map(|()| packets(&wqm.update(&seen(mbps, wqm.size as u64, busy_ms))))
@@ -51,7 +51,7 @@ fn packets(orders: &Orders) -> u32 {
 
 #[test]
 fn it_begins_with_what_an_aggregate_and_its_acknowledgement_take() {
-    // Until a rate is known the hard limit holds.
+    // The hard limit holds until a rate is known.
     let mut fresh = wqm("{}");
     let none = Interval { length: Duration::from_millis(100), ..Interval::default() };
     assert_eq!(fresh.begin().limit, Limit::Packets(1_000));
@@ -80,7 +80,7 @@ fn an_aggregate_of_at_most_32_packets_is_the_least_size() {
     // 20 Mb/s: 32 packets take 19.2 ms to drain, and the queue is not made shorter.
     let mut slow = self::wqm("{}");
     assert_eq!([(); 6].map(|()| packets(&slow.update(&of_32(20, 32)))), [32; 6]);
-    // It grows only if fewer than an aggregate of 32 find room: 4 of 37 waiting leave 33, and 5 leave 32.
+    // It grows only if there was room for fewer than an aggregate of 32: 4 of 37 waiting leave 33, and 5 leave 32.
     for (waiting, after) in [(4, 37), (5, 37 + 60)] {
         let mut seen = of_32(300, waiting);
         seen.queue.dropped = Count::default();
@@ -99,7 +99,7 @@ fn a_full_queue_drains_within_the_times_and_the_sizes_fit_the_documents_table() 
     let mut shrinks = wqm("{}");
     full::<1>(&mut shrinks, 134, 0);
     shrinks.size = 140.0;
-    // 140 take 12.5 ms. The largest is what drains in 10 ms, rounded up; that takes 10.03 ms.
+    // 140 packets take 12.5 ms. The largest size is what drains in 10 ms, rounded up; that takes 10.03 ms.
     assert_eq!(full(&mut shrinks, 134, 0), [112, 111, 111, 111]);
     // Two aggregates with the hardware: 142 to 198 packets in flight, and the table's for 1 to 5 flows are among them.
     for (flows, (mbps, ms)) in

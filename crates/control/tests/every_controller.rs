@@ -118,7 +118,7 @@ fn a_recording_holds_what_was_seen_and_ordered_and_what_is_absent_takes_no_room(
     assert_eq!(read, full);
     assert_eq!((read.seen().queue, read.seen().radio, read.seen().heard), (seen.queue, seen.radio, seen.heard));
     assert_eq!(plain.with(&orders), Decision { radio: None, heard: Vec::new(), ..full });
-    // A radio of which an earlier host told less.
+    // A radio whose earlier host told fewer values.
     let less = text.replacen("\"late\":2,", "", 1);
     assert_ne!(less, text);
     assert_eq!(serde_json::from_str::<Decision>(&less).unwrap().radio, Some(Radio { late: 0, ..radio }));
@@ -194,7 +194,7 @@ proptest! {
             let needs = told.needs();
             prop_assert_eq!(misled.begin(), told.begin());
             for (seen, other) in &rounds {
-                // Neither shows more than it may; beyond that the two agree in nothing.
+                // Neither shows more than it may; in all other values the two differ.
                 let changed = mixed(seen, other, needs.reads);
                 let (orders, changed) = (told.update(&seen.shown()), misled.update(&changed.shown()));
                 prop_assert_eq!(orders, changed, "{}", name);
@@ -227,7 +227,7 @@ impl Sight {
     }
 }
 
-/// `seen` in what is read, `other` in everything else but the interval's length.
+/// Returns `seen` in what is read, and `other` in everything else but the interval's length.
 fn mixed(seen: &Sight, other: &Sight, reads: Reads) -> Sight {
     let mut mixed = Sight { queue: Interval { length: seen.queue.length, ..other.queue }, ..other.clone() };
     let (to, from) = (&mut mixed.queue, &seen.queue);

@@ -1,5 +1,5 @@
-//! Holds docs/add-a-controller.md to its word: its example is the file beside this one, compiled and tested here. That the
-//! file and its entry are all that it takes is tested in crate `cli`, on a copy of the workspace.
+//! Checks docs/add-a-controller.md: its example is the file beside this one, compiled and tested here. A test in crate
+//! `cli` checks, on a copy of the workspace, that the file and its entry suffice.
 
 #[expect(unreachable_pub, reason = "public where it belongs, in the crate's source")]
 mod fixed_drain;
@@ -20,7 +20,7 @@ fn the_page_shows_the_file_that_is_compiled() {
     );
 }
 
-/// A controller's page is called after it, or has a heading with its name in backquotes.
+/// Every controller has a page named after it, or a heading with its name in backquotes.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it looks for files")]
 fn every_controller_has_a_page() {
