@@ -1,4 +1,4 @@
-//! Tests that controllers outside Sluice are run beside a scenario's own, and leave those as they are.
+//! Tests that controllers from outside Sluice run beside a scenario's own, and leave those unchanged.
 
 use control::{Limit, Period};
 use experiment::scenario::{Scenario, Wishes};

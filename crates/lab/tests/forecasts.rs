@@ -1,4 +1,4 @@
-//! Forecasts of simulated access points, of which they are told what Linux shows: survey, modes, bytes.
+//! Forecasts of simulated access points, which are given what Linux shows: survey, modes, bytes.
 
 use experiment::homes::Home;
 use experiment::scenario::{Scenario, Wishes};
@@ -11,7 +11,7 @@ use sim::results::Outcome;
 use sim::trace::{Frame, Kind, TraceEventKind};
 use units::Duration;
 
-/// Time of a truth after its warm-up, in seconds.
+/// Simulated time of a true outcome after its warm-up, in seconds.
 const TRUTH: u64 = 60;
 const STEP: Duration = Duration::from_millis(100);
 
@@ -23,7 +23,7 @@ fn network(text: &str, seconds: u64, set: &[&str]) -> Network {
     Scenario::parse("truth.toml", text.as_bytes(), &wishes).expect("a scenario").base
 }
 
-/// What counts up at a station's access point.
+/// Counters of a station at its access point.
 #[derive(Clone, Default)]
 struct Counts {
     sent: u64,
@@ -33,7 +33,7 @@ struct Counts {
     modes: [Option<Mode>; 2],
 }
 
-/// Simulates an access point, and what `sluice record` would write there.
+/// Simulates an access point, and returns the recording that `sluice record` would write there.
 fn recorded(network: &Network, seed: u64) -> (Outcome, String) {
     let mut world = World::new(network, seed).expect("a network");
     let nodes = world.roster().nodes;
@@ -125,12 +125,12 @@ fn mode(mode: Option<Mode>) -> Option<Value> {
     }))
 }
 
-/// Slowest hundredth of the pings of a flow, in seconds.
+/// Returns the slowest hundredth of the pings of a flow, in seconds.
 fn p99(outcome: &Outcome, flow: &str) -> Option<f64> {
     Some(outcome.flows.iter().find(|it| it.name == flow)?.rtt_s?.p99)
 }
 
-/// A number from the environment.
+/// Returns a number from the environment.
 #[allow(clippy::disallowed_methods, reason = "which homes are measured is no result")]
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
@@ -160,7 +160,7 @@ impl Row {
     }
 }
 
-/// Compares over homes, for each arm and each of the stations that homes ping.
+/// Compares over homes, for each arm and each of the stations that a home pings.
 #[test]
 #[ignore = "make nightly: twenty minutes of simulated homes"]
 fn of_homes_nobody_tuned_to() {
@@ -177,7 +177,7 @@ fn of_homes_nobody_tuned_to() {
                 continue;
             }
         };
-        // Homes ping a station that downloads, or else one that does nothing.
+        // A home pings a station that downloads, or else one that is idle.
         let is_busy = today.flows.iter().any(|flow| flow.name == "ping busy");
         let flow = if is_busy { "ping busy" } else { "ping idle" };
         let asked = &today.flows.iter().find(|it| it.name == flow).expect("it is in every home").to;
@@ -234,7 +234,7 @@ fn of_homes_nobody_tuned_to() {
     print_scores("without a heavy neighbour", &quiet);
     let all: Vec<&Row> = rows.iter().map(|it| &it.2).collect();
     print_scores("all", &all);
-    // Where it says better or worse, it is right in 95 %.
+    // Where the forecast states better or worse, it is right in 95 %.
     let says = all.iter().filter(|row| row.says());
     let wrong = says.clone().filter(|row| !row.is_right()).count();
     assert!(20 * wrong <= says.count(), "{wrong} wrong");
@@ -330,7 +330,7 @@ fn cell(stations: u32, neighbour: u32) -> String {
     CELL.replace("STATIONS", &stations.to_string()).replace("NEIGHBOUR", &neighbour.to_string())
 }
 
-/// What one thread computes, two compute alike; what is forecast is of the size of what happens.
+/// One thread and two threads compute the same forecast, which is near the true outcome.
 #[test]
 fn a_forecast_has_the_same_bytes_on_one_and_two_threads() {
     let narrow = cell(2, 5).replace("80 MHz", "20 MHz").replace("streams = 2", "streams = 1");
@@ -344,10 +344,10 @@ fn a_forecast_has_the_same_bytes_on_one_and_two_threads() {
     let told: Value = serde_json::from_str(&told[0]).unwrap();
     let (now, true_now) = (told["arms"][0]["now_s"]["mid"].as_f64().unwrap(), p99(&today, "ping-sta1").unwrap());
     assert!((0.5..2.0).contains(&(now / true_now)), "{now} for {true_now}: {told}");
-    // The draws that do what was seen agree. Others, with a neighbour that has all it can, were kept once, and turns at 1.07 s.
+    // The draws that reproduce the measurements agree. Those of an unlimited neighbour were once kept: turns at 1.07 s.
     let ratio = &told["arms"][0]["ratio"];
     assert!(ratio["high"].as_f64().unwrap() < 1.0, "{told}");
-    // Without a survey nothing is said.
+    // Without a survey there is no forecast.
     let blind = recording.replace("channel_active_s", "unknown");
     let told = forecast(&Air::read(&blind).unwrap(), &ARMS, 6).unwrap();
     assert!(told.says().starts_with("Cannot tell, because the driver does not report how busy"), "{}", told.says());

@@ -1,4 +1,4 @@
-//! Tests that a folder of results has the scenario as one file, which is taken like any other.
+//! Tests that a folder of results holds the scenario as one file, which is accepted like any other.
 
 use experiment::scenario::Wishes;
 use lab::files;
@@ -43,7 +43,7 @@ fn the_scenario_of_a_folder_of_results_is_one_that_is_taken() {
     assert_eq!(again.id, "own");
     assert!(again.text.contains("red") && !again.text.contains("codel"), "{}", again.text);
     assert_eq!(run(&again, "second").runs[0].outcome, study.runs[0].outcome);
-    // What is compared with later versions of the scenario is all that it inherits.
+    // The text compared with later versions of the scenario is the whole of what it inherits.
     let whole = Store::load(&kept.join("first")).expect("it was kept").text;
     assert!(whole == scenario.text && whole.contains("codel"), "{whole}");
 }

@@ -49,7 +49,7 @@ fn phases(decisions: &[Decision]) -> [Vec<&Decision>; 3] {
     })
 }
 
-/// The bounds were set before this was run. A rate is copied within 0.1 %. A queue of 50 ms holds six packets at 1
+/// The bounds were set before the first run. A rate is copied within 0.1 %. A queue of 50 ms holds six packets at 1
 /// Mb/s, 8 ms each; one that arrives half a packet's time earlier or later changes the mean by 4 ms, so delays must
 /// agree within a tenth of the target, 5 ms. The numbers of packets that leave must agree within 1 %.
 #[test]

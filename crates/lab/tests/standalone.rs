@@ -1,4 +1,4 @@
-//! Tests that a scenario of the project with all that it inherits is a right scenario with the same results.
+//! Tests that a scenario of the project, written with all that it inherits, is valid and gives the same results.
 
 use experiment::scenario::{Case, Refusal, Scenario, Wishes};
 use lab::files::{self, Folder};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use units::Duration;
 
-/// Simulated time that is compared.
+/// Simulated time over which they are compared.
 const SPAN: Duration = Duration::from_secs(2);
 
 fn scenarios(folder: &Path) -> Vec<PathBuf> {

@@ -1,5 +1,5 @@
 //! ADTH's testbed on a real kernel. It prints a scenario's plan for the guest of `tests/live`, and judges the
-//! scenario's claims on what was measured there, beside simulated runs. `tests/live/testbed.py` calls both.
+//! scenario's claims on the measurements there, and on simulated runs. `tests/live/testbed.py` calls both.
 //!
 //! `cargo run -p sluice-lab --example testbed -- plan SCENARIO SEEDS SECONDS [AXIS=LABEL|LABEL...]...`
 //! `cargo run -p sluice-lab --example testbed -- judge SCENARIO MEASURED SIMULATED`: files with one run per line
