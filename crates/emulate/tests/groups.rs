@@ -1,4 +1,4 @@
-//! Multicast and broadcast: who gets a packet, when, and how often.
+//! Multicast and broadcast: which nodes get a packet, when, and how often.
 
 use crate::home;
 use crate::medium::{air, ms, packet};
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A second laptop.
 const PHONE: &str = "[[node]]\nname = \"phone\"\nposition = [\"0 m\", \"9 m\"]\nreal = true\n";
 
-/// All that arrives, by receiver.
+/// Returns all that arrives, by receiver.
 fn all(air: &mut Medium) -> Vec<(String, Delivery)> {
     let mut all: Vec<_> = std::iter::from_fn(|| air.poll(ms(9_000))).map(|found| (found.to.clone(), found)).collect();
     all.sort_by(|one, other| one.0.cmp(&other.0));
@@ -44,7 +44,7 @@ fn a_group_of_a_cell_is_all_others_at_the_basic_rate() {
     let more = |place: usize| long[place].1.saturating_sub(short[place].1).as_micros();
     assert!((1_280..1_500).contains(&more(0)) && more(1) < 200, "{} {}", more(0), more(1));
     assert!(long[1].1 > ms(5), "{long:?}");
-    // From the server both stations get one broadcast.
+    // One broadcast from the server reaches both stations.
     let down = took("server", 100);
     assert_eq!(names(&down), ["laptop", "phone"]);
     assert!(down[0].1.abs_diff(down[1].1) < Duration::from_micros(1), "{down:?}");
@@ -82,7 +82,7 @@ fn a_broadcast_that_collides_is_lost() {
     let found = receivers(&mut air);
     let flow = air.finish().flows.pop().unwrap();
     let count = |name: &str| found.iter().filter(|to| *to == name).count();
-    // Over the air nothing is sent again.
+    // Over the air no packet is repeated.
     let (laptop, phone) = (count("laptop"), count("phone"));
     assert!((100..190).contains(&laptop) && (100..190).contains(&phone), "{laptop} {phone}");
     let lost = 1.0 - (laptop + phone) as f64 / 400.0;
@@ -116,7 +116,7 @@ fn campus(stations: &[u8], is_ring: bool) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A packet to all comes once to each node of the bridged network, whatever its shape, and never back.
+    /// A packet to all reaches each node of the bridged network once, whatever its shape, and never its sender.
     #[test]
     fn each_other_node_gets_one_copy_and_the_sender_none(
         stations in prop::collection::vec(0_u8..3, 1..4), is_ring: bool, pick: prop::sample::Index, length in 28_u16..1_500,
@@ -125,7 +125,7 @@ proptest! {
         let nodes: Vec<String> = air.nodes().map(str::to_owned).collect();
         let from = pick.get(&nodes).as_str();
         air.send_packet(ms(10), from, &packet([239, 1, 2, 3], 0, 9, length)).unwrap();
-        // The first host has two links: it is a router, and passes nothing on.
+        // The first host has two links: it is a router, and forwards no packet.
         let behind = |name: &str| ["beyond", "host0"].contains(&name);
         let is_near = |to: &&String| from != "beyond" && *to != "beyond" || behind(from) && behind(to);
         let mut expected: Vec<String> = nodes.iter().filter(|to| *to != from).filter(is_near).cloned().collect();

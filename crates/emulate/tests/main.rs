@@ -6,8 +6,8 @@ mod medium;
 mod quic;
 mod tcp;
 
-/// A scenario's text: a laptop and its access point, which a wire joins to a server; the laptop and the server are
-/// real. `queue` describes the access point's queue, `more` follows.
+/// Returns a scenario's text: a laptop and its access point, which a wire joins to a server; the laptop and the server
+/// are real. `queue` describes the access point's queue, `more` follows.
 fn home(queue: &str, more: &str) -> String {
     format!(
         "title = \"A home\"\nduration = \"10 s\"\n[radio]\nstandard = \"802.11n\"\n\

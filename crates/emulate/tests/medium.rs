@@ -1,4 +1,4 @@
-//! Datagrams and packets through a network: what comes out, when, and what is refused.
+//! Datagrams and packets through a network: what is delivered, when, and what is refused.
 
 use crate::{NEIGHBOURS, home};
 use emulate::ip::Header;
@@ -15,7 +15,7 @@ pub(crate) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// An IPv4 packet with this payload, without a check sum.
+/// Returns an IPv4 packet of this length, without a check sum.
 pub(crate) fn packet(to: [u8; 4], tos: u8, ttl: u8, length: u16) -> Vec<u8> {
     let [high, low] = length.to_be_bytes();
     let mut packet = vec![0x45, tos, high, low, 0, 0, 0, 0, ttl, 253, 0, 0, 10, 0, 0, 1];
@@ -78,7 +78,7 @@ fn what_a_queue_marks_comes_out_marked() {
                  fq-codel.target = \"1 ms\", fq-codel.interval = \"5 ms\" }";
     let mut air = air(&home(&queue.replace("fq-codel.", "fq_codel."), ""), 1);
     for number in 0..2_000_u32 {
-        // ECT(1) with expedited forwarding, and what is not ECN-capable.
+        // ECT(1) with expedited forwarding, and packets that are not ECN-capable.
         let tos = if number % 2 == 0 { 46 << 2 | 1 } else { 0 };
         air.send(Duration::from_micros(50) * number, "server", "laptop", &[0; 1_400], tos).unwrap();
     }
@@ -110,7 +110,7 @@ fn packets_go_by_their_addresses_over_three_hops_and_lose_their_ttl() {
         let came: Vec<Option<Vec<u8>>> =
             std::iter::from_fn(|| air.poll(ms(5_000)).map(Delivery::into_packet)).collect();
         let told: Vec<_> = came.iter().map(|packet| packet.as_ref().map(|packet| (packet[7], packet[8]))).collect();
-        // Two routers; the hop limit of IPv6 stands one byte before the TTL.
+        // Two routers. The hop limit of IPv6 is one byte before the position of the TTL.
         assert_eq!(told, [Some((0, 62)), None, Some((0, 1)), Some((7, 0xfd))], "{routing}");
         assert_eq!(Header::read(came[0].as_ref().unwrap()).unwrap().length, 1_500);
     }
@@ -120,7 +120,7 @@ fn packets_go_by_their_addresses_over_three_hops_and_lose_their_ttl() {
 fn the_next_event_is_never_after_the_next_delivery() {
     let mut air = air(&home("", NEIGHBOURS), 1);
     air.send(ms(500), "laptop", "server", &[1], 0).unwrap();
-    // Stepping from event to event misses nothing.
+    // Stepping from event to event misses no event.
     let stepped = loop {
         let next = air.next_event().unwrap();
         assert!(next < ms(700));
@@ -184,7 +184,7 @@ fn a_gateway_gets_what_is_for_no_node() {
         let delivery = air.poll(ms(100)).unwrap();
         assert_eq!((delivery.to.as_str(), &delivery.bytes[16..20]), ("server", &to[..]));
     }
-    // The access point is simulated; what is behind the gateway is not behind the air.
+    // The access point is simulated; a host behind the gateway is not reached over the air.
     let refusal = air.send_packet(ms(200), "laptop", &packet([10, 0, 0, 1], 0, 64, 40));
     assert_eq!(refusal, Err(NotSent::Elsewhere { to: [10, 0, 0, 1].into() }));
     assert_eq!(air.send_packet(ms(200), "server", &there), Err(NotSent::Itself { name: "server".into() }));
@@ -199,7 +199,7 @@ fn captures_hold_real_packets_whole() {
     assert!(air.capture(&wanted("labtop")).is_err_and(|refusal| refusal.to_string().contains("`laptop`")));
     air.capture(&wanted("laptop")).unwrap();
     air.send(ms(100), "laptop", "server", b"a datagram to be found", 0).unwrap();
-    // Wired nodes come last.
+    // Wired nodes are last.
     let whole = packet([10, 0, 0, 7], 0, 64, 300);
     air.send_packet(ms(100), "laptop", &whole).unwrap();
     while air.poll(ms(500)).is_some() {}
@@ -207,9 +207,9 @@ fn captures_hold_real_packets_whole() {
     let bytes = fs::read(folder.path().join("laptop.pcap")).unwrap();
     let holds = |what: &[u8]| bytes.windows(what.len()).any(|window| window == what);
     assert!(holds(b"a datagram to be found") && holds(&whole));
-    // Those of simulated packets are left out.
+    // Simulated packets are left out of the recording.
     assert!(bytes.len() < 1_500_000, "{}", bytes.len());
-    // A folder that cannot be written to is told at once.
+    // A folder that cannot be written to is reported at once.
     let mut air = self::air(&home("", ""), 1);
     let file = Wanted { pcap: Some(folder.path().join("laptop.pcap")), ..Wanted::default() };
     assert!(air.capture(&file).is_err());
@@ -263,13 +263,13 @@ fn scenarios_are_loaded_from_files_and_refused_with_their_place() {
 
 const PRESETS: [&str; 8] = ["home", "home-busy", "cafe", "neighbour", "walk-away", "train-roam", "lecture", "mesh"];
 
-/// Times of datagrams each way through a preset.
+/// Returns the times of datagrams in both directions through a preset.
 fn through(preset: &str, seed: u64) -> Vec<Duration> {
     let mut air = Medium::open(preset, seed, &["duration=9 s"]).unwrap_or_else(|refusal| panic!("{refusal}"));
     let nodes: Vec<String> = air.nodes().map(str::to_owned).collect();
     let [client, server] = &nodes[..] else { panic!("{preset}: {nodes:?}") };
     assert_eq!(server, "server");
-    // The train is out of coverage before.
+    // Before that the train is out of coverage.
     let start = if preset == "train-roam" { ms(6_000) } else { ms(500) };
     for number in 0..10 {
         let now = start + ms(20) * number;

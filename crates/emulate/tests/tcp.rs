@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What the sender transfers.
+/// Bytes that the sender transfers.
 const TRANSFER: usize = 1_000_000;
 
-/// A network card: packets that came, and packets to send.
+/// A network card: packets that came, and packets to be sent.
 #[derive(Default)]
 struct Card {
     came: VecDeque<Vec<u8>>,
@@ -91,7 +91,7 @@ impl Host {
         self.sockets.get_mut(self.socket)
     }
 
-    /// Lets the host act, and pushes what it sends.
+    /// Lets the host act, and enters into the network what it sends.
     fn act(&mut self, now: Duration, air: &mut Air) {
         self.interface.poll(clock(now), &mut self.card, &mut self.sockets);
         for packet in self.card.to_send.drain(..) {
@@ -99,7 +99,7 @@ impl Host {
         }
     }
 
-    /// When it wants to act next: not before the next microsecond.
+    /// Returns when the host wants to act next: not before the next microsecond.
     fn deadline(&mut self, now: Duration) -> Duration {
         let at = self.interface.poll_at(clock(now), &self.sockets);
         at.map_or(Duration::MAX, |at| {
@@ -108,7 +108,7 @@ impl Host {
     }
 }
 
-/// Transfers from the server to the laptop; returns when it ended.
+/// Transfers from the server to the laptop; returns when the transfer ended.
 fn transfer(more: &str, seed: u64) -> (Duration, sim::results::Outcome) {
     let mut air = Air::read("home.toml", &home("", more), seed).unwrap_or_else(|refusal| panic!("{refusal}"));
     let (mut laptop, mut server) = (Host::new("laptop", &air), Host::new("server", &air));
@@ -118,7 +118,7 @@ fn transfer(more: &str, seed: u64) -> (Duration, sim::results::Outcome) {
     sockets.get_mut::<tcp::Socket>(*socket).connect(interface.context(), (IpAddress::Ipv4(to), 80), 5_000).unwrap();
     let (mut now, mut sent, mut received) = (Duration::ZERO, 0, 0);
     while received < TRANSFER {
-        // What has come may open the connection or the window.
+        // A packet that came may open the connection or the window.
         server.act(now, &mut air);
         while sent < TRANSFER && server.socket().can_send() {
             let data = vec![0x5a; (TRANSFER - sent).min(10_000)];

@@ -12,17 +12,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A certificate for `localhost` that signs itself, and its key: for this test alone.
+/// A self-signed certificate for `localhost`, and its key, for this test alone.
 const CERTIFICATE: &[u8] = include_bytes!("certificate.der");
 const KEY: &[u8] = include_bytes!("key.der");
-/// What the client uploads.
+/// Bytes that the client uploads.
 const UPLOAD: usize = 500_000;
 
 /// One end: its endpoint, and its connection once there is one.
 struct End {
     name: String,
     peer: String,
-    /// Address of the peer, which quinn wants to know; the network goes by names.
+    /// Address of the peer, which quinn needs; the network uses names.
     remote: SocketAddr,
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -31,7 +31,7 @@ struct End {
 }
 
 impl End {
-    /// Takes a datagram that has come.
+    /// Takes a datagram that has arrived.
     fn take(&mut self, now: Instant, bytes: &[u8], ecn: u8) {
         let mut answer = Vec::new();
         self.marked += u64::from(ecn == 3);
@@ -47,7 +47,7 @@ impl End {
         }
     }
 
-    /// Lets the connection act, and pushes what it sends.
+    /// Lets the connection act, and enters into the network what it sends.
     fn act(&mut self, start: Instant, now: Duration, air: &mut Medium) {
         let Some((handle, connection)) = &mut self.connection else { return };
         if connection.poll_timeout().is_some_and(|timeout| timeout <= start + now) {
@@ -97,7 +97,7 @@ fn ends(start: Instant, client: &str) -> [End; 2] {
     [client, server]
 }
 
-/// Uploads from the laptop to the server; returns how long it took, and the marks that the server saw.
+/// Uploads from the laptop to the server; returns the duration, and the marks that the server saw.
 fn upload(text: &str) -> (Duration, u64) {
     through(Medium::read("home.toml", text, 1).unwrap_or_else(|refusal| panic!("{refusal}")))
 }
