@@ -1,4 +1,4 @@
-//! Programs in four languages call the library, and print the same.
+//! Programs in four languages that call the library must print the same.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,13 +8,13 @@ fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folder in which Cargo has put the library beside this test.
+/// Returns the folder in which Cargo has put the library beside this test.
 fn built() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.ancestors().nth(1).unwrap().to_owned()
 }
 
-/// A folder with the shared library under the name by which programs find it.
+/// Returns a folder with the shared library under the name by which programs find it.
 fn with_library() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(built().join("libsluice.so"), folder.path().join("libsluice.so.1")).unwrap();
@@ -30,7 +30,7 @@ fn said(folder: &TempDir, command: &mut Command) -> String {
     out.into_owned()
 }
 
-/// Compiles a program in C; `with` are arguments behind the file.
+/// Compiles a program in C; `with` are arguments after the file.
 fn compiled(folder: &TempDir, file: &str, with: &[&str]) -> PathBuf {
     let program = folder.path().join("program");
     let mut compiler = Command::new("cc");
@@ -48,7 +48,7 @@ fn with_shared(folder: &TempDir, file: &str) -> PathBuf {
     compiled(folder, file, &shared().each_ref().map(String::as_str))
 }
 
-/// What all of them print.
+/// Returns the text that all of them print.
 fn echo(folder: &TempDir) -> String {
     said(folder, Command::new(with_shared(folder, "examples/echo.c")).args(["home", "1", "duration = 2 s"]))
 }

@@ -1,4 +1,4 @@
-//! Values within bounds: which there are, and what is said of the others.
+//! Values within bounds: which are valid, and the messages about the others.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

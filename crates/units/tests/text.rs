@@ -1,4 +1,4 @@
-//! Reading and printing: exact values, round trips, and messages a person can act on.
+//! Reading and printing: exact values, round trips, and messages that state what to do.
 
 use proptest::prelude::*;
 use serde::Deserialize;
