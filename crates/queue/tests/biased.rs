@@ -146,7 +146,7 @@ fn purge_says_which_packets_a_smaller_limit_takes() {
     }
 }
 
-/// A million arrivals, three for two that leave: who is dropped has the lowest priority of all, and of those is nearest the head.
+/// In a million arrivals, three for two that leave, the dropped packet is the first of those of lowest priority.
 #[test]
 fn no_packet_is_dropped_while_one_of_a_lower_priority_waits() {
     let mut queue = queue("limit = 50");
