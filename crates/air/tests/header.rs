@@ -11,7 +11,6 @@ fn the_header_is_made_of_the_source() {
     let made = sources.into_iter().fold(cbindgen::Builder::new().with_config(config), cbindgen::Builder::with_src);
     let mut text = Vec::new();
     made.generate().unwrap().write(&mut text);
-    // This comment is for the Rust compiler; the other comments are for people.
     let text = String::from_utf8(text).unwrap();
     let kept = fs::read_to_string(home.join("include/sluice.h")).unwrap_or_default();
     let wanted = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sluice.h");

@@ -68,7 +68,7 @@ enum Awaits {
 
 impl SwanGate {
     /// Makes the gate of a source that has not asked for anything yet. On a real network the seed should be secret. It
-    /// determines the probes' numbers, and whoever knows a number can forge the answer.
+    /// determines the probes' numbers, and anyone who knows a number can forge the answer.
     pub fn new(params: &Params, seed: u64) -> Self {
         let random = Random::new(seed);
         let (rate, admitted, awaits) = (Rate::bps(0), Admitted::No, Awaits::Nothing);

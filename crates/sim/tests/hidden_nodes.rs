@@ -12,8 +12,8 @@ fn sent(later: u32, mac: &str) -> Vec<(f64, String, &'static str)> {
     sent_in(3, [("n0", "n1", 0), ("n2", "n1", later)], "carrier_sense_range = \"40 m\"", mac)
 }
 
-/// In a chain of `count` nodes, 30 m apart, two packets go from a node to its neighbour; each comes so many microseconds after 1
-/// s. Returns the frames sent, as (microseconds after that second, node, frame).
+/// In a chain of `count` nodes, 30 m apart, two packets go from a node to its neighbour; each arrives at its own number
+/// of microseconds after 1 s. Returns the frames sent, as (microseconds after that second, node, frame).
 fn sent_in(count: u32, packets: [(&str, &str, u32); 2], radio: &str, mac: &str) -> Vec<(f64, String, &'static str)> {
     let flow = |(from, to, later): (&str, &str, u32)| {
         format!(

@@ -9,7 +9,7 @@ use sim::trace::{Asks, Frame, Kind, TraceEvent, TraceEventKind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
-/// An access point over 80 MHz, MCS 11, two streams, with saturated flows to so many stations at 3 m.
+/// An access point over 80 MHz, MCS 11, two streams, with saturated flows to `stations` stations at 3 m.
 fn cell(stations: usize, queues: &str, more: &str) -> String {
     let mut text = format!(
         "duration = \"1100 ms\"\nwarmup = \"100 ms\"\n\
@@ -25,14 +25,14 @@ fn cell(stations: usize, queues: &str, more: &str) -> String {
 /// Frames of 4 ms, for closed forms: one to a TXOP.
 const LONG: &str = "[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n";
 
-/// What the access point's frames to several stations were: PPDUs, parts, padding and use of the channel.
+/// Returns the access point's frames to several stations: PPDUs, parts, padding and use of the channel.
 fn shared(outcome: &Outcome) -> (u64, u64, f64, f64) {
     let ap = outcome.nodes.iter().find(|node| node.name == "ap").expect("an access point");
     let found = ap.mac.multi_user.expect("frames to several stations");
     (found.ppdus, found.psdus, found.padding_ratio, found.channel_use_ratio)
 }
 
-/// Stations that share a frame share its airtime: together they have no more of it than their access point has sent for.
+/// Stations that share a frame share its airtime: together their airtime is at most what their access point has sent.
 #[test]
 fn a_frame_to_several_stations_counts_once() {
     let outcome = run(&cell(4, "per-station", ""), 1);
@@ -42,7 +42,7 @@ fn a_frame_to_several_stations_counts_once() {
     assert!(0.9 * all < hops && hops <= all, "{hops} s of {all} s");
 }
 
-/// The frames that the first nodes send in 30 ms after a time.
+/// Returns the frames that the first nodes send in 30 ms after a time.
 pub(crate) fn sent(text: &str, nodes: u32, after: Duration) -> Vec<(Instant, Frame)> {
     let mut world = World::new(&network(text), 1).expect("a network that can be built");
     world.watch(&(0..nodes).collect::<Vec<_>>());
@@ -69,7 +69,7 @@ fn an_exchange_lasts_what_the_standard_says() {
     let ns = Duration::from_nanos;
     let text = cell(4, "per-station", LONG);
     let sent = sent(&text, 5, Duration::ZERO);
-    // The first frame goes before the other ports are filled.
+    // The first frame is sent before the other ports are filled.
     let begin = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).expect("a trigger") + 5;
     let exchange = &sent[begin..begin + 9];
     let start = exchange[0].0;
@@ -88,10 +88,10 @@ fn an_exchange_lasts_what_the_standard_says() {
         (after((start, exchange[0].1.length)), Kind::Trigger { asks: Asks::BlockAcks, users: 4 }, ns(112_000))
     );
     let lasts = ns(48_000 + 2 * 14_400);
-    // SIFS, the responses, and so long the medium is reserved.
+    // The medium is reserved for SIFS and the responses.
     assert_eq!((trigger.reserves, exchange[0].1.reserves), (ns(16_000) + lasts, ns(16_000 + 112_000 + 16_000) + lasts));
     for (heard, answer) in &exchange[5..] {
-        // They are 10 ns away.
+        // The stations are 10 ns away.
         assert!(heard.since(after((*at, trigger.length))) < ns(30), "{heard:?}");
         assert!(matches!(answer.kind, Kind::BlockAck { long: true, .. }) && answer.length == lasts, "{answer:?}");
     }
@@ -138,14 +138,14 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         );
         assert!(off.abs() < 0.01, "{stations}: {off}");
         assert_eq!(parts, ppdus * stations);
-        // Less than an MPDU and a symbol; the data subcarriers of all RUs together.
+        // Padding is less than an MPDU and a symbol; use is the data subcarriers of all RUs together.
         let all = stations as f64 * subcarriers as f64 / 980.0;
         assert!(padding < 0.01 && (used - all * (1.0 - padding)).abs() < 1e-9, "{padding} {used}");
         assert!(outcome.totals.jain_index > 0.9999);
     }
 }
 
-/// Whatever the queues, all stations get their turns, also where they are more than there are parts.
+/// Whatever the queues, all stations get their turns, even if there are more stations than parts.
 #[test]
 fn stations_share_equally_under_every_queue() {
     for queues in ["one", "per-station", "mac80211", "turns"] {
@@ -174,7 +174,7 @@ fn stations_answer_a_mu_rts_all_at_once() {
     let after = ns(16_000 + 112_000 + 16_000 + 48_000 + 2 * 14_400);
     assert_eq!((request.length, request.reserves), (ns(88_000), ns(16_000 + 44_000 + 16_000) + ppdu + after));
     for (heard, answer) in &sent[begin + 1..begin + 5] {
-        // They are 10 ns away.
+        // The stations are 10 ns away.
         assert!(heard.since(*at + ns(88_000 + 16_000)) < ns(30), "{heard:?}");
         assert_eq!((answer.kind, answer.to, answer.length), (Kind::Cts, Some(0), ns(44_000)));
         assert_eq!(answer.reserves, ns(16_000) + ppdu + after);
@@ -186,7 +186,7 @@ fn stations_answer_a_mu_rts_all_at_once() {
     assert!(matches!(sent[begin + 9].1.kind, Kind::Trigger { asks: Asks::BlockAcks, .. }), "{:?}", sent[begin + 9]);
 }
 
-/// Of two stations none hears a quarter of the requests: the frames go later.
+/// With a quarter of the requests neither of two stations answers: the frames are sent later.
 #[test]
 fn a_mu_rts_without_a_cts_is_repeated() {
     let errors = "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.3\ncontrol_frames = true\n";
@@ -211,7 +211,7 @@ fn a_mu_rts_without_a_cts_is_repeated() {
     }
 }
 
-/// Stations that get little lengthen nobody's frame; what one has beyond the others goes alone.
+/// Stations with little traffic lengthen nobody's frame; what one has beyond the others is sent alone.
 #[test]
 fn the_longest_part_is_cut_to_the_second_longest() {
     let slow = "traffic = { kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1000 B\" }\n";
@@ -220,13 +220,13 @@ fn the_longest_part_is_cut_to_the_second_longest() {
     let outcome = run(&text, 1);
     let (.., padding, used) = shared(&outcome);
     println!("padding {padding}, use {used}");
-    // It was more than that before the longest was cut.
+    // The padding was more than that before the longest part was cut.
     assert!(padding < 0.4);
     assert!(outcome.flows[0].goodput_bps > 5e8, "{:?}", outcome.flows[0]);
     assert!(outcome.flows.iter().all(|flow| flow.loss_ratio < 0.02), "{:?}", outcome.flows);
 }
 
-/// What gets lost is sent again, to each station what it lacks, and whoever does not answer does not stop the others.
+/// Lost frames are sent again to those that lack them, and a station that does not answer does not stop the others.
 #[test]
 fn losses_are_made_up() {
     let errors = "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.2\n";
@@ -345,7 +345,7 @@ impl Drawn {
             ["one", "per-station", "mac80211", "turns"][self.queues],
         );
         for (index, (x, y, kind)) in self.stations.iter().enumerate() {
-            // What announces frames has no extended range.
+            // An access point that announces frames has no extended range.
             let far = if protected { "" } else { "extended_range = \"242 tones\"" };
             let own = ["", "", "mcs = 0", "standard = \"802.11ac\"", "channel_width = \"20 MHz\"", far];
             let own = own[usize::from(*kind)];

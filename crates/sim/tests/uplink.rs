@@ -131,7 +131,7 @@ fn downlink_and_uplink_take_turns() {
     assert!(goodput(&outcome, "down") > 1e8 && goodput(&outcome, "up") > 1e8, "{:?}", outcome.totals);
 }
 
-/// With the schema's defaults: what has a backlog moves within 100 ms, whoever else there is. TCP backs off, and beside 20
+/// With the schema's defaults: what has a backlog moves within 100 ms, whatever others do. TCP backs off, and beside 20
 /// stations, which all contend until each was asked, an access point has few turns: there it is 800 ms. (If their uploads begin
 /// after a second, 12 to 20 of 20 downlink flows stand still in the next 100 ms; without uploads none does; seeds 1 to 3.)
 /// In one queue for all, TCP connections have not been traced.

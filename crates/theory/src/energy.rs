@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// Packets at 0.2 and at 0.3 pass a node each and then a third: three rates of service by a threshold, 0, 1 and 2. In every state
-    /// what comes in by arrivals and services is what goes out, with the product of the nodes' own probabilities.
+    /// arrivals and services that lead in equal those that lead out, with the product of the nodes' own probabilities.
     #[test]
     fn three_nodes_of_two_paths_are_each_as_if_alone() {
         let arrivals = [0.2, 0.3];

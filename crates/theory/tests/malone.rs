@@ -1,5 +1,5 @@
-//! Unsaturated stations beside a slot-exact Monte Carlo of the paper's rules, in which stations meet each other instead
-//! of a probability.
+//! Unsaturated stations compared with a slot-exact Monte Carlo of the paper's rules, in which stations meet each other
+//! instead of a probability.
 
 use crate::draws::Draws;
 use theory::Error;

@@ -166,7 +166,7 @@ pub(super) mod tests {
     fn real_time_packets_are_counted_by_whoever_sends_or_hears_them() {
         let call = "class = \"real-time\"\ntraffic = { kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\" }";
         let flows = [("n0", "n1", call), ("n1", "n0", SLOW)];
-        // A frame goes 30 m, so that the fifth and sixth node hear nothing of the first.
+        // A frame reaches 30 m, so that the fifth and sixth node do not hear the first.
         let network = CHAIN.replacen("[radio]\n", "[radio]\nrange = \"30 m\"\n", 1) + "count = 6\n";
         let mut world = measuring(&network, &flows, Duration::MAX);
         let seen = second(&mut world);

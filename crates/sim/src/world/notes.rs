@@ -165,7 +165,7 @@ mod tests {
         world.advance(Duration::from_secs(1));
         order(&mut world, 1, &news(7));
         world.advance(Duration::from_secs(1));
-        // On a medium that is idle it goes out when it is due, and is there when its last bit is, 67 ns later.
+        // On an idle medium the note is sent when it is due, and has arrived when its last bit has, 67 ns later.
         let told: Vec<_> =
             world.take_events().into_iter().filter(|event| matches!(event.what, TraceEventKind::Note { .. })).collect();
         let due = told[0].at;

@@ -1,4 +1,4 @@
-//! The networks of the fingerprints: their names, and what their files hold.
+//! The networks of the fingerprints: their names, and the texts of their files.
 
 macro_rules! networks {
     ($($name:literal)*) => { &[$(($name, include_str!(concat!($name, ".toml")))),*] };

@@ -9,7 +9,7 @@ use sim::config::Network;
 use sim::results::Outcome;
 use units::Duration;
 
-/// The network described by a TOML text.
+/// Reads the network that a TOML text describes.
 pub(crate) fn network(text: &str) -> Network {
     toml::from_str(text).expect("a valid description")
 }
@@ -19,7 +19,7 @@ pub(crate) fn run(text: &str, seed: u64) -> Outcome {
     World::new(&network(text), seed).expect("a network that can be built").finish()
 }
 
-/// Runs a network by spans of time; none if it cannot be built.
+/// Runs a network by spans of time; `None` if it cannot be built.
 pub(crate) fn cut(network: &Network, span: Duration) -> Option<Outcome> {
     let mut world = World::new(network, 7).ok()?;
     while !world.finished() {
@@ -28,7 +28,7 @@ pub(crate) fn cut(network: &Network, span: Duration) -> Option<Outcome> {
     Some(world.finish())
 }
 
-/// One of three kinds of traffic.
+/// Returns one of three kinds of traffic.
 pub(crate) fn drawn_traffic(kind: u32, rate: u32) -> String {
     match kind {
         0 => "kind = \"saturated\", packet = \"700 B\"".to_owned(),
@@ -37,7 +37,7 @@ pub(crate) fn drawn_traffic(kind: u32, rate: u32) -> String {
     }
 }
 
-/// A chain of 802.11b nodes 30 m apart in which only neighbours decode each other, `extra` keys first.
+/// Returns a chain of 802.11b nodes 30 m apart in which only neighbours decode each other, `extra` keys first.
 pub(crate) fn chain(nodes: u32, duration: &str, extra: &str) -> String {
     format!(
         "duration = \"{duration}\"\n{extra}\n[radio]\nrange = \"30 m\"\n\
@@ -45,7 +45,7 @@ pub(crate) fn chain(nodes: u32, duration: &str, extra: &str) -> String {
     )
 }
 
-/// One packet of 1000 B after a second, from the first to the last of `nodes`.
+/// Returns a flow of one packet of 1000 B after a second, from the first to the last of `nodes`.
 pub(crate) fn one_packet(nodes: u32) -> String {
     format!(
         "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n{}\"\nstart = \"1 s\"\nstop = \"1.5 s\"\n\

@@ -12,12 +12,12 @@ impl Draws {
         self.0 >> 11
     }
 
-    /// Uniform on 0 ..= `window`.
+    /// Draws uniformly from 0 ..= `window`.
     pub(crate) fn slots(&mut self, window: u32) -> u64 {
         self.bits() % (u64::from(window) + 1)
     }
 
-    /// True with this probability.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         (self.bits() as f64) < probability * (1_u64 << 53) as f64
     }

@@ -7,41 +7,41 @@ use std::collections::BTreeMap;
 use theory::edca::{Category, Group, Medium};
 use units::Duration;
 
-/// From when a category that has collided counts its own slots.
+/// Instant from which a category that has collided counts its own slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Colliders {
-    /// With the bystanders of its category: its AIFS after the longest frame of the collision.
+    /// As the bystanders of its category do: its AIFS after the longest frame of the collision.
     Together,
-    /// The same, but no category of its station before so long after the end of its own frame: the time-out, and what the
-    /// MAC waits after it.
+    /// The same, but no category of its station earlier than this after the end of its own frame: the time-out, and
+    /// what the MAC waits after it.
     AfterTheirFrame(Duration),
 }
 
-/// What a slot in which somebody else begins to transmit does to a back-off.
+/// What a slot in which another station begins to transmit does to a back-off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BusySlots {
-    /// It takes one off: EDCA's rule (IEEE 802.11-2016, 10.22.2.4).
+    /// It reduces the back-off by one: EDCA's rule (IEEE 802.11-2016, 10.22.2.4).
     Count,
-    /// It takes nothing off: the DCF's rule (10.3.4.3).
+    /// It does not reduce the back-off: the DCF's rule (10.3.4.3).
     DoNot,
 }
 
-/// What a cell plays by, besides the parameters of its categories.
+/// The rules of a cell, besides the parameters of its categories.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) medium: Medium,
     pub(crate) busy_slots: BusySlots,
     pub(crate) colliders: Colliders,
-    /// A station that is to send no later than this after another has begun does so (aRxTxTurnaroundTime).
+    /// A station that is due no later than this after another has begun still sends (aRxTxTurnaroundTime).
     pub(crate) turnaround: Duration,
 }
 
-/// What was counted of a category of a group.
+/// Counts of a category of a group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counted {
     /// Frames sent.
     pub(crate) sent: u64,
-    /// Of these, those that met no other.
+    /// Frames sent that met no other.
     pub(crate) successes: u64,
     /// Attempts that a higher category of the same station took over.
     pub(crate) taken_over: u64,
@@ -68,9 +68,9 @@ struct Entity {
     of: Category,
     stage: u32,
     counter: u64,
-    /// When its slots begin to count, in ns.
+    /// Instant at which its slots begin to count, in ns.
     resumes: u64,
-    /// Until then it waits for an answer: it is not about to send, whatever its counter says.
+    /// Until then it waits for an answer, and does not send whatever its counter says.
     waits_until: u64,
 }
 
@@ -84,7 +84,7 @@ impl Entity {
         self.counter = draws.slots(window);
     }
 
-    /// Returns whether the frame is given up.
+    /// Counts a failure; returns whether the frame is given up.
     fn failed(&mut self, draws: &mut Draws) -> bool {
         let given_up = self.of.attempts == Some(self.stage + 1);
         self.stage = if given_up { 0 } else { (self.stage + 1).min(16) };
@@ -141,7 +141,7 @@ pub(crate) fn play(groups: &[Group], rules: Rules, accesses: u32) -> Played {
     Played { counted, seconds: now as f64 / 1e9 }
 }
 
-/// Until when each station whose frame collides waits for an answer, with all its categories.
+/// Returns until when each station whose frame collides waits for an answer, with all its categories.
 fn timeouts(entities: &[Entity], senders: &[usize], (colliders, slot): (Colliders, u64)) -> BTreeMap<usize, u64> {
     match (colliders, senders) {
         (Colliders::AfterTheirFrame(wait), [_, _, ..]) => {
@@ -152,8 +152,8 @@ fn timeouts(entities: &[Entity], senders: &[usize], (colliders, slot): (Collider
     }
 }
 
-/// Who sends, if all begin that are to by `seen` and know it when the first one does, and who of the same stations is due at the same moments. Entities
-/// stand in the order of stations and, within one, of priority.
+/// Returns the senders, if all that are due by `seen` begin and know it when the first does, and the other categories
+/// of these stations due at the same moments. Entities are in the order of stations and, within one, of priority.
 fn due(entities: &[Entity], slot: u64, seen: u64) -> (Vec<usize>, Vec<usize>) {
     let (mut senders, mut taken_over): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let start = entities.iter().map(|entity| entity.sends_at(slot)).min().unwrap_or(seen);

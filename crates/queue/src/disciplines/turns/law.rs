@@ -62,7 +62,7 @@ struct Share {
     pending: Duration,
     /// True if the last frame to the station has no answer yet.
     asked: bool,
-    /// Probability that a present station leaves so many frames in a row without an answer, in units of 1024^-2.
+    /// Probability that a present station leaves this many frames in a row without an answer, in units of 1024^-2.
     chance: u64,
     /// True if the port has had its turn since its last frame, and its station did not answer.
     due: bool,

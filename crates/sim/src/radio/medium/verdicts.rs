@@ -62,7 +62,7 @@ fn shape(micros: u64, aggregate: bool) -> Shape {
     Shape { mode: DATA, psdu, duration, aggregate, control: false, answers, width, limited: false }
 }
 
-/// Four MPDUs of 250 B.
+/// Returns four MPDUs of 250 B.
 fn quarters() -> Vec<Mpdu> {
     (0..4).map(|index| Mpdu { start: Bytes::new(250 * index), length: Bytes::new(250) }).collect()
 }
@@ -178,7 +178,7 @@ fn frames_survive_noise_as_often_as_the_formula_says() {
 fn interference_counts_for_as_long_as_it_lasts() {
     let radio = nist();
     let errors::Errors::Snr(model) = errors::Errors::new(&radio).expect("a model") else { panic!("by SNR") };
-    // 20 dB of signal to interference would do; 12.8 dB for a quarter of the frame are what decides.
+    // 20 dB of signal to interference would suffice; the 12.8 dB for a quarter of the frame decide.
     let interference = 1_000 * PICOWATT;
     let power = above(interference as f64, 12.8);
     let mut medium = medium(&radio, &[0, power, interference]);
@@ -190,7 +190,7 @@ fn interference_counts_for_as_long_as_it_lasts() {
     assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{got} of 5000, expected {expected}");
 }
 
-/// 27.3.11: their legacy training has 3 dB more. The threshold is 6 pW, for carrier sense 3 pW.
+/// 27.3.11: their legacy training has 3 dB more power. The threshold is 6 pW, for carrier sense 3 pW.
 #[test]
 fn frames_of_extended_range_are_found_at_half_the_power() {
     let usual = Mimo::new(Format::He, 0, 1, ChannelWidth::Mhz20, GuardInterval::Long).expect("a mode");
@@ -227,8 +227,8 @@ fn a_receiver_has_its_own_noise() {
     }
 }
 
-/// How a station hears frames of each format, alone and with an error model: 802.11b hears a signal, 802.11g a preamble
-/// that says how long what it cannot read lasts.
+/// What a station hears of frames of each format, alone and with an error model: 802.11b hears a signal, 802.11g a
+/// preamble that states the duration of what it cannot read.
 #[test]
 fn an_old_station_decodes_what_it_knows() {
     let ht = Mimo::new(Format::Ht, 0, 1, ChannelWidth::Mhz20, GuardInterval::Long).expect("a mode");
