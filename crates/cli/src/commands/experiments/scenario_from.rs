@@ -2,12 +2,13 @@ use super::replay::read;
 use crate::args;
 use crate::console::{complain, print};
 use crate::failure::Failure;
+use experiment::scenario::{Scenario, Wishes};
 use lab::store::write_whole;
 use lab::{interface, recorded, site};
 
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let name = args.source.display();
-    let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("{name} makes no scenario: {why}"));
+    let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("cannot make a scenario from {name}: {why}"));
     // Input that is not text is refused as a recording.
     let text = std::fs::read_to_string(&args.source).unwrap_or_default();
     if interface::is_interface(&text) {
@@ -46,7 +47,10 @@ fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static s
     Ok(scenario)
 }
 
+/// Writes a scenario that can be run; a source may have what no network can have.
 fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
+    let checked = Scenario::read("the scenario", "made", text.as_bytes(), &(), &Wishes::default());
+    checked.map_err(|why| Failure::wrong(format!("cannot make a scenario from {}: {why}", args.source.display())))?;
     match &args.out {
         None => print(text),
         Some(out) => Ok(write_whole(out, text.as_bytes())?),
