@@ -26,7 +26,7 @@ with_defaults! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Learned"))]
     #[serde(default, deny_unknown_fields)]
     pub struct Params {
-        /// Unit of the delay's edges. Default 200 ms.
+        /// Target by which the measured delay is divided. Default 200 ms.
         pub target_delay: Positive<Duration> => Duration::from_millis(200),
         /// Time between decisions, at least 100 us, as in training. Default 100 ms.
         pub interval: Period => Duration::from_millis(100),

@@ -43,7 +43,7 @@ pub struct Study {
     /// Distributions over cases.
     #[serde(default)]
     pub spreads: Vec<Spread>,
-    /// First sentences of report and terminal.
+    /// First sentences of the report and of the terminal's output.
     #[serde(default)]
     pub answer: Answer,
     /// Access points that stand still, with x and y in metres.
@@ -169,7 +169,7 @@ pub struct Claim {
     pub series: Option<Window>,
     /// Combine the values of a case into one. Default: none.
     pub together: Option<Together>,
-    /// Combine all cases along an axis, or with `steps` along this axis all steps, into one value.
+    /// Combine the values of all cases along an axis, or of all `steps` along it, into one.
     pub first: Option<First>,
     /// Compare each case with the case of the same seed that differs only in these labels. With several labels (a list,
     /// or `*`) `choose` or `reaching` picks one.
@@ -284,7 +284,7 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverSeeds {
-    /// By the 95 % interval of their mean, as above.
+    /// The claim holds if the 95 % interval of their mean lies in the window.
     #[default]
     Mean,
     /// As `mean`, but the claim also holds if the interval only overlaps the window.
@@ -293,9 +293,9 @@ pub enum OverSeeds {
     Every,
     /// The best seed decides.
     Some,
-    /// By the standard deviation of the numbers.
+    /// The standard deviation of the numbers decides.
     Deviation,
-    /// By the standard deviation divided by the mean.
+    /// The standard deviation divided by the mean decides.
     RelativeDeviation,
 }
 

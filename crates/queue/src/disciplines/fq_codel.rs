@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use units::{Bytes, Duration, Instant, Positive, Within, with_defaults};
 
 with_defaults! {
-    /// FQ-CoDel (RFC 8290), under its names. The packet limit is `limit`.
+    /// FQ-CoDel with the parameter names of RFC 8290. The packet limit is `limit`.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCodel"))]
     #[serde(default, deny_unknown_fields)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share, refuse_if, with_defaults};
 
 with_defaults! {
-    /// Adaptive RED; missing parameters follow from bandwidth and target delay (section 5).
+    /// Adaptive RED; missing parameters follow from bandwidth and target delay (Floyd, Gummadi and Shenker, section 5).
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Red"))]
     #[serde(default, deny_unknown_fields)]

@@ -43,7 +43,7 @@ pub enum Shape {
 pub struct Node {
     /// Name in flows, routes and results. The name of a node of `[nodes]` changes that node.
     pub name: String,
-    /// Number of copies in one place: `up1`, `up2`, ... A flow from `up*` starts at each copy.
+    /// Number of copies at one position: `up1`, `up2`, ... A flow from `up*` starts at each copy.
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
@@ -85,7 +85,7 @@ pub struct Node {
     pub channel_width: Option<ChannelWidth>,
     /// Its spatial streams. Default: as in `[radio]`, 1 with another `standard`.
     pub streams: Option<u8>,
-    /// LDPC, or only `bcc`: two nodes use LDPC if both have LDPC. Default: as in `[radio]`, or by its standard.
+    /// Best code that the node has: two nodes use LDPC if both have it. Default: as in `[radio]`, or by its standard.
     pub coding: Option<Fec>,
     /// HE ER SU PPDUs from and to the node. Default: as in `[radio]`.
     pub extended_range: Option<ExtendedRange>,
@@ -213,8 +213,8 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct TurnsScheduler {
-        /// Longest wait of packets (D) in the node's own airtime; in wall time longer while others send. Default
-        /// 100 ms.
+        /// Longest wait of packets (D in `docs/turns.md`), in this node's airtime; while others send packets wait
+        /// longer. Default 100 ms.
         pub target_delay: Positive<Duration> = queue::turns::Params::TARGET_DELAY,
         /// Longest round of turns, at least `target_delay`. Default: none.
         pub bulk_delay: Option<Positive<Duration>>,
@@ -314,7 +314,7 @@ pub struct Consumption {
     /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
     /// 2.64 mW. Default: never.
     pub doze: Option<Power>,
-    /// Low level: rate and power, for controllers that choose. Needs the DCF, one queue and no rate control.
+    /// Rate and power of the low level, for controllers that choose a level. Needs DCF, one queue, no rate control.
     pub low: Option<LowLevel>,
 }
 

@@ -34,8 +34,8 @@ pub struct Radio {
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: an 802.11b rate, or an 802.11a rate for all other standards.
-    /// Default: the lowest; with the preamble `data-rate` the data rate; for acknowledgements other than 802.11b's the
-    /// highest of 6, 12 and 24 Mb/s up to the data rate.
+    /// Default: the lowest, or with `preamble = "data-rate"` the data rate. Acknowledgements of standards other than
+    /// 802.11b: the highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
     /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. With protection or such stations the slot is
     /// 20 us, and EIFS has an ACK at 1 Mb/s; with protection alone the smallest window is 31. Default: `cts-to-self` if
@@ -319,7 +319,7 @@ pub enum ErrorModel {
     None,
     /// `none`, plus independent errors of a fixed ratio.
     Fixed,
-    /// By SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
+    /// Errors follow from the SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
     Nist,
     /// `nist`, but OFDM by Lacage and Henderson (2006).
     Yans,
@@ -329,9 +329,9 @@ pub enum ErrorModel {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fading {
-    /// Log-normal shadowing: standard deviation per pair of nodes, constant during a run. Default: none.
+    /// Standard deviation of log-normal shadowing, drawn once per run for each pair of nodes. Default: none.
     pub shadowing: Option<Decibels>,
-    /// Fast fading: independent power per frame and listener.
+    /// Fast fading: each frame's power at each receiver is drawn independently.
     pub model: FadingModel,
     /// Nakagami shape m, at least 0.5; larger is steadier. Default 1.5.
     pub nakagami_m: Option<f64>,
