@@ -54,10 +54,9 @@ chart.save("limits.html")
 
 # ## Sweep
 #
-# `sluice.sweep` runs every combination of values with every seed, on all processors. The parameters are a dictionary.
-# Each maps the dotted path of a key to a list of values, or a name of your choice to labelled changes. The tables are
-# as for a single run, with a column for each axis and the seed. `plot` draws the mean and its 95 % interval over the
-# seeds.
+# `sluice.sweep` runs every combination of values with every seed, on all processors. The dictionary `over` maps the
+# dotted path of a key to a list of values, or a name of your choice to labelled changes. The tables are as for a single
+# run, with a column for each axis and the seed. `plot` draws the mean and its 95 % interval over the seeds.
 
 over = {
     "scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {"queue.controller": "adth"}},
@@ -69,7 +68,7 @@ sweep.plot(x="queue.adth.target_delay", y="delay_s.max", colour="scheme").save("
 
 # `store` keeps each finished chunk of runs in a folder, one Parquet data set per table. After an interruption the same
 # call continues where it stopped. A folder holds one sweep and refuses another scenario, other values or seeds, and
-# another version of Sluice. Except for the table `cost` (times), its bytes do not depend on the machine.
+# another version of Sluice.
 
 flows = polars.read_parquet("runs/flows/*.parquet")
 by_scheme = flows.group_by("scheme", maintain_order=True).agg(polars.max("delay_s.max"))

@@ -177,7 +177,7 @@ assert learned > fixed
 
 # ## Export
 #
-# The controller [`learned`](../controllers/learned.md) decides by a table without Python; `learn.table` returns the
+# The controller [`learned`](../controllers/learned.md) decides from a table, without Python; `learn.table` returns the
 # table as the keys of a queue. The next lines compare the policy at the relay with ADTH and A* with the same target, on
 # other seeds. The other two nodes have the same queues in all runs.
 
