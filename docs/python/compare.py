@@ -5,7 +5,7 @@
 #
 # ## Load and run
 #
-# `sluice.load` reads a scenario file. Everything in it is checked before anything runs. `run` simulates the network
+# `sluice.load` reads a scenario file. Sluice checks the whole file before it runs anything. `run` simulates the network
 # once, with one seed; with `series` it also records time series.
 
 import sluice

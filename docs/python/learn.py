@@ -37,10 +37,11 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 
 # ## A discipline as a class
 #
-# A controller decides for each interval, a discipline for each packet. Its queue holds the packets. `enqueue` decides
-# about an arriving packet, `dequeue` about one that leaves: they return its number to pass it, or the complement
-# `~packet` to drop it. `register` gives the class a name for all scenarios; its parameters are in `[queue.own.ramp]`.
-# The two calls into Python cost some 2 us per packet; the last line compares the processor time with drop-tail's.
+# A controller decides for each interval, a discipline for each packet. The class holds the packets. `enqueue` decides
+# about an arriving packet, `dequeue` about a packet that leaves. Both return the packet's number to pass it, or the
+# complement `~packet` to drop it. `register` gives the class a name for all scenarios; its parameters are in
+# `[queue.own.ramp]`. The two calls into Python cost some 2 us per packet; the last line compares the processor time
+# with drop-tail's.
 
 from collections import deque
 

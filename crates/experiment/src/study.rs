@@ -175,7 +175,7 @@ pub struct Claim {
     /// or `*`) `choose` or `reaching` picks one.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
-    /// Choice among several cases of `against`, by their values or sums.
+    /// Choice among several cases of `against`, according to their values or sums.
     #[serde(default)]
     pub choose: Choose,
     /// Instead of `choose`: picks the first case of `against` in which this result is at least ours, or else the first
@@ -366,7 +366,7 @@ pub enum Take {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Base {
-    /// The value: a choice that needs no other key.
+    /// The value: one of the choices that need no other key.
     pub take: Take,
     /// Start of the window. Default: the start.
     pub from: Duration,

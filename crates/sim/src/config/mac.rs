@@ -144,7 +144,7 @@ with_defaults! {
     #[serde(default, deny_unknown_fields)]
     pub struct Aggregation {
         /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these
-        /// standards. Default: with EDCA the most, in 802.11ax 4194303 B; else "off".
+        /// standards. Default: with EDCA the largest, in 802.11ax 4194303 B; else "off".
         pub ampdu: Option<MostBytes>,
         /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
         pub ampdu_frames: Option<u16>,
@@ -405,7 +405,7 @@ with_defaults! {
     #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Turns {
-        /// Source of a station's knowledge of turns.
+        /// How a station learns whose turn it is.
         pub variant: TurnsVariant,
         /// Share of the asked stations (one is the receiver) that must grant a request (`q`): 0 to 1. 1 gives strict
         /// order.
@@ -420,12 +420,12 @@ with_defaults! {
         pub expiry: Option<Duration>,
         /// Time for which a neighbour is still asked after its last data or request (`T_act`).
         pub activity: Duration = Duration::from_millis(100),
-        /// Most stations asked: the receiver, then the strongest neighbours; 1 to 8.
+        /// Largest number of stations asked: the receiver, then the strongest neighbours; 1 to 8.
         pub neighbours: u8 = 8,
     }
 }
 
-/// Source of a station's knowledge of turns.
+/// How a station learns whose turn it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnsVariant {

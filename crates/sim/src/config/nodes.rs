@@ -55,7 +55,7 @@ pub struct Node {
     pub real: bool,
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
     pub queues: Option<Queues>,
-    /// With `mac80211`, CoDel of Linux 4.12 to 6.15: 50 ms and 300 ms, without ECN, for slow stations.
+    /// With `mac80211`: slow stations have CoDel as in Linux 4.12 to 6.15 (50 ms, 300 ms, no ECN).
     #[serde(default)]
     pub slow_station_codel: bool,
     /// Driver and knobs of `mac80211`.
@@ -238,7 +238,7 @@ with_defaults! {
 }
 
 with_defaults! {
-    /// Roaming of a station by the rule of `wpa_supplicant`, from the access points' signals without fading.
+    /// Roaming of a station by the rule of `wpa_supplicant`; access points' signals count without fading.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Roaming {

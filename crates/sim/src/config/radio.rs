@@ -88,7 +88,7 @@ pub struct Radio {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capture {
-    /// If none is decoded, the first frame strong enough, until it ends.
+    /// If the receiver decodes none, the first frame that is strong enough, until this frame ends.
     #[default]
     FirstFrame,
     /// Strongest frame within 4 us of the first (ns-3). Decodable frames also keep the medium busy.
@@ -303,7 +303,7 @@ pub struct Errors {
     pub model: Option<ErrorModel>,
     /// With `"fixed"`: share of MPDUs lost, whatever their length and power.
     pub packet_error_ratio: Option<f64>,
-    /// With `"fixed"`, instead: share of bits lost.
+    /// With `"fixed"`, instead of `packet_error_ratio`: share of bits lost.
     pub bit_error_ratio: Option<f64>,
     /// With `"fixed"`: applies to ACK, CTS, RTS and BlockAck too.
     pub control_frames: bool,

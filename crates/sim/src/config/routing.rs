@@ -157,7 +157,7 @@ with_defaults! {
         pub timeout_buffer: u8 = 2,
         /// TTL of the first request.
         pub ttl_start: u8 = 1,
-        /// Hello messages, whose absence breaks a link.
+        /// Sends hello messages; a link breaks if they are missing.
         pub hello: bool,
         /// Local repair of a broken route (RFC 3561, section 6.12).
         pub local_repair: bool,
@@ -171,11 +171,11 @@ with_defaults! {
         pub search_hold: Duration,
         /// Receivers of a route error.
         pub errors_to: ErrorsTo,
-        /// AODV messages that the MAC gives up break a link too.
+        /// An AODV message that the MAC gives up breaks the link, too.
         pub message_failures: bool = true,
-        /// Data packets that the MAC gives up break a link; otherwise only missing `hello` messages do.
+        /// A data packet that the MAC gives up breaks the link; if false, only missing `hello` messages do.
         pub packet_failures: bool = true,
-        /// Replies only from the destination (D flag).
+        /// Only the destination replies (D flag).
         pub destination_only: bool,
         /// Gratuitous RREP from intermediate nodes to the destination (G flag).
         pub gratuitous_rrep: bool,

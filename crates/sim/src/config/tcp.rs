@@ -97,10 +97,10 @@ pub enum LossDetection {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
-    /// By all acknowledged bytes (RFC 3465; Linux, ns-3).
+    /// Grows by all acknowledged bytes (RFC 3465; Linux, ns-3).
     #[default]
     Bytes,
-    /// By at most one segment per acknowledgement (RFC 5681, 3.1; ns-2).
+    /// Grows by at most one segment per acknowledgement (RFC 5681, 3.1; ns-2).
     Acks,
 }
 

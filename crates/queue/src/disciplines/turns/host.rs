@@ -38,7 +38,7 @@ pub enum Rule {
     WholeTurns,
     /// The bound on waiting counts own airtime, not wall time.
     OwnAir,
-    /// Two turns may always wait, not only one.
+    /// Two turns may always wait, instead of one.
     TwoTurns,
     /// A packet is dropped if more than two turns have waited for the target delay.
     Patience,
