@@ -26,8 +26,8 @@ pub struct Radio {
     pub channel_width: ChannelWidth,
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
-    /// 802.11n, ac and ax: forward error correction of data frames, for `nist` and `yans`. Default: `ldpc` for 802.11ax,
-    /// else `bcc`.
+    /// 802.11n, ac and ax: forward error correction of data frames, for the error models `nist` and `yans`. Default:
+    /// `ldpc` for 802.11ax, else `bcc`.
     pub coding: Option<Fec>,
     /// 802.11ax: longest packet extension that receivers ask for.
     pub packet_padding: PacketPadding,
@@ -38,8 +38,8 @@ pub struct Radio {
     /// 802.11b: the highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
     /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. With protection or such stations the slot is
-    /// 20 us, and EIFS has an ACK at 1 Mb/s; with protection alone the smallest window is 31. Default: `cts-to-self` if
-    /// a node has 802.11b, else `none`.
+    /// 20 us, and EIFS counts an ACK at 1 Mb/s; with protection alone the smallest window is 31. Default: `cts-to-self`
+    /// if a node has 802.11b, else `none`.
     pub b_protection: Option<BProtection>,
     /// 802.11b rate of protection frames, and, if a node has 802.11b, of all RTS, CTS and broadcasts. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
@@ -253,7 +253,7 @@ pub enum Preamble {
     /// 192 us, at 1 Mb/s.
     #[default]
     Long,
-    /// 96 us; 1 Mb/s frames keep the long one.
+    /// 96 us; frames at 1 Mb/s keep the long preamble.
     Short,
     /// 24 bytes at the rate of the frame (ns-2.1b8).
     DataRate,
@@ -284,7 +284,7 @@ pub enum Propagation {
     LogDistance,
     /// Free space up to the `breakpoint`, then `path_loss_exponent` (`TGax`, IEEE 802.11-14/0980).
     TwoSlope,
-    /// No powers: decodable within `range`, sensed and interfering within `carrier_sense_range`.
+    /// No powers: frames are decoded within `range`, sensed and interfering within `carrier_sense_range`.
     Range,
 }
 

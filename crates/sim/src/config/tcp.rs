@@ -62,7 +62,7 @@ pub enum Congestion {
     Reno,
     /// CUBIC (RFC 9438).
     Cubic,
-    /// BQM: follows reports of losses by discard priority.
+    /// BQM: follows reports of the discard priorities of lost packets.
     Bqm,
     /// Prague: L4S (RFC 9331).
     Prague,

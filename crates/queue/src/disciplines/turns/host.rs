@@ -48,7 +48,7 @@ pub enum Rule {
     Bound,
     /// Stations are charged for the frames that they send.
     ReceivedAirtime,
-    /// CWmin is 31 while the access point uses most of the time.
+    /// The smallest contention window is 31 while the access point uses most of the time.
     WideWindow,
 }
 
