@@ -180,7 +180,7 @@ assert learned > fixed
 #
 # The controller [`learned`](../controllers/learned.md) decides from a table, without Python; `learn.table` returns the
 # table as the keys of a queue. The next lines compare the policy at the relay with ADTH and A* with the same target, on
-# other seeds. The other two nodes have the same queues in all runs.
+# other seeds.
 
 factors = np.array(learn.FACTORS)[policy.reshape(6, 4)]
 table = learn.table(DELAY_EDGES, BACKLOG_EDGES, factors, target="200 ms", interval="100 ms")

@@ -26,7 +26,7 @@ with_defaults! {
         /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree
         /// (S5).
         pub interval: Period => Duration::from_secs(1),
-        /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the document's real-time
+        /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the paper's real-time
         /// load needs 20 ms. Default 10 ms, which the document's real-time load alone keeps with basic access. The
         /// document says only that it follows from the needs of real-time traffic.
         pub mac_delay: Positive<Duration> => Duration::from_millis(10),

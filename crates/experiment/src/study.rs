@@ -208,7 +208,7 @@ pub struct Claim {
     pub holds: String,
     /// Side of the window on which our value is better than the document's, so that the claim is ruled `better`.
     pub better: Option<Side>,
-    /// Rule on the claim by full runs only, not with `--quick`.
+    /// Judge the claim only by full runs, not with `--quick`.
     #[serde(default)]
     pub full: bool,
     /// One of the six to ten main statements of the document, listed first.

@@ -24,7 +24,7 @@ with_defaults! {
         pub quantum: Within<Bytes, 256> => Bytes::new(1514),
         /// Hash buckets: 1 to 65536. Default 1024.
         pub flows: Within<u32, 1, 65_536> => 1024,
-        /// Most packets dropped at once from the longest queue, up to half of it. Default 64.
+        /// Largest number of packets dropped at once from the longest queue, up to half of it. Default 64.
         pub drop_batch: NonZeroU32 => 64,
         /// ECN marks instead of drops. Default true.
         pub ecn: bool = true,

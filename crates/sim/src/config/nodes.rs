@@ -75,7 +75,7 @@ pub struct Node {
     pub waypoints: Vec<Waypoint>,
     /// Rate of its data frames. Default: as in `[radio]`.
     pub data_rate: Option<Rate>,
-    /// MCS of its data frames. Default: as in `[radio]`, 7 with another `standard`.
+    /// MCS of its data frames. Default: as in `[radio]`, or 7 if the node has another `standard`.
     pub mcs: Option<u8>,
     /// MCS of data frames from its access point to the station. Default: the access point's.
     pub downlink_mcs: Option<u8>,
@@ -83,7 +83,7 @@ pub struct Node {
     pub standard: Option<Standard>,
     /// Bandwidth of its data frames. Default: the widest of its standard, at most as in `[radio]`.
     pub channel_width: Option<ChannelWidth>,
-    /// Its spatial streams. Default: as in `[radio]`, 1 with another `standard`.
+    /// Its spatial streams. Default: as in `[radio]`, or 1 if the node has another `standard`.
     pub streams: Option<u8>,
     /// Best code that the node has: two nodes use LDPC if both have it. Default: as in `[radio]`, or by its standard.
     pub coding: Option<Fec>,
@@ -213,7 +213,7 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct TurnsScheduler {
-        /// Longest wait of packets (D in `docs/turns.md`), in this node's airtime; while others send packets wait
+        /// Longest wait of packets (D in `docs/turns.md`), in this node's airtime; while others send, packets wait
         /// longer. Default 100 ms.
         pub target_delay: Positive<Duration> = queue::turns::Params::TARGET_DELAY,
         /// Longest round of turns, at least `target_delay`. Default: none.
@@ -274,7 +274,7 @@ with_defaults! {
     pub struct Mac80211 {
         /// Rule by which the driver pulls packets.
         pub pull_loop: PullLoop,
-        /// Most airtime of broadcasts ahead of the MAC; 50 ms in `OpenWrt`. Default: none.
+        /// Largest airtime of broadcasts ahead of the MAC; 50 ms in `OpenWrt`. Default: none.
         pub broadcast_limit: Option<Duration>,
         /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
         pub aql_low: Duration = Duration::from_millis(5),
@@ -300,8 +300,8 @@ pub enum PullLoop {
     Mt76,
 }
 
-/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key; without it, only
-/// that node is counted (`docs/energy.md`).
+/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key; without
+/// `[consumption]`, only nodes with a table of their own are counted (`docs/energy.md`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Consumption {

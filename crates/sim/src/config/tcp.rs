@@ -113,7 +113,7 @@ pub enum RecoveryEnd {
     Threshold,
     /// As `threshold`; all octets of the last acknowledgement count in congestion avoidance: up to 3 segments (ns-3).
     Counted,
-    /// As `threshold`; of the last acknowledgement only octets not SACKed before count (Linux).
+    /// As `threshold`; octets of the last acknowledgement that were SACKed before do not count (Linux).
     News,
 }
 
