@@ -62,7 +62,6 @@ const TOGETHER: usize = 1 << 15;
 /// A frame that a radio sends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
-    /// Address of the radio.
     pub(super) radio: Address,
     /// Bytes from the MAC header on, without check sum.
     pub(super) content: Vec<u8>,
