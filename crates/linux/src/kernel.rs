@@ -30,7 +30,6 @@ macro_rules! descriptor_of {
 }
 pub(crate) use descriptor_of;
 
-/// Draws a random number.
 pub(crate) fn random() -> Result<u64, Error> {
     let mut number = [0; 8];
     // The kernel returns so few bytes whole or not at all.

@@ -40,7 +40,6 @@ impl Links {
         Ok(())
     }
 
-    /// Returns the interface with this name.
     pub(crate) fn named(&self, name: &str) -> Option<&Link> {
         self.numbered(*self.named.get(name)?)
     }
@@ -50,7 +49,6 @@ impl Links {
         self.numbered.values()
     }
 
-    /// Returns the interface with this number.
     pub(crate) fn numbered(&self, index: u32) -> Option<&Link> {
         self.numbered.get(&index)
     }

@@ -116,6 +116,14 @@ pub(crate) fn failed(what: &str, errno: Errno) -> Error {
     Error::refused(what, "CAP_NET_ADMIN")(errno)
 }
 
+/// Returns the answer to a request for the action `what`; nothing for an error that means that there is none.
+pub(crate) fn unless<T: Default>(absent: &[Errno], what: &str, asked: Result<T, Errno>) -> Result<T, Error> {
+    match asked {
+        Err(errno) if absent.contains(&errno) => Ok(T::default()),
+        asked => asked.map_err(|errno| failed(what, errno)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
