@@ -5,7 +5,6 @@ pub(crate) mod debugfs;
 pub(crate) mod echo;
 pub(crate) mod named;
 pub(crate) mod netlink;
-pub(crate) mod news;
 pub mod nl80211;
 pub mod routes;
 pub mod rtnetlink;

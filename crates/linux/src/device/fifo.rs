@@ -29,9 +29,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every FIFO of the kernel.
-    pub const ALL: [Self; 3] = [Self::Pfifo, Self::Bfifo, Self::PfifoHeadDrop];
-
     /// Returns its name in `tc qdisc`.
     pub const fn as_str(self) -> &'static str {
         match self {
