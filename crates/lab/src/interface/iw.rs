@@ -34,7 +34,6 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     Ok(Interface { stations, ..chosen.clone() })
 }
 
-/// All interfaces of a text.
 fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
     let mut all: Vec<Interface> = Vec::new();
     // The interface that the last line named.

@@ -67,49 +67,9 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts an interface as the kernel describes it. A value impossible in scenarios, such as 10 MHz, is left out.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
-    use linux::kernel::nl80211::Role;
-    let role = match air.interface.role {
-        Role::AccessPoint => interface::Role::AccessPoint,
-        Role::Station => interface::Role::Station,
-        Role::MeshPoint | Role::AdHoc | Role::Other => interface::Role::Other,
-    };
-    let channel = air.interface.channel;
-    let station = |station: &linux::telemetry::stations::Station| interface::Station {
-        address: station.address.clone(),
-        sent: station.sent_as.as_ref().ok().and_then(bitrate),
-        received: station.received_as.as_ref().ok().and_then(bitrate),
-        old: match (&station.sent_at, &station.sent_as) {
-            (Ok(rate), Ok(mode)) if mode.format == linux::kernel::nl80211::Format::NonHt => {
-                interface::old_rate(rate.as_bps())
-            }
-            _ => None,
-        },
-    };
-    interface::Interface {
-        name: Some(name.to_owned()),
-        role,
-        frequency: channel.map(|channel| channel.frequency).filter(interface::is_of_wifi),
-        width: channel.and_then(|channel| channel.width).map(|width| width.clamp(20, 160)),
-        stations: air.stations.iter().map(station).collect(),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn bitrate(mode: &linux::kernel::nl80211::Mode) -> Option<interface::Bitrate> {
-    use interface::{Format, GuardInterval as Guard};
-    use linux::kernel::nl80211;
-    let generation = match mode.format {
-        nl80211::Format::NonHt => return None,
-        nl80211::Format::Ht => Format::Ht,
-        nl80211::Format::Vht => Format::Vht,
-        nl80211::Format::He | nl80211::Format::Eht => Format::He,
-    };
-    let is_so_long = |guard: &Guard| mode.guard.is_some_and(|own| own.as_nanos() == guard.nanos());
-    let guard = [Guard::Short, Guard::Double, Guard::Quadruple].into_iter().find(is_so_long).unwrap_or_default();
-    interface::Bitrate::new(generation, mode.mcs?, mode.streams?, mode.width, guard).ok()
+    interface::Interface::of_radio(Some(name), &serde_json::json!(air))
 }
 
 #[cfg(all(test, target_os = "linux"))]
