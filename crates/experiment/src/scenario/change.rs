@@ -45,8 +45,8 @@ impl<'s> Change<'s> {
     /// Applies the change to `root`: tables key by key, other values as a whole.
     pub(super) fn apply(&self, source: &Source, root: &mut DeTable<'s>) -> Result<(), Refusal> {
         self.applied(root).map_err(|miss| {
-            let known: Vec<&str> = miss.known.iter().map(String::as_str).collect();
-            hints::with_names(source.refuse(self.span.clone(), miss.message), &miss.name, &known)
+            let known = miss.known.iter().map(String::as_str);
+            hints::with_names(source.refuse(self.span.clone(), miss.message), &miss.name, known)
         })
     }
 
