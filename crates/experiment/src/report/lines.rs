@@ -256,19 +256,17 @@ impl Maker<'_> {
                 |value: f64| Rule { name: format!("{kind} {}", seconds(value)), kind, at: Some(value), along: vec![] };
             return all.into_iter().map(rule).collect();
         }
-        let mut along: Vec<Vec<(usize, f64)>> = Vec::new();
+        let mut rules: Vec<(usize, Vec<(usize, f64)>)> = Vec::new();
         for (case, values) in &with_values {
             let Some(place) = self.place(case) else { continue };
             for (rank, &value) in values.iter().enumerate() {
-                if along.len() <= rank {
-                    along.push(Vec::new());
-                }
-                if !along[rank].contains(&(place, value)) {
-                    along[rank].push((place, value));
+                let along = entry_of(&mut rules, rank);
+                if !along.contains(&(place, value)) {
+                    along.push((place, value));
                 }
             }
         }
-        along.into_iter().map(|along| Rule { name: kind.to_owned(), kind, at: None, along }).collect()
+        rules.into_iter().map(|(_, along)| Rule { name: kind.to_owned(), kind, at: None, along }).collect()
     }
 
     /// Names the lines that have a value.

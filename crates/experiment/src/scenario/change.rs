@@ -145,15 +145,8 @@ fn describe_copies(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     }) else {
         return;
     };
-    let mut apart = DeArray::new();
-    for (index, node) in nodes.iter().enumerate() {
-        if index == group {
-            (1..=count).for_each(|number| apart.push(copy(node, number, span)));
-        } else {
-            apart.push(node.clone());
-        }
-    }
-    *nodes = apart;
+    let copies: Vec<_> = (1..=count).map(|number| copy(&nodes[group], number, span)).collect();
+    *nodes = [&nodes[..group], &copies, &nodes[group + 1..]].concat().into_iter().collect();
 }
 
 /// The `number`-th copy that a table `[[node]]` with a `count` stands for.

@@ -247,6 +247,12 @@ impl Future<'_, '_> {
         Ok(())
     }
 
+    /// Returns the future results of the cases with these labels.
+    fn trees(&self, wanted: &BTreeMap<String, Labels>) -> impl Iterator<Item = &Value> {
+        let cases = self.scenario.cases.iter().zip(&self.blanks);
+        cases.filter(|(case, _)| claims::matches(wanted, &case.labels)).map(|(_, blank)| blank.tree())
+    }
+
     /// Returns the axis within whose labels claims are ruled on; empty without one.
     fn each(&self) -> &str {
         self.scenario.rulings.each.as_deref().unwrap_or_default()
@@ -424,13 +430,12 @@ impl Future<'_, '_> {
             self.axis(&at("columns"), axis)?;
         }
         self.require(!table.cell.is_empty(), &at("cell"), "a table shows at least one result")?;
-        let cases = self.scenario.cases.iter().zip(&self.blanks);
-        for (_, blank) in cases.filter(|(case, _)| claims::matches(&table.cases, &case.labels)) {
+        for blank in self.trees(&table.cases) {
             for (number, cell) in table.cell.iter().enumerate() {
                 self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
                 self.check_compare(&at(&format!("cell.{number}.compare")), cell.compare, &cell.against)?;
                 let measure = at(&format!("cell.{number}.measure"));
-                self.check_expression(&measure, &cell.measure, blank.tree(), Leaf::Number)?;
+                self.check_expression(&measure, &cell.measure, blank, Leaf::Number)?;
             }
         }
         for (number, cell) in table.cell.iter().enumerate() {

@@ -100,11 +100,8 @@ impl Named {
             }
             _ => vec![leaf.value],
         };
-        let label = |value: &Value| {
-            let text = value.get_ref().as_str().map(str::to_owned);
-            text.unwrap_or_else(|| source.text.get(value.span()).unwrap_or_default().to_owned())
-        };
-        Ok(Self { axis: axis.to_owned(), labels: written.into_iter().map(label).collect(), span })
+        let labels = written.into_iter().map(|value| label(source, value)).collect();
+        Ok(Self { axis: axis.to_owned(), labels, span })
     }
 
     fn has(&self, label: &str) -> bool {
@@ -220,14 +217,8 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
         let choice = if let Some(table) = labelled(value) {
             labelled_choice(source, value, table)?
         } else {
-            let text = source.text.get(value.span()).unwrap_or_default().to_owned();
-            let label = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
-            Choice {
-                label,
-                only: Vec::new(),
-                changes: vec![Change { path: name.clone(), span: span.clone(), value: value.clone(), text }],
-                span: value.span(),
-            }
+            let changes = changes(source, vec![Leaf { path: name.clone(), span: span.clone(), value }]);
+            Choice { label: label(source, value), only: Vec::new(), changes, span: value.span() }
         };
         let same = |other: &Choice| other.label == choice.label && (other.only.is_empty() || choice.only.is_empty());
         if choices.iter().any(same) {
@@ -236,6 +227,12 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
         choices.push(choice);
     }
     Ok(Axis { name, choices })
+}
+
+/// Returns the label that a plain value has: its text without quotes.
+fn label(source: &Source, value: &Value) -> String {
+    let text = value.get_ref().as_str().or_else(|| source.text.get(value.span()));
+    text.unwrap_or_default().to_owned()
 }
 
 /// Returns the table of a value that is written `{ label = ..., set = ... }`, perhaps with `only`.

@@ -123,9 +123,7 @@ fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     if first_with(tables, key).is_none() {
         let choices: Vec<String> = told(table, key).map(|(value, about)| format!("{value}: {about}")).collect();
         let between = if choices.iter().map(String::len).sum::<usize>() <= ONE_LINE { " " } else { "\n  - " };
-        for choice in choices {
-            let _ = write!(page, "{between}{choice}");
-        }
+        page.extend(choices.iter().flat_map(|choice| [between, choice]));
     }
     page.push('\n');
 }
