@@ -143,7 +143,7 @@ pub struct Run {
 }
 
 /// A statement about the results that is checked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Id: the experiment's and a number, `adth-s1a.1`.
