@@ -5,7 +5,7 @@
 #
 # ## Load and run
 #
-# `sluice.load` reads a scenario file. Everything in it is checked before anything runs. `run` simulates the network
+# `sluice.load` reads a scenario file. Sluice checks the whole file before it runs anything. `run` simulates the network
 # once, with one seed; with `series` it also records time series.
 
 import sluice
@@ -16,8 +16,7 @@ print(adth)
 
 # ## Change keys
 #
-# `replace` gives the same scenario with other values, by the dotted paths of `sluice run --set`. A scenario never
-# changes by itself.
+# `replace` returns a copy of the scenario with other values. Keys are named by the dotted paths of `sluice run --set`.
 
 fifo = scenario.replace({"queue.controller": "none"}).run(seed=1, series="1 s")
 worst = {name: max(result.flows["delay_s.max"]) for name, result in [("FIFO", fifo), ("ADTH", adth)]}
@@ -26,8 +25,8 @@ assert worst["ADTH"] < 0.4 < worst["FIFO"], worst
 # ## Tables
 #
 # A result has tables: `flows`, `queues`, `nodes`, `hops`, `totals`, `claims`, and over time `flow_series` and
-# `queue_series`. Their columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars,
-# pandas, DuckDB and pyarrow read without a copy. A notebook displays them as tables.
+# `queue_series`. Their columns are the keys of `sluice run --json` in SI units. The tables are in Arrow's format;
+# polars, pandas, DuckDB and pyarrow read them without a copy.
 
 import polars
 
@@ -47,16 +46,16 @@ assert verdicts["id"][0] == "adth-s1a.1"
 
 # ## Charts
 #
-# `plot` draws a column with Altair, over time if it belongs to a time series. It returns an Altair chart, which can be
-# changed like any other.
+# `plot` draws a column with Altair, over time if it belongs to a time series. `plot` returns an Altair chart that you
+# can change.
 
 chart = adth.plot("limit").properties(title="Limits of the three queues")
 chart.save("limits.html")
 
 # ## Sweep
 #
-# `sluice.sweep` runs every combination of values with every seed, on all processors. The parameters are a dictionary: a
-# list of values by the dotted path of a key, or labelled changes by a name of your choice. The tables are as for a single
+# `sluice.sweep` runs every combination of values with every seed, on all processors. The dictionary `over` maps the
+# dotted path of a key to a list of values, or a name of your choice to labelled changes. The tables are as for a single
 # run, with a column for each axis and the seed. `plot` draws the mean and its 95 % interval over the seeds.
 
 over = {
@@ -67,9 +66,9 @@ sweep = sluice.sweep(scenario, over=over, seeds=3, store="runs")
 assert len(sweep.runs) == 2 * 2 * 3
 sweep.plot(x="queue.adth.target_delay", y="delay_s.max", colour="scheme").save("delay.html")
 
-# `store` keeps each finished chunk of runs in a folder, one Parquet data set per table: after an interruption the same
-# call continues there. A folder holds one sweep and refuses another scenario, other values or seeds, and another
-# version of Sluice. Except for the table `cost` (times), its bytes do not depend on the machine.
+# `store` keeps each finished chunk of runs in a folder, one Parquet data set per table. After an interruption the same
+# call continues where it stopped. A folder holds one sweep and refuses another scenario, other values or seeds, and
+# another version of Sluice.
 
 flows = polars.read_parquet("runs/flows/*.parquet")
 by_scheme = flows.group_by("scheme", maintain_order=True).agg(polars.max("delay_s.max"))
@@ -83,9 +82,9 @@ assert again.flows.to_dict() == sweep.flows.to_dict()
 assert sweep.failures == []
 
 # `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
-# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). The executor
-# gets chunks of about a second, never many more than there are workers. A chunk whose Ray worker died is run again.
-# Every machine needs the same build of Sluice, and the files that the scenario names.
+# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). The executor gets
+# chunks of runs that take about a second, and never many more chunks than it has workers. A chunk whose Ray worker died
+# is run again. Every machine needs the same build of Sluice, and the files that the scenario names.
 #
 # ## Build one
 #

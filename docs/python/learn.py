@@ -7,9 +7,9 @@
 # ## A controller as a class
 #
 # A class with `interval_s` and `update` is a controller. The method `update` gets a `sluice.Interval` and returns a
-# limit in packets, or `sluice.Orders` with a rate too. The controller decides for a queue that has no other controller,
-# named by its node. Where flows pass several queues of the node, as under EDCA, the name is the node's and the queue's
-# in the results: `ap be`, `ap vo`. A queue that no flow passes is refused.
+# limit in packets, or `sluice.Orders` with a rate too. `controllers` names each queue by its node; the queue must have
+# no other controller. If flows pass several queues of a node, as under EDCA, use the names that the results have: `ap
+# be`, `ap vo`. A queue that no flow passes is refused.
 
 import sluice
 
@@ -37,11 +37,11 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 
 # ## A discipline as a class
 #
-# A controller decides for each interval, a discipline for each packet. Its queue holds the packets. `enqueue` decides
-# about an arriving packet, `dequeue` about one that leaves: its number passes it, the complement `~packet` drops it.
-# `register` gives the class a name for all scenarios; its parameters are in `[queue.own.ramp]`. The discipline in [a
-# crate of your own](../add-a-discipline.md#outside-the-tree) gives the same results. The two calls into Python cost some
-# 2 us per packet: the last line compares the processor time with drop-tail's.
+# A controller decides for each interval, a discipline for each packet. The class holds the packets. `enqueue` decides
+# about an arriving packet, `dequeue` about a packet that leaves. Both return the packet's number to pass it, or the
+# complement `~packet` to drop it. `register` gives the class a name for all scenarios; its parameters are in
+# `[queue.own.ramp]`. The two calls into Python cost some 2 us per packet; the last line compares the processor time
+# with drop-tail's.
 
 from collections import deque
 
@@ -85,10 +85,10 @@ print(f"{times['ramp'] / times['drop-tail']:.1f} times drop-tail's processor tim
 # `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, with the same bytes as results.
 # With `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
 # its tables, charts and report. The class or function that makes a controller is called for every queue of every run
-# with a `sluice.Site`. The site has the case, the seed, the node, the queue, and the delay at which the experiment's
-# controller aims there. Everything else is as in the cases of the label that it replaces, by default the first that has
-# a controller (`like="scheme=ADTH-DF"` names another). `store` keeps the results in a folder, as `--out` of the command
-# does; runs with controllers in Python are repeated each time.
+# with a `sluice.Site`. The site has the case, the seed, the node, the queue, and the target delay of the experiment's
+# own controller there. All other settings are those of the first label with a controller, or of the label that
+# `like="scheme=ADTH-DF"` names. `store` keeps the results in a folder, as `--out` of the command does; runs with
+# controllers in Python are repeated each time.
 
 experiment = sluice.reproduce(
     "scenarios/adth/s1b.toml",
@@ -123,8 +123,8 @@ seen, _ = envs.reset(seed=1)
 
 # ## Learn
 #
-# This learns a table of values (Q-learning) over two observations: the largest nodal delay over the target, and the
-# backlog over the limit. It takes seconds.
+# The next lines learn a table of values (Q-learning) over two ratios: the largest nodal delay to the target, and the
+# backlog to the limit. Learning takes seconds.
 
 
 DELAY_EDGES, BACKLOG_EDGES = [0.25, 0.5, 0.8, 1.0, 1.5], [0.05, 0.5, 0.9]
@@ -156,7 +156,8 @@ print(policy.reshape(6, 4))
 
 # ## Compare
 #
-# This compares the policy, on new seeds, with a fixed limit and with random actions, as a check of the environment.
+# As a check of the environment, the next lines compare the policy, on new seeds, with a fixed limit and with random
+# actions.
 
 
 def mean_reward(choose):
@@ -177,9 +178,9 @@ assert learned > fixed
 
 # ## Export
 #
-# The controller [`learned`](../controllers/learned.md) decides by a table without Python; `learn.table` returns
-# the table as the keys of a queue. This compares the policy with ADTH and A* with the same target at the relay, on
-# other seeds. The other two nodes have the same queues in all runs.
+# The controller [`learned`](../controllers/learned.md) decides from a table, without Python; `learn.table` returns the
+# table as the keys of a queue. The next lines compare the policy at the relay with ADTH and A* with the same target, on
+# other seeds.
 
 factors = np.array(learn.FACTORS)[policy.reshape(6, 4)]
 table = learn.table(DELAY_EDGES, BACKLOG_EDGES, factors, target="200 ms", interval="100 ms")
@@ -201,14 +202,14 @@ for scheme, relay in schemes.items():
     print(f"{scheme}: {np.mean(goodput) / 1e6:.3f} Mb/s; 99 % of the relay's delays below", end=" ")
     print(f"{np.mean(delay):.0f} ± {np.std(delay, ddof=1):.0f} ms{above}")
 
-# Over these ten seeds all controllers carry 1.80 to 1.82 Mb/s. The table keeps 99 % of the relay's delays below 287 ±
-# 20 ms (mean and standard deviation). ADTH keeps these delays below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of
-# 1000 packets below 2423 ± 29 ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and
-# 2.2 % with A*. A* aims at the time in the queue alone. The table was trained once, with one seed; other networks and
-# loads were not tried.
+# Over these ten seeds the network carries 1.80 to 1.82 Mb/s with every controller. The 99th percentile of the relay's
+# delays is 287 ± 20 ms with the table (mean and standard deviation). This percentile is 146 ± 2 ms with ADTH, 198 ± 44
+# ms with A*, and 2423 ± 29 ms with a fixed limit of 1000 packets. The share of packets above the target is 1.8 % with
+# the table, zero with ADTH, and 2.2 % with A*. A* aims at the time in the queue alone. The table was trained once, with
+# one seed; other networks and loads were not tried.
 #
-# The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
-# `sluice attach`.
+# The same keys set the controller of an interface, below `[interface.eth0.queue]` in the file of `sluice agent`, or
+# each as `--set` of `sluice attach`.
 
 print(learn.toml(table))
 

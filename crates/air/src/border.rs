@@ -33,16 +33,12 @@ fn said(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
 }
 
-/// Returns the last error of the thread.
 pub(crate) fn last_error() -> *const c_char {
     let told = LAST.try_with(|last| last.borrow().as_ref().map(|text| text.as_ptr()));
     told.ok().flatten().unwrap_or(c"".as_ptr())
 }
 
-/// Makes a text for C.
-///
-/// # Errors
-/// The text has a zero byte.
+/// Makes a text for C. Errors: the text has a zero byte.
 pub(crate) fn c_text(text: &str) -> Result<CString, Refused> {
     CString::new(text).map_err(|_| format!("{text:?} contains a NUL byte, which would end a C string"))
 }

@@ -90,7 +90,7 @@ pub unsafe extern "C" fn sluice_open_text(
     seed: u64,
     settings: *const c_char,
 ) -> *mut Air {
-    let read = |text: &str, set: &[&str]| Medium::read_with("scenario", text, seed, set);
+    let read = |text: &str, set: &[&str]| Medium::read("scenario", text, seed, set);
     // SAFETY: the caller's promise, in the header.
     unsafe { opened(version, [scenario, settings], read) }
 }

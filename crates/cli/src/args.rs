@@ -22,11 +22,10 @@ pub(crate) use policy::Policy;
 #[cfg(feature = "simulator")]
 pub(crate) use policy::Scheme;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// The description of `sluice` as a whole.
 const ABOUT: &str = if cfg!(feature = "simulator") {
     "Simulate wireless networks and their queues, and check what is claimed about them"
 } else {
@@ -34,19 +33,23 @@ const ABOUT: &str = if cfg!(feature = "simulator") {
 };
 
 /// Text after each command's options in its help, below a line with the command's name: examples, exit status.
-const HELP: &str = include_str!("args/help.txt");
+const HELP: &str = if cfg!(feature = "simulator") {
+    concat!(include_str!("args/help.txt"), include_str!("args/experiments.txt"))
+} else {
+    include_str!("args/help.txt")
+};
 
-/// Name of the section on `sluice` as a whole in these texts.
+/// Name of the section on `sluice` as a whole in this text.
 const WHOLE: &str = if cfg!(feature = "simulator") { "sluice" } else { "sluice without the simulator" };
 
-/// Returns the section of such a text on one command.
-fn section(help: &'static str, command: &str) -> &'static str {
-    let (_, below) = help.split_once(&format!("==== {command}\n")).expect("each command has one");
+/// Returns the section on one command; empty for a hidden command.
+fn section(command: &str) -> &'static str {
+    let below = HELP.split_once(&format!("==== {command}\n")).map_or("", |(_, below)| below);
     below.split("\n==== ").next().unwrap_or_default().trim_end()
 }
 
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, about = ABOUT, after_help = section(HELP, WHOLE))]
+#[command(name = "sluice", version, about = ABOUT)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -61,17 +64,32 @@ pub(crate) enum Command {
     #[command(flatten)]
     Live(Live),
     /// Print shell completions.
-    #[command(after_help = section(HELP, "completions"))]
     Completions {
         /// The shell.
         shell: Shell,
     },
     /// Print the manual page, or write the pages of all commands to a folder.
-    #[command(after_help = section(HELP, "man"))]
     Man {
         /// The folder to which the pages of all commands are written.
         folder: Option<PathBuf>,
     },
+}
+
+impl Args {
+    /// Returns the command line, with the help of each command.
+    pub(crate) fn line() -> clap::Command {
+        let with_help = |command: clap::Command| {
+            let text = section(command.get_name());
+            debug_assert!(command.is_hide_set() || !text.is_empty(), "each command that is shown has one");
+            if text.is_empty() { command } else { command.after_help(text) }
+        };
+        Self::command().after_help(section(WHOLE)).mut_subcommands(with_help)
+    }
+
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut matches = Self::line().try_get_matches()?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Self::line()))
+    }
 }
 
 /// Commands that work on interfaces of Linux.

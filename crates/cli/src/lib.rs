@@ -14,13 +14,12 @@ mod progress;
 mod terminal;
 
 use args::Args;
-use clap::Parser as _;
 use failure::Failure;
 use std::process::ExitCode;
 
 /// Parses the arguments. Help is printed to standard output like all other output.
 fn parsed() -> Result<Args, Failure> {
-    Args::try_parse().or_else(|asked| {
+    Args::read().or_else(|asked| {
         if asked.use_stderr() {
             asked.exit();
         }

@@ -13,7 +13,6 @@ use units::Duration;
 /// Time from Ctrl-C until the program ends in any case.
 const GRACE: time::Duration = time::Duration::from_millis(700);
 
-/// Prints the warnings of runs to standard error.
 pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
         complain(format_args!("warning: {warning}"));

@@ -342,7 +342,8 @@ fn inner_panic() {
         at: linux::kernel::now(),
     };
     let looks = linux::Looks::open().unwrap();
-    let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, &looks, false).unwrap();
+    let wish = linux::Wish { place, ..linux::Wish::default() };
+    let fifo = linux::Fifo::attach(&wish, linux::Kind::Pfifo, &start, &looks).unwrap();
     assert_ne!(queues(), before);
     restorer.restore().unwrap();
     assert_eq!(queues(), before);

@@ -127,7 +127,7 @@ fn what_iw_says_of_an_access_point_becomes_a_scenario_that_runs() {
     std::fs::write(folder.path().join("bad.txt"), IW.replace("width: 80", "width: 90")).unwrap();
     let refused = run(folder.path(), "scenario-from bad.txt");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("bad.txt makes no scenario: line 3: "), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("cannot make a scenario from bad.txt: line 3: "), "{}", stderr(&refused));
 }
 
 #[test]

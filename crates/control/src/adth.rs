@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Positive, refuse_if, with_defaults};
 
 with_defaults! {
-    /// Parameters of ADTH.
+    /// Parameters of ADTH. Section numbers are those of its thesis (`docs/controllers/adth.md`).
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Adth"))]
     #[serde(default, deny_unknown_fields)]

@@ -37,7 +37,7 @@ with_defaults! {
         pub threshold: Option<u32>,
         /// Cost of one watt, in waiting packets (`w`). Default 1.
         pub weight: Positive<f64> => 1.0,
-        /// Services per epoch (`E`). Default 5000, reconstructed.
+        /// Packets served per epoch (`E`). Default 5000, reconstructed.
         pub services: NonZeroU64 => 5_000,
         /// Longest epoch. Default 30 s, reconstructed.
         pub epoch: Positive<Duration> => Duration::from_secs(30),

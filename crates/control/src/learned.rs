@@ -26,11 +26,11 @@ with_defaults! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Learned"))]
     #[serde(default, deny_unknown_fields)]
     pub struct Params {
-        /// Unit of the delay's edges. Default 200 ms.
+        /// Target by which the measured delay is divided. Default 200 ms.
         pub target_delay: Positive<Duration> => Duration::from_millis(200),
         /// Time between decisions, at least 100 us, as in training. Default 100 ms.
         pub interval: Period => Duration::from_millis(100),
-        /// Delay measured.
+        /// Delay that is compared with the target.
         pub delay: Delay = Delay::NodalDelayMax,
         /// At most 7 ascending edges of delay over target, each at most 10.
         pub delay_edges: Edges = List::new(&[0.25, 0.5, 0.8, 1.0, 1.5]).unwrap_or_default(),

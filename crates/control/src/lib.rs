@@ -62,7 +62,7 @@ use units::{Duration, Rate};
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the nodal delay.
     adth: Adth,
-    /// eBDP: the limit is what the link serves within a target delay at the mean service time.
+    /// eBDP: the limit is the packets that the link serves within a target delay, at the mean service time.
     ebdp: Ebdp,
     /// Adaptive Limit Tuning: grows while the queue is idle, shrinks while it is busy.
     alt: Alt,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Rate, Share, with_defaults};
 
 with_defaults! {
-    /// Parameters of SWAN's rate control.
+    /// Parameters of SWAN's rate control; `docs/controllers/swan.md` explains S5 and S11.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanRate"))]
     #[serde(default, deny_unknown_fields)]
@@ -26,7 +26,7 @@ with_defaults! {
         /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree
         /// (S5).
         pub interval: Period => Duration::from_secs(1),
-        /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the document's real-time
+        /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the paper's real-time
         /// load needs 20 ms. Default 10 ms, which the document's real-time load alone keeps with basic access. The
         /// document says only that it follows from the needs of real-time traffic.
         pub mac_delay: Positive<Duration> => Duration::from_millis(10),
@@ -39,7 +39,7 @@ with_defaults! {
         /// Largest excess of the shaping rate over the actual rate, as a share (`g`). Default 0.1: the fairness between
         /// nodes falls on both sides of it (section V-A).
         pub gap: Positive<f64> => 0.1,
-        /// Use of `gap`; without it the rate grows however little is sent (Fig. 7). Default true.
+        /// Use of `gap`; without it the rate grows even if little is sent (the paper's Fig. 7). Default true.
         pub gap_rule: bool = true,
         /// Least rate (S11). Default: one increase.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,10 +52,10 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
-    /// Per second (section V).
+    /// Per second (the paper's section V).
     #[default]
     Second,
-    /// Per control period (Fig. 3).
+    /// Per control period (the paper's Fig. 3).
     Period,
 }
 

@@ -106,47 +106,23 @@ impl Delivery {
 }
 
 impl Medium {
-    /// Loads a scenario's network, without its variations.
+    /// Loads a scenario's network, without its variations: from a file, or the built-in scenario with this id (`home`).
+    /// Keys are set as by `sluice run --set`: `duration=20 s`.
     ///
     /// # Errors
-    /// The scenario has a fault, or it has no real node.
-    pub fn load(path: impl AsRef<Path>, seed: u64) -> Result<Self, NotLoaded> {
-        Self::load_with(path, seed, &[])
-    }
-
-    /// As [`load`](Self::load), with keys set as `sluice run --set` sets them: `duration=20 s`.
-    ///
-    /// # Errors
-    /// Those of `load`, or one of the keys has a fault.
-    pub fn load_with(path: impl AsRef<Path>, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
-        Self::new(&files::load(path.as_ref(), &wishes(set))?.base, seed)
-    }
-
-    /// As [`load_with`](Self::load_with), for a file or for the built-in scenario with this id, such as `home`.
-    ///
-    /// # Errors
-    /// Those of `load_with`, or there is neither such a file nor such an id.
+    /// A fault in the scenario or one of the keys, or no real node; or there is neither such a file nor such an id.
     pub fn open(target: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
-        let path = Path::new(target);
-        if path.exists() || !home::is_word(path) {
-            return Self::load_with(path, seed, set);
-        }
-        Self::new(&home::built_in(target, &wishes(set))?.base, seed)
+        let (path, wishes) = (Path::new(target), wishes(set));
+        let is_file = path.exists() || !home::is_word(path);
+        let found = if is_file { files::load(path, &wishes)? } else { home::built_in(target, &wishes)? };
+        Self::new(&found.base, seed)
     }
 
-    /// As [`load`](Self::load), from the text of a scenario. Errors call it `name`.
+    /// Like [`open`](Self::open), from the text of a scenario, which is called `name` in errors.
     ///
     /// # Errors
-    /// Those of `load`.
-    pub fn read(name: &str, text: &str, seed: u64) -> Result<Self, NotLoaded> {
-        Self::read_with(name, text, seed, &[])
-    }
-
-    /// As [`read`](Self::read), with keys set.
-    ///
-    /// # Errors
-    /// Those of `load_with`.
-    pub fn read_with(name: &str, text: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
+    /// As for `open`.
+    pub fn read(name: &str, text: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let read = Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes(set));
         Self::new(&read?.base, seed)
     }

@@ -110,7 +110,7 @@ impl Host {
 
 /// Transfers from the server to the laptop; returns when the transfer ended.
 fn transfer(more: &str, seed: u64) -> (Duration, sim::results::Outcome) {
-    let mut air = Air::read("home.toml", &home("", more), seed).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let mut air = Air::read("home.toml", &home("", more), seed, &[]).unwrap_or_else(|refusal| panic!("{refusal}"));
     let (mut laptop, mut server) = (Host::new("laptop", &air), Host::new("server", &air));
     server.socket().listen(80).unwrap();
     let Some([IpAddr::V4(to), _]) = air.addresses("server") else { panic!("a real node") };

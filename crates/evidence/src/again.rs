@@ -4,6 +4,7 @@ use super::{Row, word};
 use experiment::claims;
 use experiment::scenario::Scenario;
 use experiment::study::{Claim, Ruling, Side};
+use itertools::Itertools as _;
 
 /// Returns a row by the scenario's present window. A row stays unchanged, and stale, if anything else has changed, or
 /// if its value does not decide under the new window.
@@ -26,13 +27,8 @@ pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
         scenario.rulings.neighbour.iter().find(|neighbour| neighbour.instead.iter().any(|one| one == label))
     };
     let parameters = neighbours.split("; ").filter(other).filter_map(of).map(|neighbour| neighbour.parameter.as_str());
-    let mut depends_on: Vec<&str> = Vec::new();
-    for parameter in parameters {
-        if !depends_on.contains(&parameter) {
-            depends_on.push(parameter);
-        }
-    }
-    Row { verdict, depends_on: depends_on.join(", "), neighbours, window: claim.holds.clone(), hash, ..row }
+    let depends_on = parameters.unique().join(", ");
+    Row { verdict, depends_on, neighbours, window: claim.holds.clone(), hash, ..row }
 }
 
 /// Returns the verdicts with neighbouring choices under the present window. The intervals of neighbouring choices are
@@ -43,6 +39,6 @@ fn neighbours(row: &Row, claim: &Claim) -> Option<String> {
         Some(value) => value.to_owned() + &word(&Ruling::Differs),
         None => told.to_owned(),
     };
-    let told = || row.neighbours.split("; ").map(of).collect::<Vec<_>>().join("; ");
+    let told = || row.neighbours.split("; ").map(of).join("; ");
     (is_same || row.neighbours.is_empty()).then(told)
 }

@@ -4,31 +4,22 @@ use super::{Row, word};
 use experiment::quantity::short_quantity;
 use experiment::study::{Origin, Reported, Ruling};
 use experiment::tables::{self, Columns};
+use itertools::Itertools as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Formats a table of claims with at most `width` columns: statement, document, ours, verdict, cause.
 pub fn table(rows: &[&Row], width: usize) -> String {
-    let lines: Vec<Vec<String>> = rows
-        .chunk_by(|a, b| a.id == b.id)
-        .flat_map(|rows| {
-            rows.iter().enumerate().map(|(rank, row)| {
-                let statement = match rank {
-                    0 => format!("{} {}", row.id, row.statement),
-                    _ => String::new(),
-                };
-                let document = if rank == 0 { document(row) } else { String::new() };
-                vec![
-                    statement,
-                    document,
-                    together(&ours(row, rows)),
-                    verdict(row),
-                    if rank == 0 { cause(rows) } else { String::new() },
-                ]
-            })
-        })
-        .collect();
+    let of_claim = |rows: &[&Row]| {
+        let line = |(rank, row): (usize, &&Row)| {
+            let once = |text: String| if rank == 0 { text } else { String::new() };
+            let statement = once(format!("{} {}", row.id, row.statement));
+            [statement, once(document(row)), together(&ours(row, rows)), verdict(row), once(cause(rows))]
+        };
+        rows.iter().enumerate().map(line).collect::<Vec<_>>()
+    };
+    let lines: Vec<[String; 5]> = rows.chunk_by(|a, b| a.id == b.id).flat_map(of_claim).collect();
     let head = ["statement", "document", "ours", "verdict", "cause"];
     tables::table(&head, &lines, &Columns { right: &[], prose: &[0, 1, 2, 3] }, width)
 }
@@ -138,7 +129,7 @@ fn markdown_table(rows: &[&Row]) -> String {
     let mut text = "| statement | document | ours | verdict | cause |\n|---|---|---|---|---|\n".to_owned();
     for rows in rows.chunk_by(|a, b| a.id == b.id) {
         let first = rows[0];
-        let each = |cell: &dyn Fn(&Row) -> String| rows.iter().map(|row| cell(row)).collect::<Vec<_>>().join("<br>");
+        let each = |cell: &dyn Fn(&Row) -> String| rows.iter().map(|row| cell(row)).join("<br>");
         let statement = format!("{} (`{}`)", first.statement, first.id);
         let cells = [statement, document(first), each(&|row| ours(row, rows)), each(&verdict), cause(rows)];
         text.push_str(&markdown_line(&cells));
@@ -147,8 +138,7 @@ fn markdown_table(rows: &[&Row]) -> String {
 }
 
 fn markdown_line(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-    format!("| {} |\n", cells.join(" | "))
+    format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).join(" | "))
 }
 
 /// Formats one claim with all recorded data, in at most `width` columns. `why`: the scenario's reason.
@@ -221,14 +211,8 @@ fn ours(row: &Row, rows: &[&Row]) -> String {
 
 /// Returns the setting and the conventions, as far as they distinguish a row from the others of its claim.
 fn within(row: &Row, rows: &[&Row]) -> String {
-    let mut words = Vec::new();
-    if !row.setting.is_empty() {
-        words.push(row.setting.as_str());
-    }
-    if rows[0].conventions != row.conventions {
-        words.push(&row.conventions);
-    }
-    words.join(", ")
+    let conventions = if rows[0].conventions == row.conventions { "" } else { &row.conventions };
+    [row.setting.as_str(), conventions].into_iter().filter(|word| !word.is_empty()).join(", ")
 }
 
 /// Formats our value with the interval and the case that decided.

@@ -1,5 +1,6 @@
 //! The documents that are reproduced, with authors and publication (`sources.toml`).
 
+use itertools::Itertools as _;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -55,9 +56,8 @@ impl Source {
             Some((last, first)) => format!("{first} {last}"),
             None => name.to_owned(),
         };
-        let authors = self
-            .field("author")
-            .map(|authors| authors.split(" and ").map(first_names_first).collect::<Vec<_>>().join(", ") + ": ");
+        let authors =
+            self.field("author").map(|authors| authors.split(" and ").map(first_names_first).join(", ") + ": ");
         let place = ["journal", "booktitle", "school", "howpublished"].into_iter().find_map(|name| self.field(name));
         let kind = if self.kind == "mastersthesis" { "Master's thesis, " } else { "" };
         let volume = self.field("volume").map_or_else(String::new, |volume| format!(" {volume}"));

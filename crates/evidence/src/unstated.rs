@@ -1,6 +1,7 @@
 //! The values that documents do not state, as their scenarios' comments mark them, and other values that were tried.
 
 use experiment::claims;
+use itertools::Itertools as _;
 use toml::{Table, Value};
 
 /// The mark in the comment of a key.
@@ -46,14 +47,12 @@ pub fn unstated(texts: &[Text]) -> Vec<Unstated> {
         let set: Vec<(Vec<String>, String)> = beside().flat_map(|other| settings(&other.text)).collect();
         for (key, value, reason) in marked(&text.text) {
             let path = dotted(&key);
-            let mut tried = Vec::new();
-            for (other, value) in set.iter().filter(|(other, tried)| is_under(other, &path) && *tried != value) {
-                let key = other[path.len()..].join(".");
-                let told = if key.is_empty() { value.clone() } else { format!("{key} = {value}") };
-                if !tried.contains(&told) {
-                    tried.push(told);
-                }
-            }
+            let others = set.iter().filter(|(other, tried)| is_under(other, &path) && *tried != value);
+            let told = |(other, value): &(Vec<String>, String)| match other[path.len()..].join(".") {
+                key if key.is_empty() => value.clone(),
+                key => format!("{key} = {value}"),
+            };
+            let tried = others.map(told).unique().collect();
             let (document, file) = (text.document.clone(), text.file.clone());
             let (reason, range) = reason.split_once(RANGE).unwrap_or((&reason, ""));
             let [reason, range] = [reason, range].map(|part| part.trim_matches([' ', ';']).to_owned());

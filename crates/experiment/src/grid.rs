@@ -2,8 +2,9 @@
 
 use crate::claims::{Case, Question, Results, matches};
 use crate::statistics::{Interval, interval};
-use crate::study::{Study, Table, Together};
+use crate::study::{Claim, Study, Table, Together};
 use crate::title;
+use itertools::Itertools as _;
 
 /// A table of a study with its figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,14 +27,7 @@ impl Grid {
             axis.into_iter().flat_map(|axis| axis.labels.iter().filter(shown).cloned()).collect()
         };
         let rows = labels(&table.rows);
-        let columns = table.columns.iter().fold(vec![Vec::new()], |columns: Vec<Vec<String>>, axis| {
-            let labels = labels(axis);
-            let extended = |column: &Vec<String>| {
-                let column = column.clone();
-                labels.clone().into_iter().map(move |label| [column.clone(), vec![label]].concat())
-            };
-            columns.iter().flat_map(extended).collect()
-        });
+        let columns: Vec<Vec<String>> = table.columns.iter().map(labels).multi_cartesian_product().collect();
         let cells: Vec<Vec<Entry>> = table.cell.iter().map(|cell| entries(study, table, cell)).collect();
         let value = |row: &String, column: &Vec<String>, entries: &Vec<Entry>| {
             let here = |case: &Case| {
@@ -59,9 +53,9 @@ struct Entry<'s> {
 
 fn entries<'s>(study: &'s Study, table: &Table, cell: &crate::study::Cell) -> Vec<Entry<'s>> {
     let together = cell.together.unwrap_or(Together::Mean);
-    let question = Question::plain(&cell.measure, Some(together), &table.cases, &cell.against, cell.compare);
+    let asked = Claim::plain(&cell.measure, Some(together), &table.cases, &cell.against, cell.compare);
     let seeds = study.seeds.len();
-    let answer = Results::new(seeds, &study.runs).answer(&question);
+    let answer = Results::new(seeds, &study.runs).answer(&Question::from(&asked));
     let unit = title::unit(&cell.measure, &cell.against, cell.compare);
     let factor = title::factor(&cell.title, &cell.measure, unit).unwrap_or(1.0);
     let cases = answer.cases.iter().enumerate();

@@ -61,10 +61,9 @@ pub fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, comman
         runs,
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
-        findings: Vec::new(),
-        spreads: Vec::new(),
         answer: scenario.answer.clone(),
         places: places(&scenario.base),
+        ..Study::default()
     }
 }
 

@@ -60,11 +60,16 @@ pub(crate) fn add_stations(tree: &mut Value, roles: &[(String, Role)]) {
     let of = |wanted: Role| roles.iter().filter(move |(_, role)| *role == wanted).map(|(name, _)| name);
     let hop = |name: &String| Hop { name: name.clone(), ..Hop::default() };
     let stations: Vec<Hop> = of(Role::Station).map(hop).collect();
-    for node in tree["nodes"].as_array_mut().into_iter().flatten() {
+    for node in list(tree, "nodes") {
         if of(Role::AccessPoint).any(|name| node["name"] == **name) {
             node["hops"] = json!(stations);
         }
     }
+}
+
+/// Returns the entries of a list, none if the list is missing.
+fn list<'v>(tree: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
+    tree.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 /// Adds the percentiles of recorded distributions to the times of flows and queues: `p1`, `p2` and so on, `p995` for 99.5 %.
@@ -77,21 +82,16 @@ fn with_percentiles(distributions: Option<&Distributions>, mut tree: Value) -> V
             times.entry(name).or_insert_with(|| json!(quantiles.get(rank).copied().unwrap_or_default()));
         }
     };
-    let entries = |tree: &mut Value, key: &str| tree[key].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let mut flows = entries(&mut tree, "flows");
-    for flow in &mut flows {
+    for flow in list(&mut tree, "flows") {
         let Some(of) = distributions.flows.iter().find(|of| flow["name"] == *of.name) else { continue };
         for (key, quantiles) in [("delay_s", &of.delay_s), ("rtt_s", &of.rtt_s), ("completion_s", &of.completion_s)] {
             add(flow, key, quantiles);
         }
     }
-    tree["flows"] = Value::Array(flows);
-    let mut nodes = entries(&mut tree, "nodes");
-    for node in &mut nodes {
+    for node in list(&mut tree, "nodes") {
         let name = node["name"].as_str().unwrap_or_default().to_owned();
-        let mut queues = entries(node, "queues");
-        let several = queues.len() > 1;
-        for queue in &mut queues {
+        let several = node["queues"].as_array().is_some_and(|queues| queues.len() > 1);
+        for queue in list(node, "queues") {
             let own = queue["name"].as_str().unwrap_or_default();
             let full = if several { format!("{name} {own}") } else { name.clone() };
             let Some(of) = distributions.nodes.iter().find(|of| of.name == full) else { continue };
@@ -99,9 +99,7 @@ fn with_percentiles(distributions: Option<&Distributions>, mut tree: Value) -> V
                 add(queue, key, quantiles);
             }
         }
-        node["queues"] = Value::Array(queues);
     }
-    tree["nodes"] = Value::Array(nodes);
     tree
 }
 

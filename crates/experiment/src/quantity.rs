@@ -57,15 +57,7 @@ pub(crate) fn number(value: f64) -> String {
     if size > 0.0 && !(1e-4..1e7).contains(&size) {
         return format!("{value:.3e}");
     }
-    let digits = match size {
-        size if size >= 1000.0 => 0,
-        size if size >= 100.0 => 1,
-        size if size >= 10.0 => 2,
-        size if size >= 1.0 => 3,
-        size if size >= 0.1 => 4,
-        size if size >= 0.01 => 5,
-        _ => 6,
-    };
+    let digits = [1000.0, 100.0, 10.0, 1.0, 0.1, 0.01].iter().position(|least| size >= *least).unwrap_or(6);
     let text = format!("{value:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

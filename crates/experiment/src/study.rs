@@ -43,7 +43,7 @@ pub struct Study {
     /// Distributions over cases.
     #[serde(default)]
     pub spreads: Vec<Spread>,
-    /// First sentences of report and terminal.
+    /// First sentences of the report and of the terminal's output.
     #[serde(default)]
     pub answer: Answer,
     /// Access points that stand still, with x and y in metres.
@@ -143,7 +143,7 @@ pub struct Run {
 }
 
 /// A statement about the results that is checked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Id: the experiment's and a number, `adth-s1a.1`.
@@ -169,13 +169,13 @@ pub struct Claim {
     pub series: Option<Window>,
     /// Combine the values of a case into one. Default: none.
     pub together: Option<Together>,
-    /// Combine all cases along an axis, or with `steps` along this axis all steps, into one value.
+    /// Combine the values of all cases along an axis, or of all `steps` along it, into one.
     pub first: Option<First>,
     /// Compare each case with the case of the same seed that differs only in these labels. With several labels (a list,
     /// or `*`) `choose` or `reaching` picks one.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
-    /// Choice among several cases of `against`, by their values or sums.
+    /// Choice among several cases of `against`, according to their values or sums.
     #[serde(default)]
     pub choose: Choose,
     /// Instead of `choose`: picks the first case of `against` in which this result is at least ours, or else the first
@@ -208,7 +208,7 @@ pub struct Claim {
     pub holds: String,
     /// Side of the window on which our value is better than the document's, so that the claim is ruled `better`.
     pub better: Option<Side>,
-    /// Rule on the claim by full runs only, not with `--quick`.
+    /// Judge the claim only by full runs, not with `--quick`.
     #[serde(default)]
     pub full: bool,
     /// One of the six to ten main statements of the document, listed first.
@@ -284,7 +284,7 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverSeeds {
-    /// By the 95 % interval of their mean, as above.
+    /// The claim holds if the 95 % interval of their mean lies in the window.
     #[default]
     Mean,
     /// As `mean`, but the claim also holds if the interval only overlaps the window.
@@ -293,9 +293,9 @@ pub enum OverSeeds {
     Every,
     /// The best seed decides.
     Some,
-    /// By the standard deviation of the numbers.
+    /// The standard deviation of the numbers decides.
     Deviation,
-    /// By the standard deviation divided by the mean.
+    /// The standard deviation divided by the mean decides.
     RelativeDeviation,
 }
 
@@ -366,7 +366,7 @@ pub enum Take {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Base {
-    /// The value: a choice that needs no other key.
+    /// The value: one of the choices that need no other key.
     pub take: Take,
     /// Start of the window. Default: the start.
     pub from: Duration,

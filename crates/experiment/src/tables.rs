@@ -10,11 +10,12 @@ use crate::label::short;
 use crate::quantity::{number, quantity, short_quantity};
 use crate::statistics::Interval;
 use crate::study::{Cell, Finding, Origin, Reported, Ruling, Study, Table, Unit, Verdict};
+use itertools::Itertools as _;
 pub(crate) use layout::blocks;
 pub use layout::{Columns, table, wrapped};
 use layout::{longest_word, width};
 use serde_json::{Value, json};
-use sim::results::{CellTotals, Flow, Node, Outcome};
+use sim::results::{CellTotals, Flow, Node, Outcome, Roam};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use worst::worst;
@@ -188,8 +189,8 @@ pub fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String 
     let (ids, rulings): (Vec<&str>, Vec<Ruling>) = verdicts.unzip();
     let count = |ruling: &Ruling| rulings.iter().filter(|other| *other == ruling).count();
     let counts = Ruling::ALL.iter().map(|ruling| (ruling, count(ruling))).filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = counts.map(|(ruling, count)| ruling.counted(count)).collect();
-    if ids.is_empty() { "no claims".to_owned() } else { format!("{}: {}", of_ids(&ids), parts.join(", ")) }
+    let told = counts.map(|(ruling, count)| ruling.counted(count)).join(", ");
+    if ids.is_empty() { "no claims".to_owned() } else { format!("{}: {told}", of_ids(&ids)) }
 }
 
 /// Formats "7 claims", or "7 claims, 14 verdicts" if some claims have several verdicts.
@@ -264,15 +265,10 @@ pub fn left_out(outcome: &Outcome, width: usize) -> String {
 /// Formats a line for each station that has moved to other access points.
 pub fn roams(outcome: &Outcome, width: usize) -> String {
     let line = |node: &Node| {
-        let told = node.roams.iter().map(|roam| {
-            format!(
-                "to {} after {:.2} s ({} without data)",
-                roam.access_point,
-                roam.left_s,
-                time(roam.joined_s - roam.left_s)
-            )
+        let told = node.roams.iter().map(|Roam { access_point, left_s, joined_s }| {
+            format!("to {access_point} after {left_s:.2} s ({} without data)", time(joined_s - left_s))
         });
-        wrapped(&format!("{}: {}", node.name, told.collect::<Vec<_>>().join(", ")), width, 2) + "\n"
+        wrapped(&format!("{}: {}", node.name, told.format(", ")), width, 2) + "\n"
     };
     let lines: String = outcome.nodes.iter().filter(|node| !node.roams.is_empty()).map(line).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
@@ -343,8 +339,8 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
 /// seeds. At most `width` characters wide, as far as the labels allow.
 pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     let grid = Grid::new(study, table);
-    let titles: Vec<&str> = table.cell.iter().map(|cell| cell.title.as_str()).collect();
-    let figure = |cell: &Vec<Interval>| cell.iter().map(|value| rounded(value.mean)).collect::<Vec<_>>().join(" / ");
+    let titles = table.cell.iter().map(|cell| &cell.title).join(" / ");
+    let figure = |cell: &Vec<Interval>| cell.iter().map(|value| rounded(value.mean)).join(" / ");
     let head: Vec<String> = grid.columns.iter().map(|labels| labels.join(", ")).collect();
     let rows: Vec<Vec<String>> = grid.values.iter().map(|row| row.iter().map(figure).collect()).collect();
     let labels = grid.rows.iter().map(|label| layout::width(label)).fold(longest_word(&short(&grid.axis)), usize::max);
@@ -353,7 +349,7 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
         cells.fold(longest_word(&head[column]), usize::max) + 2
     };
     let widths: Vec<usize> = (0..head.len()).map(widest).collect();
-    let mut text = wrapped(&format!("{}: {}", table.title, titles.join(" / ")), width, 2) + "\n";
+    let mut text = wrapped(&format!("{}: {titles}", table.title), width, 2) + "\n";
     // A table with too many columns for the width continues below, with its labels again.
     for (rank, columns) in blocks(&widths, width.saturating_sub(labels)).into_iter().enumerate() {
         let head: Vec<String> = std::iter::once(short(&grid.axis)).chain(head[columns.clone()].to_vec()).collect();
@@ -386,16 +382,12 @@ pub fn json(study: &Study) -> Value {
 
 /// Formats a number with three significant digits, trailing zeros included.
 fn rounded(value: f64) -> String {
-    match value.abs() {
-        size if size.is_nan() => "-".to_owned(),
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 1.0 || size == 0.0 => format!("{value:.2}"),
-        size if size < 1e-4 => format!("{value:.2e}"),
-        size if size >= 0.1 => format!("{value:.3}"),
-        size if size >= 0.01 => format!("{value:.4}"),
-        size if size >= 0.001 => format!("{value:.5}"),
-        _ => format!("{value:.6}"),
+    let size = value.abs();
+    match [100.0, 10.0, 1.0, 0.1, 0.01, 0.001, 1e-4].iter().position(|least| size >= *least) {
+        Some(digits) => format!("{value:.digits$}"),
+        None if size.is_nan() => "-".to_owned(),
+        None if size == 0.0 => format!("{value:.2}"),
+        None => format!("{value:.2e}"),
     }
 }
 

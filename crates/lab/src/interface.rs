@@ -5,10 +5,9 @@ mod iw;
 
 pub use iw::{is_interface, read};
 
-pub use sim::config::GuardInterval;
-use sim::config::Standard;
-pub use sim::radio::Format;
-use sim::radio::{DsssRate, Mimo, TWELFTHS};
+use serde_json::Value;
+use sim::config::{GuardInterval, Standard};
+use sim::radio::{DsssRate, Format, Mimo, TWELFTHS};
 use std::fmt::{self, Write as _};
 use units::Rate;
 
@@ -35,12 +34,15 @@ pub struct Bitrate {
 }
 
 impl Bitrate {
-    /// Creates a mode. For 802.11n the MCS counts the streams. A mode above the highest of its generation, such as
-    /// 4096-QAM, counts as the highest.
-    ///
-    /// # Errors
-    /// The generation does not have this width or number of streams; the error says which.
-    pub fn new(generation: Format, mcs: u8, streams: u8, width: u32, guard: GuardInterval) -> Result<Self, String> {
+    /// Creates a mode; for 802.11n the MCS counts the streams. Modes above a generation's highest, such as 4096-QAM,
+    /// count as its highest. Errors: the generation lacks such a width or this number of streams.
+    pub(crate) fn new(
+        generation: Format,
+        mcs: u8,
+        streams: u8,
+        width: u32,
+        guard: GuardInterval,
+    ) -> Result<Self, String> {
         let (mcs, streams) = if generation == Format::Ht { (mcs % 8, mcs / 8 + 1) } else { (mcs, streams) };
         let (name, fastest, most, widest) = limits(generation);
         if !(1..=most).contains(&streams) {
@@ -94,12 +96,12 @@ pub struct Station {
     pub sent: Option<Bitrate>,
     /// Mode of the last frame from the station.
     pub received: Option<Bitrate>,
-    /// Rate of the last frame to the station if it was [data in an older format](old_rate).
+    /// Rate of the last frame to the station, if it was data in an older format.
     pub old: Option<Rate>,
 }
 
 /// Returns a rate of 802.11a, b or g that shows a station's standard. Frames without data have the lowest, 1 or 6 Mb/s.
-pub fn old_rate(bits_per_second: u64) -> Option<Rate> {
+fn old_rate(bits_per_second: u64) -> Option<Rate> {
     let known = [2_000, 5_500, 11_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000].map(Rate::kbps);
     known.into_iter().find(|rate| rate.as_bps() == bits_per_second)
 }
@@ -119,8 +121,8 @@ pub struct Interface {
     pub stations: Vec<Station>,
 }
 
-/// True for a frequency, in MHz, at which the standards have channels.
-pub const fn is_of_wifi(mhz: &u32) -> bool {
+/// Returns true for a frequency in MHz at which the standards have channels.
+const fn is_of_wifi(mhz: &u32) -> bool {
     matches!(*mhz, 2_400..=2_500 | 4_900..=7_200)
 }
 
@@ -150,6 +152,19 @@ pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'stati
 }
 
 impl Interface {
+    /// Reads an interface as `linux` writes it to JSON. A value impossible in scenarios, such as 10 MHz, is left out.
+    pub fn of_radio(name: Option<&str>, radio: &Value) -> Self {
+        let role = match radio["role"].as_str() {
+            Some("access point") => Role::AccessPoint,
+            Some("station") => Role::Station,
+            _ => Role::Other,
+        };
+        let small = |key: &str| u32::try_from(radio[key].as_u64()?).ok();
+        let stations = radio["stations"].as_array().into_iter().flatten().map(Station::of_radio).collect();
+        let (frequency, width) = (small("channel_mhz").filter(is_of_wifi), small("channel_width_mhz"));
+        Self { name: name.map(str::to_owned), role, frequency, width: width.map(|it| it.clamp(20, 160)), stations }
+    }
+
     /// Returns the number of idle stations: those without a bitrate that shows their standard.
     pub fn left_out(&self) -> usize {
         let old = self.stations.iter().filter(|station| station.older(self.is_low()).is_some());
@@ -192,6 +207,13 @@ impl Interface {
 }
 
 impl Station {
+    fn of_radio(told: &Value) -> Self {
+        let [sent, received] = ["sent_mode", "received_mode"].map(|key| bitrate(&told[key]));
+        let old = told["sent_rate_bps"].as_u64().filter(|_| told["sent_mode"]["format"] == "non-HT");
+        let address = told["address"].as_str().unwrap_or_default().to_owned();
+        Self { address, sent, received, old: old.and_then(old_rate) }
+    }
+
     /// Returns standard and rate of a station that got data in an older format and has used no newer one.
     fn older(&self, low: bool) -> Option<(Standard, Rate)> {
         let rate = self.old.filter(|_| self.mode(low).is_none())?;
@@ -216,6 +238,23 @@ impl Station {
             guard: [one.guard, other.guard].into_iter().max_by_key(|guard| guard.nanos()).unwrap_or_default(),
         })
     }
+}
+
+/// Reads a mode as `linux` writes it to JSON; `None` for a mode without an MCS.
+pub(crate) fn bitrate(mode: &Value) -> Option<Bitrate> {
+    let generation = match mode["format"].as_str()? {
+        "HT" => Format::Ht,
+        "VHT" => Format::Vht,
+        "HE" | "EHT" => Format::He,
+        _ => return None,
+    };
+    let [mcs, streams] = ["mcs", "streams"].map(|key| u8::try_from(mode[key].as_u64()?).ok());
+    let width = u32::try_from(mode["width_mhz"].as_u64()?).ok()?;
+    let seconds = mode["guard_interval_s"].as_f64().unwrap_or_default();
+    let is_so_long = |guard: &GuardInterval| (guard.nanos() as f64 / 1e9 - seconds).abs() < 1e-8;
+    let guards = [GuardInterval::Short, GuardInterval::Double, GuardInterval::Quadruple];
+    let guard = guards.into_iter().find(is_so_long).unwrap_or_default();
+    Bitrate::new(generation, mcs?, streams?, width, guard).ok()
 }
 
 /// Keys of the line to a server.

@@ -35,9 +35,17 @@ struct Node {
 
 /// True if a text is a list of nodes: GeoJSON, or CSV with positions.
 pub fn is_site(text: &str) -> bool {
-    let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').map(str::trim).collect();
-    let is_csv = [["x", "y"], ["lat", "lon"]].iter().any(|pair| pair.iter().all(|name| header.contains(name)));
-    is_csv || is_json(text) && text.contains("\"FeatureCollection\"")
+    separator(text).is_some() || is_json(text) && text.contains("\"FeatureCollection\"")
+}
+
+/// What separates the columns of CSV, some of which are a position.
+fn separator(text: &str) -> Option<u8> {
+    let header = text.lines().next().unwrap_or_default();
+    let has_position = |by: &u8| {
+        let names: Vec<&str> = header.split(char::from(*by)).map(|name| name.trim().trim_matches('"')).collect();
+        [["x", "y"], ["lat", "lon"]].iter().any(|pair| pair.iter().all(|name| names.contains(name)))
+    };
+    [b',', b';', b'\t'].into_iter().find(has_position)
 }
 
 fn is_json(text: &str) -> bool {
@@ -82,7 +90,8 @@ pub fn scenario(text: &str, about: &str) -> Result<String, String> {
 }
 
 fn of_csv(text: &str) -> Result<Vec<Node>, String> {
-    let mut reader = ::csv::ReaderBuilder::new().trim(::csv::Trim::All).from_reader(text.as_bytes());
+    let by = separator(text).unwrap_or(b',');
+    let mut reader = ::csv::ReaderBuilder::new().delimiter(by).trim(::csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let mut nodes = Vec::new();
     let in_degrees = header.iter().any(|name| name == "lat");
@@ -90,7 +99,7 @@ fn of_csv(text: &str) -> Result<Vec<Node>, String> {
         let record = record.map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, ::csv::Position::line);
         let wrong = |why: &str| format!("line {line}: {why}");
-        let mut at = [0.0; 3];
+        let mut at = [f64::NAN, f64::NAN, 0.0];
         let mut keys = Table::new();
         for (name, text) in header.iter().zip(&record).filter(|(_, text)| !text.is_empty()) {
             let axis = match name {
@@ -109,10 +118,7 @@ fn of_csv(text: &str) -> Result<Vec<Node>, String> {
         }
         nodes.push(node(keys, at).map_err(|why| wrong(&why))?);
     }
-    if in_degrees {
-        flatten(&mut nodes);
-    }
-    Ok(nodes)
+    if in_degrees { flatten(nodes) } else { Ok(nodes) }
 }
 
 fn of_geojson(text: &str) -> Result<Vec<Node>, String> {
@@ -124,12 +130,12 @@ fn of_geojson(text: &str) -> Result<Vec<Node>, String> {
         let (Some(lon), Some(lat)) = (place(0), place(1)) else {
             return Err(format!("point {number} has no coordinates"));
         };
-        let keys = Table::try_from(&feature["properties"]).map_err(|error| format!("point {number}: {error}"))?;
+        let mut keys = feature["properties"].clone();
+        keys.as_object_mut().into_iter().for_each(|keys| keys.retain(|_, value| !value.is_null()));
+        let keys = Table::try_from(keys).map_err(|error| format!("point {number}: {error}"))?;
         node(keys, [lon, lat, place(2).unwrap_or(0.0)]).map_err(|why| format!("point {number}: {why}"))
     };
-    let mut nodes = (1..).zip(points).map(one).collect::<Result<Vec<_>, _>>()?;
-    flatten(&mut nodes);
-    Ok(nodes)
+    flatten((1..).zip(points).map(one).collect::<Result<_, _>>()?)
 }
 
 /// Checks the name, role and position that each node must have. `sluice check` knows the other keys.
@@ -147,19 +153,28 @@ fn node(mut keys: Table, at: [f64; 3]) -> Result<Node, String> {
         keys.insert("role".into(), "access-point".into());
     }
     if at.iter().any(|value| !value.is_finite()) {
-        return Err("a position is a finite number".to_owned());
+        return Err("a node needs a position of finite numbers".to_owned());
     }
     Ok(Node { keys, at, is_access_point })
 }
 
 /// Turns degrees into metres from the south-western corner of all nodes, on the plane tangent to the earth there.
-fn flatten(nodes: &mut [Node]) {
-    let least = |axis: usize, nodes: &[Node]| nodes.iter().map(|node| node.at[axis]).fold(f64::INFINITY, f64::min);
-    let (west, south) = (least(0, nodes), least(1, nodes));
-    for Node { at, .. } in nodes {
+fn flatten(mut nodes: Vec<Node>) -> Result<Vec<Node>, String> {
+    if let Some(Node { at: [lon, lat, _], .. }) =
+        nodes.iter().find(|it| it.at[0].abs() > 180.0 || it.at[1].abs() > 90.0)
+    {
+        return Err(format!("there is no latitude {lat} with longitude {lon}"));
+    }
+    // From a node rather than from Greenwich, so that a site may lie across the 180th meridian.
+    let from = nodes.first().map_or(0.0, |it| it.at[0]);
+    nodes.iter_mut().for_each(|it| it.at[0] = (it.at[0] - from + 540.0).rem_euclid(360.0) - 180.0);
+    let least = |axis: usize| nodes.iter().map(|node| node.at[axis]).fold(f64::INFINITY, f64::min);
+    let (west, south) = (least(0), least(1));
+    for Node { at, .. } in &mut nodes {
         at[0] = (at[0] - west) * DEGREE * south.to_radians().cos();
         at[1] = (at[1] - south) * DEGREE;
     }
+    Ok(nodes)
 }
 
 #[cfg(test)]
@@ -203,9 +218,10 @@ mod tests {
                  \"geometry\": {{\"type\": \"Point\", \"coordinates\": [{lon}, {lat}]}}}}"
             )
         };
-        let points = [point("a", "ap", 10.0, 60.0), point("s", "sta", 10.001, 60.001)].join(", ");
+        let points = [point("a", "ap", 179.9995, 60.0), point("s", "sta", -179.9995, 60.001)].join(", ");
+        let points = points.replace("\"role\": \"sta\"", "\"role\": null");
         let geojson = format!("{{\"type\": \"FeatureCollection\", \"features\": [{points}]}}");
-        let csv = "name,role,lat,lon\na,ap,60.0,10.0\ns,sta,60.001,10.001\n";
+        let csv = "\"name\"\trole\tlat\tlon\na\tap\t60.0\t179.9995\ns\tsta\t60.001\t-179.9995\n";
         assert!(is_site(&geojson) && is_site(csv));
         assert_eq!(scenario(&geojson, ""), scenario(csv, ""));
         let station = &network(csv).node[2];
@@ -220,7 +236,10 @@ mod tests {
             ("name,x,y\na,1,2\n", "0 of its 1 nodes are access points"),
             ("name,role,x,y\na,ap,1,2\nb,router,1,2\n", "line 3: the role `router`"),
             ("name,role,x,y\na,ap,east,2\n", "line 2: `x` must be a number, not `east`"),
-            ("name,role,x,y\na,ap,inf,2\n", "line 2: a position is a finite number"),
+            ("name,role,x,y\na,ap,inf,2\n", "line 2: a node needs a position of finite numbers"),
+            ("name,role,x,y\na,ap,1,\n", "line 2: a node needs a position of finite numbers"),
+            ("name;role;x;y\na;ap;3,5;2\n", "line 2: `x` must be a number, not `3,5`"),
+            ("name,role,lat,lon\na,ap,100,2\n", "there is no latitude 100 with longitude 2"),
             ("name,role,x,y\n,ap,1,2\n", "line 2: a node needs a `name`"),
             ("name,role,x,y\na,ap,1\n", "line: 2"),
             ("{\"type\": \"FeatureCollection\"}", "it has no `features`"),

@@ -5,7 +5,6 @@ pub(crate) mod debugfs;
 pub(crate) mod echo;
 pub(crate) mod named;
 pub(crate) mod netlink;
-pub(crate) mod news;
 pub mod nl80211;
 pub mod routes;
 pub mod rtnetlink;
@@ -30,7 +29,6 @@ macro_rules! descriptor_of {
 }
 pub(crate) use descriptor_of;
 
-/// Draws a random number.
 pub(crate) fn random() -> Result<u64, Error> {
     let mut number = [0; 8];
     // The kernel returns so few bytes whole or not at all.

@@ -19,12 +19,9 @@ pub mod telemetry;
 pub mod trial;
 
 pub use agent::detach::{Restored, detach};
-pub use device::attach::{Attached, attach};
 pub use device::contract::{Beside, Capabilities, Device, Keeps, Own, Quality};
 pub use device::fifo::{Fifo, Kind};
-pub use device::knobs::Knobs;
 pub use device::looks::Looks;
-pub use device::observed::Observed;
 pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};
 pub use device::txq::Txq;
 pub use device::wish::{Backend, Place, Start, Wish, class, shown_place};

@@ -65,6 +65,17 @@ macro_rules! disciplines {
             Own(Box<own::OwnQueue<P>>),
         }
 
+        /// Calls the same method of a discipline of any kind.
+        macro_rules! each {
+            ($d any:expr, $d held:ident => $d value:expr) => {
+                match $d any {
+                    Self::Fifo($d held) => $d value,
+                    $(Self::$Kind($d held) => $d value,)*
+                    Self::Own($d held) => $d value,
+                }
+            };
+        }
+
         impl<P: Packet> AnyDiscipline<P> {
             /// Builds the discipline called `name` with its table in `tables`; without a table the defaults apply.
             /// Errors: names the key of the first setting that cannot be used.
@@ -110,60 +121,36 @@ macro_rules! disciplines {
             // This is apart from the plain queue, whose callers stay short without the code of the others.
             #[inline(never)]
             fn enqueue_any(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
-                match self {
-                    Self::Fifo(fifo) => fifo.enqueue(packet, cx),
-                    $(Self::$Kind(held) => held.enqueue(packet, cx),)*
-                    Self::Own(held) => held.enqueue(packet, cx),
-                }
+                each!(self, held => held.enqueue(packet, cx))
             }
 
             pub(crate) fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
-                match self {
-                    Self::Fifo(fifo) => fifo.make_way(cx),
-                    $(Self::$Kind(held) => held.make_way(cx),)*
-                    Self::Own(held) => held.make_way(cx),
-                }
+                each!(self, held => held.make_way(cx))
             }
 
             pub(crate) fn put_first(&mut self, waiting: Waiting<P>) {
-                match self {
-                    Self::Fifo(fifo) => fifo.put_first(waiting),
-                    $(Self::$Kind(held) => held.put_first(waiting),)*
-                    Self::Own(held) => held.put_first(waiting),
-                }
+                each!(self, held => held.put_first(waiting))
             }
 
             // This is inlined: a call for each packet would cost an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
-                match self {
-                    Self::Fifo(fifo) => fifo.peek(index),
-                    $(Self::$Kind(held) => held.peek(index, cx),)*
-                    Self::Own(held) => held.peek(index, cx),
-                }
+                each!(self, held => held.peek(index, cx))
             }
 
             #[inline]
             pub(crate) fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
-                if let Self::Fifo(fifo) = self { fifo.remove(index) } else { self.remove_any(index, cx) }
+                if let Self::Fifo(fifo) = self { fifo.remove(index, cx) } else { self.remove_any(index, cx) }
             }
 
             // This is apart for the same reason as `enqueue_any`.
             #[inline(never)]
             fn remove_any(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
-                match self {
-                    Self::Fifo(fifo) => fifo.remove(index),
-                    $(Self::$Kind(held) => held.remove(index, cx),)*
-                    Self::Own(held) => held.remove(index, cx),
-                }
+                each!(self, held => held.remove(index, cx))
             }
 
             pub(crate) fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
-                match self {
-                    Self::Fifo(fifo) => fifo.purge(cx),
-                    $(Self::$Kind(held) => held.purge(cx),)*
-                    Self::Own(held) => held.purge(cx),
-                }
+                each!(self, held => held.purge(cx))
             }
 
             pub(crate) fn discard_where(
@@ -171,11 +158,7 @@ macro_rules! disciplines {
                 unwanted: &mut impl FnMut(&P) -> bool,
                 cx: &mut Context<impl FnMut(P)>,
             ) {
-                match self {
-                    Self::Fifo(fifo) => fifo.discard_where(unwanted, cx),
-                    $(Self::$Kind(held) => held.discard_where(unwanted, cx),)*
-                    Self::Own(held) => held.discard_where(unwanted, cx),
-                }
+                each!(self, held => held.discard_where(unwanted, cx))
             }
         }
 

@@ -1,6 +1,5 @@
 //! The arguments of `sluice admit`.
 
-use super::{HELP, section};
 use clap::{Args as Group, ValueEnum};
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
@@ -10,7 +9,6 @@ use units::{Duration, Positive, Rate};
 
 /// Ask the path to a destination whether it can carry a real-time flow, then run a command whose packets are real time.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "admit"))]
 pub(crate) struct Admit {
     /// The rate of the flow, with UDP and IP headers: "200 kb/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]

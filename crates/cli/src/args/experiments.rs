@@ -1,13 +1,9 @@
 //! The arguments of the commands that simulate.
 
-use super::section;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
 use experiment::homes::{ARMS, Home};
 use std::path::PathBuf;
-
-/// The texts of [`HELP`](super::HELP) on the commands that simulate.
-const EXAMPLES: &str = include_str!("experiments.txt");
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Experiment {
@@ -28,7 +24,6 @@ pub(crate) enum Experiment {
     ScenarioFrom(ScenarioFrom),
     Forecast(Forecast),
     /// Print the JSON Schema of scenario files, for editors.
-    #[command(after_help = section(EXAMPLES, "schema"))]
     Schema,
     /// Write the reference of scenario files (scenario/*.md, scenario.schema.json) to a folder.
     #[command(hide = true)]
@@ -41,7 +36,6 @@ pub(crate) enum Experiment {
 
 /// Write an example scenario with a comment for every part.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "new"))]
 pub(crate) struct New {
     /// The file to write. An existing file is not overwritten.
     #[arg(value_name = "FILE")]
@@ -53,7 +47,6 @@ pub(crate) struct New {
 
 /// Check scenarios without running them: every key, every network, every claim and chart.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "check"))]
 pub(crate) struct Check {
     /// Scenario files, folders of them, or ids of experiments.
     #[arg(value_name = "FILE|DIR|ID", required = true)]
@@ -79,7 +72,6 @@ pub(crate) struct Once {
 
 /// Run a scenario's network once, without its variations.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "run"))]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) of: Once,
@@ -116,7 +108,6 @@ pub(crate) struct Run {
 /// Run real programs over a scenario's network, in real time.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "emulate"))]
 pub(crate) struct Emulate {
     #[command(flatten)]
     pub(crate) of: Once,
@@ -159,7 +150,6 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Run a command in a real node of a running emulation.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "enter"))]
 pub(crate) struct Enter {
     /// The node.
     #[arg(value_name = "NODE")]
@@ -190,7 +180,6 @@ impl From<Chosen> for lab::capture::Filter {
 
 /// Run whole experiments, judge their claims and write a report.
 #[derive(Debug, Default, Group)]
-#[command(after_help = section(EXAMPLES, "reproduce"))]
 pub(crate) struct Reproduce {
     /// Ids of experiments, scenario files, or folders of them [default: all there are].
     #[arg(value_name = "ID|FILE|DIR")]
@@ -235,7 +224,6 @@ pub(crate) struct Reproduce {
 
 /// Compare today's queues, published schemes and `turns` in every hazard, or in random homes, and write a report.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "arena"))]
 pub(crate) struct Arena {
     /// Run three seeds per case.
     #[arg(long, conflicts_with = "homes")]
@@ -286,7 +274,6 @@ impl From<Arena> for Reproduce {
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[cfg(feature = "evidence")]
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "claims"))]
 pub(crate) struct Claims {
     /// Documents, experiments or claims [default: all documents].
     #[arg(value_name = "DOCUMENT|ID")]
@@ -322,7 +309,6 @@ pub(crate) struct Claims {
 
 /// List experiments: id, runs, claims and title.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "list"))]
 pub(crate) struct List {
     /// Scenario files, or folders of them [default: ./scenarios, or those built into the command].
     #[arg(value_name = "FILE|DIR")]
@@ -331,7 +317,6 @@ pub(crate) struct List {
 
 /// Write the report of finished experiments: one HTML file that works offline.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "report"))]
 pub(crate) struct Report {
     /// The folder of an experiment's results, or a folder that contains several such folders.
     pub(crate) folder: PathBuf,
@@ -342,7 +327,6 @@ pub(crate) struct Report {
 
 /// Show what controllers decide for a recording.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "replay"))]
 pub(crate) struct Replay {
     /// The recording.
     pub(crate) file: PathBuf,
@@ -367,7 +351,6 @@ pub(crate) struct Replay {
 /// a Wi-Fi interface, or iw's output on it, into its channel and its stations' modes. Or place the access points and
 /// stations of a list, CSV or GeoJSON.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "scenario-from"))]
 pub(crate) struct ScenarioFrom {
     /// The recording, the output of `iw dev DEV info` and `iw dev DEV station dump`, a list of nodes with their
     /// positions, or (Linux) a Wi-Fi interface.
@@ -383,7 +366,6 @@ pub(crate) struct ScenarioFrom {
 /// Forecast what other queues would do at a Wi-Fi access point, from readings of its radio: its stations' modes and
 /// traffic, and how busy the channel is.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "forecast"))]
 pub(crate) struct Forecast {
     /// A Wi-Fi interface (Linux), or a recording of one.
     #[arg(value_name = "DEV|FILE")]

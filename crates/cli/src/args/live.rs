@@ -1,6 +1,6 @@
 //! The arguments of the commands that work on interfaces.
 
-use super::{HELP, Policy, section};
+use super::Policy;
 use clap::Args as Group;
 use std::path::PathBuf;
 
@@ -20,7 +20,6 @@ pub(crate) struct QueueArgs {
 /// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue. Without options packets
 /// take turns, in the highest grade that kernel and interface allow.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "attach"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Attach {
     #[command(flatten)]
@@ -67,7 +66,6 @@ pub(crate) struct Attach {
 
 /// Govern the queues of many interfaces as a service until SIGTERM, which restores the former queues.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "agent"))]
 pub(crate) struct Agent {
     /// The configuration file: the interfaces, with the settings of each.
     #[arg(long, value_name = "FILE")]
@@ -82,7 +80,6 @@ pub(crate) struct Agent {
 
 /// Restore the queue that an interface had before `sluice attach`, even after a kill.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "detach"))]
 pub(crate) struct Detach {
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
@@ -91,7 +88,6 @@ pub(crate) struct Detach {
 /// Record the intervals of an interface's queue until Ctrl-C, and on Wi-Fi the radio's readings ten times a second.
 /// Changes nothing and needs no privilege.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "record"))]
 pub(crate) struct Record {
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
@@ -106,7 +102,6 @@ pub(crate) struct Record {
 
 /// Show which queues are possible on this machine or interface, what prevents better ones, and how to change that.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "doctor"))]
 pub(crate) struct Doctor {
     /// The interface [default: all].
     pub(crate) device: Option<String>,
@@ -124,7 +119,6 @@ pub(crate) struct Doctor {
 /// Compare queues on live traffic: the queues (arms) alternate in blocks of random order, and their differences are
 /// judged. Ctrl-C restores the former queue at once.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "trial"))]
 pub(crate) struct Trial {
     /// The interface.
     #[arg(required_unless_present = "pool")]
@@ -186,7 +180,6 @@ pub(crate) struct Agents {
 
 /// Show what the running agents govern: limit, backlog, delay against its target, drops.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "status"))]
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) agents: Agents,
@@ -197,7 +190,6 @@ pub(crate) struct Status {
 
 /// Watch the queues of the running agents live, until q or Ctrl-C.
 #[derive(Debug, Group)]
-#[command(after_help = section(HELP, "watch"))]
 pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) agents: Agents,

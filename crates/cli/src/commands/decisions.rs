@@ -8,7 +8,6 @@ use lab::recorded::Decision;
 use queue::Settings;
 use units::Duration;
 
-/// Builds the settings of a queue from the command line.
 pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
     let mut sets = policy.set.clone();
     sets.extend(policy.controller().map(|name| format!("controller={name}")));

@@ -186,7 +186,6 @@ impl Host for Attaching {
     }
 }
 
-/// Builds the controller of `settings`; `seed` sets its random numbers.
 fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
     settings.build_controller(seed).map_err(Failure::wrong)
 }

@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::console::print;
 use crate::failure::Failure;
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use lab::home;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "sluice", &mut text);
+    clap_complete::generate(shell, &mut Args::line(), "sluice", &mut text);
     let text = String::from_utf8_lossy(&text);
     print(&if cfg!(feature = "simulator") { with_ids(shell, &text) } else { text.into_owned() })
 }
@@ -54,7 +54,7 @@ complete -F _sluice_or_ids -o nosort -o bashdefault -o default sluice
 }
 
 pub(super) fn man(folder: Option<&Path>) -> Result<(), Failure> {
-    let mut command = Args::command().disable_help_subcommand(true);
+    let mut command = Args::line().disable_help_subcommand(true);
     command.build();
     let Some(folder) = folder else { return print(&page(&command)?) };
     make_folder(folder)?;

@@ -28,7 +28,6 @@ use crate::args::Live;
 use crate::args::{Args, Command};
 use crate::failure::{Failure, HOLDS};
 
-/// Runs the command and returns its exit code.
 pub(crate) fn run(args: Args) -> Result<u8, Failure> {
     match args.command {
         #[cfg(feature = "simulator")]

@@ -146,7 +146,6 @@ fn plan(args: &args::Trial) -> Result<Plan, Failure> {
     Ok(Plan { arms, block, left_out, slice, rounds, seed: args.seed, until_known: args.until_known })
 }
 
-/// Reads the name of an arm.
 fn arm(name: &str, place: &Place, force: bool) -> Result<Arm, Failure> {
     let attach = |settings, backend, force| Wish { backend, force, ..Wish::new(place.clone(), settings) };
     let wish = match name {

@@ -15,7 +15,6 @@ use std::{fs, io, thread};
 /// names to find the namespaces.
 pub(super) const THREAD: &str = "node-";
 
-/// A real node with its device.
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) device: OwnedFd,

@@ -269,7 +269,6 @@ impl Loop<'_> {
         }
     }
 
-    /// Returns the time since the network's time began.
     fn elapsed(&self) -> Duration {
         clock(ClockId::Monotonic).saturating_sub(self.start)
     }

@@ -14,11 +14,9 @@ pub struct Ready {
     pub addresses: [IpAddr; 2],
 }
 
-/// Gives this thread, in its own namespaces, a `/sys` with the node's devices, and an `/etc/hosts` with the names of
-/// all nodes. Name servers are asked only behind a gateway: queries over the air would be in vain.
-///
-/// # Errors
-/// A container refuses mounts that would show more than its own. Most programs do not need these mounts.
+/// Gives this thread, in its own namespaces, a `/sys` with the node's devices and an `/etc/hosts` with the names of all
+/// nodes. Name servers are queried only behind a gateway: queries over the air would be in vain. Errors: a container
+/// refuses mounts that would show more than its own. Most programs do not need these mounts.
 pub(super) fn narrow(nodes: &[Ready], leads: bool) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();

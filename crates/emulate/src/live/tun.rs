@@ -2,6 +2,7 @@
 
 use nix::libc;
 use rustix::fs::{Mode, OFlags, open};
+use rustix::net::netdevice::name_to_index;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -31,12 +32,7 @@ pub(super) fn make(name: &str) -> io::Result<OwnedFd> {
 
 /// Returns the number of the device with this name in this thread's namespace.
 pub(super) fn index(name: &str) -> io::Result<u32> {
-    let mut of_device = request(name);
-    ask(&socket(AddressFamily::INET)?, libc::SIOCGIFINDEX, &mut of_device)?;
-    // SAFETY: every variant of the union is plain data, and the kernel has written the index.
-    #[expect(unsafe_code, reason = "`ifreq` is a union in C")]
-    let index = unsafe { of_device.ifr_ifru.ifru_ifindex };
-    Ok(index.cast_unsigned())
+    Ok(name_to_index(socket(AddressFamily::INET)?, name)?)
 }
 
 /// Gives a device its addresses and MTU, and starts it.

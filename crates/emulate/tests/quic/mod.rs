@@ -99,7 +99,7 @@ fn ends(start: Instant, client: &str) -> [End; 2] {
 
 /// Uploads from the laptop to the server; returns the duration, and the marks that the server saw.
 fn upload(text: &str) -> (Duration, u64) {
-    through(Medium::read("home.toml", text, 1).unwrap_or_else(|refusal| panic!("{refusal}")))
+    through(Medium::read("home.toml", text, 1, &[]).unwrap_or_else(|refusal| panic!("{refusal}")))
 }
 
 /// Uploads from the first real node to the server.

@@ -2,27 +2,34 @@
 
 use super::expression::Expression;
 use super::{Case, matches};
-use crate::study::{Choose, Claim, Compare, First, Labels, Together, Window};
-use std::borrow::Cow;
+use crate::study::{Claim, Compare, First, Labels, Together};
+use itertools::Itertools as _;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A result of each case, perhaps with a result for comparison.
+/// The question of a claim, with its expressions: a result of each case, perhaps with a result for comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Question<'q> {
+    pub(super) claim: &'q Claim,
     pub(crate) measure: Expression,
-    pub(crate) series: Option<&'q Window>,
-    pub(crate) together: Option<Together>,
-    pub(crate) first: Option<&'q First>,
-    pub(crate) cases: &'q BTreeMap<String, Labels>,
-    pub(crate) against: &'q BTreeMap<String, Labels>,
-    pub(crate) choose: Choose,
-    pub(crate) reaching: Option<Expression>,
-    pub(crate) than: Option<Expression>,
-    pub(crate) compare: Compare,
-    pub(crate) steps: Option<&'q str>,
-    /// The value made of several cases, and the groups of these cases.
-    pub(crate) formula: Option<Expression>,
-    pub(crate) groups: Cow<'q, BTreeMap<String, BTreeMap<String, Labels>>>,
+    pub(super) reaching: Option<Expression>,
+    pub(super) than: Option<Expression>,
+    /// The value made of several cases.
+    pub(super) formula: Option<Expression>,
+}
+
+impl Claim {
+    /// Creates a claim that asks for a plain result of each case, or for a result compared with the largest among the
+    /// cases of `against`.
+    pub(crate) fn plain(
+        measure: &str,
+        together: Option<Together>,
+        cases: &BTreeMap<String, Labels>,
+        against: &BTreeMap<String, Labels>,
+        compare: Compare,
+    ) -> Self {
+        let (measure, cases, against) = (measure.to_owned(), cases.clone(), against.clone());
+        Self { cases, measure, together, against, compare, ..Self::default() }
+    }
 }
 
 /// Parses an expression. An expression that cannot be read was refused with the scenario; here it becomes a path
@@ -33,64 +40,27 @@ fn expression(text: &str) -> Expression {
 
 impl<'q> From<&'q Claim> for Question<'q> {
     fn from(claim: &'q Claim) -> Self {
+        let optional = |text: &Option<String>| text.as_deref().map(expression);
         Self {
+            claim,
             measure: expression(&claim.measure),
-            series: claim.series.as_ref(),
-            together: claim.together,
-            first: claim.first.as_ref(),
-            cases: &claim.cases,
-            against: &claim.against,
-            choose: claim.choose,
-            reaching: claim.reaching.as_deref().map(expression),
-            than: claim.than.as_deref().map(expression),
-            compare: claim.compare,
-            steps: claim.steps.as_deref(),
-            formula: claim.formula.as_deref().map(expression),
-            groups: Cow::Borrowed(&claim.groups),
+            reaching: optional(&claim.reaching),
+            than: optional(&claim.than),
+            formula: optional(&claim.formula),
         }
     }
 }
 
-impl<'q> Question<'q> {
-    /// Creates a question for a plain result of each case, or for a result compared with the largest among the cases of
-    /// `against`.
-    pub(crate) fn plain(
-        measure: &'q str,
-        together: Option<Together>,
-        cases: &'q BTreeMap<String, Labels>,
-        against: &'q BTreeMap<String, Labels>,
-        compare: Compare,
-    ) -> Self {
-        Self {
-            measure: expression(measure),
-            series: None,
-            together,
-            first: None,
-            cases,
-            against,
-            choose: Choose::Largest,
-            reaching: None,
-            than: None,
-            compare,
-            steps: None,
-            formula: None,
-            groups: Cow::Owned(BTreeMap::new()),
-        }
-    }
-
+impl Question<'_> {
     /// Returns the neighbours along the axis of `steps`, as positions among `pairs`: the subtrahend and the minuend.
     /// `None` without steps, or if `first` already uses the steps.
     pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
-        let axis = self.steps.filter(|axis| self.first.is_none_or(|first| first.axis != *axis))?;
+        let first = self.claim.first.as_ref();
+        let axis = self.claim.steps.as_ref().filter(|axis| first.is_none_or(|first| first.axis != **axis))?;
         let label = |position: usize| cases[pairs[position].0].get(axis);
         let alike =
             |a: usize, b: usize| cases[a].iter().all(|(other, l)| other == axis || cases[b].get(other) == Some(l));
-        let mut order = Vec::new();
-        for position in 0..pairs.len() {
-            if !order.contains(&label(position)) {
-                order.push(label(position));
-            }
-        }
+        let order: Vec<_> = (0..pairs.len()).map(label).unique().collect();
         let before = |position: usize| {
             let rank = order.iter().position(|known| *known == label(position))?;
             let wanted = order.get(rank.checked_sub(1)?)?;
@@ -104,20 +74,20 @@ impl<'q> Question<'q> {
     /// case represents all cases along the axis. With groups, the first case represents all cases of one value; with
     /// rank correlation, the first represents all cases.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
-        if !self.groups.is_empty() {
+        if !self.claim.groups.is_empty() {
             return self.together(cases);
         }
-        let mut wanted: Vec<usize> = (0..cases.len()).filter(|&case| matches(self.cases, cases[case])).collect();
-        if let Some(first) = self.first {
+        let mut wanted: Vec<usize> = (0..cases.len()).filter(|&case| matches(&self.claim.cases, cases[case])).collect();
+        if let Some(first) = &self.claim.first {
             let all = wanted.clone();
             let alike =
                 |a: usize, b: usize| cases[a].iter().all(|(axis, l)| *axis == first.axis || cases[b][axis] == *l);
             wanted.retain(|&case| all.iter().find(|&&other| alike(case, other)) == Some(&case));
         }
-        if self.compare == Compare::RankCorrelation {
+        if self.claim.compare == Compare::RankCorrelation {
             return wanted.first().map(|&case| (case, wanted.clone())).into_iter().collect();
         }
-        if self.against.is_empty() {
+        if self.claim.against.is_empty() {
             return wanted.into_iter().map(|case| (case, Vec::new())).collect();
         }
         let pairs = wanted.into_iter().map(|case| (case, self.counterparts(case, cases)));
@@ -129,11 +99,11 @@ impl<'q> Question<'q> {
     /// Returns the sets of cases that are combined into one value, each with its first case: the cases of a set differ
     /// only in the axes that groups name, and every group occurs in the set.
     fn together(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
-        let folded: BTreeSet<&String> = self.groups.values().flat_map(BTreeMap::keys).collect();
+        let folded: BTreeSet<&String> = self.claim.groups.values().flat_map(BTreeMap::keys).collect();
         let alike = |a: usize, b: usize| {
             cases[a].iter().all(|(axis, label)| folded.contains(axis) || cases[b].get(axis) == Some(label))
         };
-        let grouped = |case: &usize| self.groups.values().any(|group| matches(&self.labels(group), cases[*case]));
+        let grouped = |case: &usize| self.claim.groups.values().any(|group| matches(&self.labels(group), cases[*case]));
         let mut sets: Vec<Vec<usize>> = Vec::new();
         for case in (0..cases.len()).filter(grouped) {
             match sets.iter_mut().find(|set| alike(set[0], case)) {
@@ -141,13 +111,14 @@ impl<'q> Question<'q> {
                 None => sets.push(vec![case]),
             }
         }
-        let whole = |set: &Vec<usize>| self.groups.values().all(|group| !self.of_group(group, set, cases).is_empty());
+        let whole =
+            |set: &Vec<usize>| self.claim.groups.values().all(|group| !self.of_group(group, set, cases).is_empty());
         sets.into_iter().filter(whole).map(|set| (set[0], set)).collect()
     }
 
     /// Returns the labels of a group: its own labels, which override the labels in `where`.
     fn labels(&self, group: &BTreeMap<String, Labels>) -> BTreeMap<String, Labels> {
-        self.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
+        self.claim.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
     }
 
     /// Returns the cases of `set` that belong to a group.
@@ -160,13 +131,13 @@ impl<'q> Question<'q> {
     pub(crate) fn needs(&self, cases: &[&Case]) -> BTreeSet<usize> {
         let pairs = self.pairs(cases).into_iter();
         let named: BTreeSet<usize> = pairs.flat_map(|(case, others)| others.into_iter().chain([case])).collect();
-        let Some(first) = self.first else { return named };
+        let Some(first) = &self.claim.first else { return named };
         named.iter().flat_map(|&case| self.along(first, case, cases)).collect()
     }
 
     /// Returns the cases through which `first` goes for this case: the cases along its axis with the requested labels.
     pub(super) fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
-        let allowed = self.cases.get(&first.axis);
+        let allowed = self.claim.cases.get(&first.axis);
         let fits = |other: &usize| {
             cases[*other].iter().all(|(axis, label)| {
                 if *axis == first.axis {
@@ -182,7 +153,7 @@ impl<'q> Question<'q> {
     /// Returns the cases that differ from this one only in the labels of `against`.
     fn counterparts(&self, case: usize, cases: &[&Case]) -> Vec<usize> {
         let fits = |other: &Case| {
-            other.iter().all(|(axis, label)| match self.against.get(axis) {
+            other.iter().all(|(axis, label)| match self.claim.against.get(axis) {
                 Some(labels) => labels.contains(label) || labels.contains("*"),
                 None => cases[case].get(axis) == Some(label),
             })

@@ -3,23 +3,20 @@
 use super::results::Results;
 use super::{Case, Question, Sweep, verdict};
 use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
+use itertools::Itertools as _;
 
 /// Splits a claim by its labels of the axis `each`, in the order of the cases: each label, with the claim restricted to
 /// the label's cases. Without `each`, the claim stays whole.
 pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<(Option<String>, Claim)> {
     let Some(axis) = &rulings.each else { return vec![(None, claim.clone())] };
-    let mut labels: Vec<&String> = Vec::new();
-    for label in cases.iter().filter_map(|case| case.get(axis)) {
-        if !labels.contains(&label) && claim.cases.get(axis).is_none_or(|named| named.contains(label)) {
-            labels.push(label);
-        }
-    }
+    let labels = cases.iter().filter_map(|case| case.get(axis)).unique();
+    let labels = labels.filter(|label| claim.cases.get(axis).is_none_or(|named| named.contains(label)));
     let within = |label: &String| {
         let mut claim = claim.clone();
         claim.cases.insert(axis.clone(), Labels::One(label.clone()));
         (Some(label.clone()), claim)
     };
-    labels.into_iter().map(within).collect()
+    labels.map(within).collect()
 }
 
 /// Returns the verdict on a claim within one setting, and the verdicts with each neighbouring choice.

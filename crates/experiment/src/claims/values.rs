@@ -14,8 +14,8 @@ impl Question<'_> {
     pub(super) fn rows(&self, seed: &Seed, pairs: &[(usize, Vec<usize>)]) -> Vec<Vec<f64>> {
         let rows: Vec<Vec<f64>> = pairs.iter().map(|(case, others)| self.row(seed, *case, others)).collect();
         let Some(neighbours) = self.neighbours(pairs, seed.cases()) else { return rows };
-        let alone = self.than.is_none() && self.against.is_empty();
-        let compare = if alone { self.compare } else { Compare::Difference };
+        let alone = self.than.is_none() && self.claim.against.is_empty();
+        let compare = if alone { self.claim.compare } else { Compare::Difference };
         let step = |(before, after): (usize, usize)| {
             rows[after].iter().zip(&rows[before]).map(|(after, before)| compared(compare, *after, *before)).collect()
         };
@@ -26,7 +26,7 @@ impl Question<'_> {
         if let Some(formula) = &self.formula {
             return vec![self.computed(seed, formula, others)];
         }
-        if let (Compare::RankCorrelation, Some(than)) = (self.compare, &self.than) {
+        if let (Compare::RankCorrelation, Some(than)) = (self.claim.compare, &self.than) {
             return vec![self.rank_correlation(seed, than, others)];
         }
         let ours = self.values(seed, case, &self.measure);
@@ -39,12 +39,12 @@ impl Question<'_> {
             return ours;
         }
         let (other, than) = (other.unwrap_or(case), self.than.as_ref().unwrap_or(&self.measure));
-        if let (Compare::Correlation, Some(window)) = (self.compare, self.series) {
+        if let (Compare::Correlation, Some(window)) = (self.claim.compare, &self.claim.series) {
             let ours = Side { run: seed.run(case), what: &self.measure };
             return window::correlations(&ours, &Side { run: seed.run(other), what: than }, window);
         }
         let theirs = self.values(seed, other, than);
-        let compare = |ours: f64, theirs: f64| compared(self.compare, ours, theirs);
+        let compare = |ours: f64, theirs: f64| compared(self.claim.compare, ours, theirs);
         if self.than.is_some() {
             return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare(ours, theirs))).collect();
         }
@@ -58,7 +58,7 @@ impl Question<'_> {
             _ => None,
         };
         let of_group = |name: &str| -> Vec<Column> {
-            let group = self.groups.get(name).map(|group| self.of_group(group, cases, seed.cases()));
+            let group = self.claim.groups.get(name).map(|group| self.of_group(group, cases, seed.cases()));
             group.unwrap_or_default().into_iter().map(|case| vec![value(case)]).collect()
         };
         match &formula.values(&of_group)[..] {
@@ -92,7 +92,7 @@ impl Question<'_> {
         let what = self.than.as_ref().unwrap_or(&self.measure);
         let value = |case: usize| self.values(seed, case, what).iter().sum::<f64>();
         let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
-        match self.choose {
+        match self.claim.choose {
             Choose::Largest => others.iter().copied().max_by(by_value),
             Choose::Smallest => others.iter().copied().min_by(by_value),
         }
@@ -100,7 +100,7 @@ impl Question<'_> {
 
     /// Returns the values of a case before comparison.
     fn values(&self, seed: &Seed, case: usize, what: &Expression) -> Vec<f64> {
-        match self.first {
+        match &self.claim.first {
             Some(first) => vec![self.first(seed, first, case, what)],
             None => self.of_case(seed, case, what),
         }
@@ -110,8 +110,8 @@ impl Question<'_> {
     fn first(&self, seed: &Seed, first: &First, case: usize, what: &Expression) -> f64 {
         let of = |case: usize| (case, self.of_case(seed, case, what).iter().sum::<f64>());
         let mut values: Vec<(usize, f64)> = self.along(first, case, seed.cases()).into_iter().map(of).collect();
-        if self.steps == Some(first.axis.as_str()) {
-            let step = |pair: &[(usize, f64)]| (pair[1].0, compared(self.compare, pair[1].1, pair[0].1));
+        if self.claim.steps.as_ref() == Some(&first.axis) {
+            let step = |pair: &[(usize, f64)]| (pair[1].0, compared(self.claim.compare, pair[1].1, pair[0].1));
             values = values.windows(2).map(step).collect();
         }
         let most = values.iter().map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
@@ -123,7 +123,7 @@ impl Question<'_> {
     }
 
     fn of_case(&self, seed: &Seed, case: usize, what: &Expression) -> Vec<f64> {
-        let values = match self.series {
+        let values = match &self.claim.series {
             None => {
                 let single = |value: f64| -> Column { vec![Some(value)] };
                 let columns = what.values(&|path| seed.numbers(case, path).iter().copied().map(single).collect());
@@ -131,7 +131,7 @@ impl Question<'_> {
             }
             Some(window) => window::values(seed.run(case), what, window),
         };
-        self.together.map_or(values.clone(), |together| vec![together.of(&values)])
+        self.claim.together.map_or(values.clone(), |together| vec![together.of(&values)])
     }
 }
 

@@ -290,11 +290,12 @@ fn at(
                 None => {}
             }
         }
-        let names = |path: &str| match (&run.outcome.series, question.series) {
+        let names = |path: &str| match (&run.outcome.series, &question.claim.series) {
             (Some(series), Some(_)) => measure::series(series, path).into_iter().map(|(name, _)| name).collect(),
             _ => measure::names(&measure::branch(run, path), path),
         };
-        let names = if question.together.is_some() || question.first.is_some() || question.than.is_some() {
+        let claim = question.claim;
+        let names = if claim.together.is_some() || claim.first.is_some() || claim.than.is_some() {
             Vec::new()
         } else {
             question.measure.names(&names)

@@ -138,13 +138,8 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
         Take::Min => super::extreme(all(), f64::min),
         Take::Last => all().next_back().unwrap_or(f64::NAN),
         Take::Swing => (super::extreme(all(), f64::max) - super::extreme(all(), f64::min)) / mean(),
-        Take::Sum => {
-            if seen.is_empty() {
-                f64::NAN
-            } else {
-                all().sum()
-            }
-        }
+        Take::Sum if seen.is_empty() => f64::NAN,
+        Take::Sum => all().sum(),
         Take::P50 => percentile(all().collect(), 0.5),
         Take::P99 => percentile(all().collect(), 0.99),
         Take::Fall => fall(seen, None),

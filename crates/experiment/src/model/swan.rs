@@ -1,7 +1,7 @@
 //! SWAN's models A and B (crate `theory`) for a run. The models' inputs are the run's measurements, and the channel
 //! times of its packets (S18: with or without RTS/CTS, as in the run).
 
-use super::Fault;
+use super::{Fault, described};
 use crate::measure::means;
 use crate::study::{Devices, Equilibrium, Swan};
 use sim::config::{Access, Flow, Lengths, Network, RateAlgorithm, Transport};
@@ -89,10 +89,7 @@ fn exchanges<'o>(
     let mut found: BTreeMap<Way, Exchange> = BTreeMap::new();
     for flow in &outcome.flows {
         let (there, back) = ((flow.from.as_str(), flow.to.as_str()), (flow.to.as_str(), flow.from.as_str()));
-        let described = network.flow.iter().filter(|described| {
-            flow.name.strip_prefix(&described.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        });
-        let Some(described) = described.max_by_key(|described| described.name.len()) else { continue };
+        let Some(described) = described(network, flow) else { continue };
         let Some(lengths) = lengths(network, described) else {
             let name = &described.name;
             return refuse(format!(

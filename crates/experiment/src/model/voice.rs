@@ -1,6 +1,6 @@
 //! The E-model (crate `theory`) for a run: users' rating of its calls.
 
-use super::Fault;
+use super::{Fault, described};
 use crate::measure::means;
 use crate::study::{Call, Voice};
 use sim::config::{Network, TrafficKind};
@@ -30,13 +30,8 @@ pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Resu
 
 /// Returns the length of speech in a packet of a flow; `None` if the flow is no call.
 fn packetisation(network: &Network, flow: &Flow) -> Option<Duration> {
-    // Copies of a flow are called `name-1` and so on.
-    let stands_for =
-        |name: &str| flow.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    let calls = network.flow.iter().filter(|described| described.traffic.kind == TrafficKind::Voice);
-    let described =
-        calls.filter(|described| stands_for(&described.name)).max_by_key(|described| described.name.len())?;
-    Some(described.traffic.packetisation.unwrap_or(PACKETISATION))
+    let traffic = &described(network, flow)?.traffic;
+    (traffic.kind == TrafficKind::Voice).then(|| traffic.packetisation.unwrap_or(PACKETISATION))
 }
 
 /// Rates a call whose receiver plays every packet at a fixed time after its sending. This time is the one with the best

@@ -3,14 +3,14 @@
 mod scatter;
 
 use super::distribution::{self, Values};
-use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y, elements};
+use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y};
 use super::text::{count, ranges, readable_unit, seconds};
 use super::words::words;
 use crate::claims::{self, Expression, Question, Results};
 use crate::label::{Scale, short};
 use crate::measure;
 use crate::statistics::{Interval, entry_of, interval};
-use crate::study::{Chart, Run, Spacing, Study};
+use crate::study::{Chart, Claim, Run, Spacing, Study};
 use serde_json::Value;
 use units::refuse_if;
 
@@ -26,6 +26,10 @@ struct Case<'a> {
 impl Case<'_> {
     fn label(&self, axis: &str) -> Option<&String> {
         self.runs[0].case.get(axis)
+    }
+
+    fn seeds(&self) -> Vec<u64> {
+        self.runs.iter().map(|run| run.seed).collect()
     }
 }
 
@@ -127,8 +131,10 @@ impl Maker<'_> {
         for case in cases {
             let Some(series) = &case.runs[0].outcome.series else { continue };
             for key in &self.chart.y {
-                for (element, full) in elements(series, key) {
-                    let Some(index) = tracks.index(data, study, case.first, series, &full) else { continue };
+                let Some(((kind, _), (_, field))) = key.split_once('.').zip(key.rsplit_once('.')) else { continue };
+                for (element, values) in measure::series(series, key) {
+                    let place = (study, case.first, format!("{kind}.{element}.{field}"));
+                    let index = tracks.index(data, place, Track { step: series.step_s, values });
                     let identity = Identity { element, measure: words(key), labels: self.labels(case) };
                     drafts.push((identity, Line { series: Some(index), ..Line::default() }));
                 }
@@ -187,9 +193,9 @@ impl Maker<'_> {
             };
             return cases.iter().flat_map(of).collect();
         }
-        let question = Question::plain(path, chart.together, &chart.cases, &chart.against, chart.compare);
+        let asked = Claim::plain(path, chart.together, &chart.cases, &chart.against, chart.compare);
         let seeds = self.study.seeds.len();
-        let answer = Results::new(seeds, &self.study.runs).answer(&question);
+        let answer = Results::new(seeds, &self.study.runs).answer(&Question::from(&asked));
         let mut values = Vec::new();
         for (rank, index) in answer.cases.iter().enumerate() {
             let Some(case) = cases.iter().find(|case| case.first == index * seeds) else { continue };
@@ -250,19 +256,17 @@ impl Maker<'_> {
                 |value: f64| Rule { name: format!("{kind} {}", seconds(value)), kind, at: Some(value), along: vec![] };
             return all.into_iter().map(rule).collect();
         }
-        let mut along: Vec<Vec<(usize, f64)>> = Vec::new();
+        let mut rules: Vec<(usize, Vec<(usize, f64)>)> = Vec::new();
         for (case, values) in &with_values {
             let Some(place) = self.place(case) else { continue };
             for (rank, &value) in values.iter().enumerate() {
-                if along.len() <= rank {
-                    along.push(Vec::new());
-                }
-                if !along[rank].contains(&(place, value)) {
-                    along[rank].push((place, value));
+                let along = entry_of(&mut rules, rank);
+                if !along.contains(&(place, value)) {
+                    along.push((place, value));
                 }
             }
         }
-        along.into_iter().map(|along| Rule { name: kind.to_owned(), kind, at: None, along }).collect()
+        rules.into_iter().map(|(_, along)| Rule { name: kind.to_owned(), kind, at: None, along }).collect()
     }
 
     /// Names the lines that have a value.
@@ -327,7 +331,7 @@ impl Maker<'_> {
     fn notes(&self, cases: &[Case], data: &Data, panels: &[Panel]) -> Vec<String> {
         let lines = || panels.iter().flat_map(|panel| &panel.lines);
         let mut notes = Vec::new();
-        let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
+        let seeds = cases[0].seeds();
         if self.values.is_some() {
             let side = if self.chart.log { "above" } else { "up to" };
             let over = match seeds.len() {
@@ -336,11 +340,7 @@ impl Maker<'_> {
             };
             notes.push(format!("Each point gives the share of the values {side} it. {over}."));
         } else if self.scale.is_some() {
-            if seeds.len() > 1 {
-                notes.push(format!("Means over {} with 95 % intervals.", count(seeds.len(), "seed")));
-            } else {
-                notes.push(format!("Seed {}; one run per point, so no intervals.", ranges(&seeds)));
-            }
+            notes.push(intervals(&seeds));
         } else {
             let first = lines().find_map(|line| line.series);
             let step = first.map_or(0.0, |index| data.series[index].step);
@@ -383,6 +383,14 @@ impl Maker<'_> {
         };
         let (title, factor) = readable_unit(&self.chart.y_title, domain[1]);
         Y { title, factor, log: self.chart.log && domain[0] > 0.0, domain }
+    }
+}
+
+/// Returns the note on the intervals of points over these seeds.
+fn intervals(seeds: &[u64]) -> String {
+    match seeds.len() {
+        1 => format!("Seed {}; one run per point, so no intervals.", ranges(seeds)),
+        several => format!("Means over {} with 95 % intervals.", count(several, "seed")),
     }
 }
 

@@ -11,10 +11,12 @@ use crate::shell;
 use crate::statistics::Interval;
 use crate::study::{Finding, Run, Study, Table, Verdict};
 use crate::tables::blocks;
+use itertools::Itertools as _;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+const HEAD: &str = include_str!("head.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const SAVE: &str = include_str!("save.js");
@@ -99,19 +101,9 @@ fn write(
     write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
 }
 
-/// Returns the beginning of a page, up to its body.
+/// Returns the beginning of a page, up to its body. Its policy forbids to fetch anything, even for the library.
 fn head(title: &str) -> String {
-    // The policy forbids the page to fetch anything, even for the library.
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline' 'wasm-unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        Escaped(title)
-    )
+    HEAD.replace("{style}", STYLE).replacen("{title}", &Escaped(title).to_string(), 1)
 }
 
 /// Writes a Vega-Lite chart as one HTML file that fetches nothing. `spec` is the chart's JSON, `library` is as for [`html`].
@@ -194,8 +186,7 @@ fn section(
         figure(out, "Ratios of all cases", "Share of cases with at most this ratio", picture, data)?;
     }
     for Finding { title, head, rows } in &study.findings {
-        let head =
-            head.iter().map(|title| format!("<th scope=\"col\">{}</th>", Escaped(title))).collect::<Vec<_>>().concat();
+        let head = head.iter().map(|title| format!("<th scope=\"col\">{}</th>", Escaped(title))).join("");
         let rows = rows.iter().map(|row| (row[0].as_str(), row[1..].iter().map(|cell| Escaped(cell).to_string())));
         writeln!(out, "<{sub}>{}</{sub}>", Escaped(title))?;
         figure::table(out, title, &format!("<tr>{head}</tr>"), rows)?;
@@ -361,7 +352,7 @@ fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     )?;
     for run in cases {
         let labels = study.axes.iter().filter_map(|axis| Some((&axis.name, run.case.get(&axis.name)?)));
-        let name = labels.map(|(axis, label)| format!("{axis} = {label}")).collect::<Vec<_>>().join(", ");
+        let name = labels.map(|(axis, label)| format!("{axis} = {label}")).join(", ");
         let name = if name.is_empty() { "the scenario as it is".to_owned() } else { name };
         writeln!(out, "<li><span class=\"case\">{}</span> {}</li>", Escaped(&name), command(&replay(study, run)))?;
     }

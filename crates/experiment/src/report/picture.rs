@@ -4,7 +4,6 @@ use super::distribution::Values;
 use super::text;
 use crate::label::Scale;
 use serde::{Serialize, Serializer};
-use sim::results::Series;
 use std::collections::BTreeMap;
 
 /// All data of a page.
@@ -131,44 +130,14 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Returns the index in `data` of a run's series `key` (`flows.forward.delay_max_s`); adds it if it is new. `None` if the run
-    /// has no such series.
-    pub(super) fn index(
-        &mut self,
-        data: &mut Data,
-        study: usize,
-        run: usize,
-        series: &Series,
-        key: &str,
-    ) -> Option<usize> {
-        let place = (study, run, key.to_owned());
-        if let Some(&known) = self.places.get(&place) {
-            return Some(known);
-        }
-        let (_, values) = crate::measure::series(series, key).into_iter().next()?;
-        data.series.push(Track { step: series.step_s, values });
-        let index = data.series.len() - 1;
-        self.places.insert(place, index);
-        Some(index)
+    /// Returns the index in `data` of the series of this study, run and key (`flows.forward.delay_max_s`); adds the
+    /// series if it is new.
+    pub(super) fn index(&mut self, data: &mut Data, place: (usize, usize, String), track: Track) -> usize {
+        *self.places.entry(place).or_insert_with(|| {
+            data.series.push(track);
+            data.series.len() - 1
+        })
     }
-}
-
-/// Returns the elements of a series key with a name or `*`: `flows.*.x` gives `("forward", "flows.forward.x")`, ...
-pub(super) fn elements(series: &Series, key: &str) -> Vec<(String, String)> {
-    let Some((kind, (name, field))) = key.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?)))
-    else {
-        return Vec::new();
-    };
-    let names: Vec<&String> = match kind {
-        "flows" => series.flows.iter().map(|flow| &flow.name).collect(),
-        "nodes" => series.nodes.iter().map(|node| &node.name).collect(),
-        _ => Vec::new(),
-    };
-    names
-        .into_iter()
-        .filter(|known| name == "*" || name == known.as_str())
-        .map(|known| (known.clone(), format!("{kind}.{known}.{field}")))
-        .collect()
 }
 
 /// A number with five digits, finer than any screen. Whole numbers have no ".0", which makes the page a third smaller.

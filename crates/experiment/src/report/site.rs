@@ -38,10 +38,7 @@ pub(super) fn maps(out: &mut String, study: &Study, heading: &str) -> fmt::Resul
         writeln!(out, "<figure><figcaption><strong>{}</strong></figcaption>", Escaped(&labels.join(", ")))?;
         map(out, study, &cells)?;
         cells.sort_by(|one, other| other.delay_p99_max_s.total_cmp(&one.delay_p99_max_s));
-        let row = |cell: &CellTotals| {
-            [cell.goodput_bps / 1e6, cell.busy_ratio * 100.0, cell.delay_p99_max_s * 1e3].map(|it| number(it, 3))
-        };
-        let rows = cells.iter().map(|cell| (cell.name.as_str(), row(cell).into_iter()));
+        let rows = cells.iter().map(|cell| (cell.name.as_str(), figures(cell).into_iter()));
         let head = ["", "goodput (Mb/s)", "channel busy (%)", "largest delay p99 (ms)"];
         let head = head.map(|title| format!("<th scope=\"col\" class=\"number\">{title}</th>")).concat();
         out.push_str("<details><summary>All access points, the slowest first</summary>\n");
@@ -49,6 +46,11 @@ pub(super) fn maps(out: &mut String, study: &Study, heading: &str) -> fmt::Resul
         out.push_str("</details>\n</figure>\n");
     }
     Ok(())
+}
+
+/// Formats goodput, share of time in which the channel is busy, and largest 99th percentile of delay.
+fn figures(cell: &CellTotals) -> [String; 3] {
+    [cell.goodput_bps / 1e6, cell.busy_ratio * 100.0, cell.delay_p99_max_s * 1e3].map(|it| number(it, 3))
 }
 
 /// Averages a cell over the runs of a case.
@@ -79,15 +81,12 @@ fn map(out: &mut String, study: &Study, cells: &[CellTotals]) -> fmt::Result {
         let (x, y) = (MARGIN + scale * (x - west), height - MARGIN - scale * (y - south));
         let class = CLASSES.iter().find(|(bound, ..)| cell.delay_p99_max_s < *bound).unwrap_or(&CLASSES[3]);
         let radius = 4.0 + (RADIUS - 4.0) * cell.busy_ratio.clamp(0.0, 1.0).sqrt();
-        let name = Escaped(&cell.name);
+        let (name, [rate, busy, delay]) = (Escaped(&cell.name), figures(cell));
         writeln!(
             out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\" fill-opacity=\"0.75\"><title>{name}: {} Mb/s, \
-             busy {} %, {} ms</title></circle>",
-            class.2,
-            number(cell.goodput_bps / 1e6, 3),
-            number(cell.busy_ratio * 100.0, 3),
-            number(cell.delay_p99_max_s * 1e3, 3)
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\" fill-opacity=\"0.75\"><title>{name}: {rate} Mb/s, \
+             busy {busy} %, {delay} ms</title></circle>",
+            class.2
         )?;
         if cells.len() <= MOST_NAMED {
             let y = y + RADIUS + 10.0;

@@ -1,6 +1,7 @@
 //! Formats text and numbers for HTML.
 
 use crate::study::Unit;
+use itertools::Itertools as _;
 use std::fmt::{self, Write as _};
 
 /// Text from a scenario or a result, safe in HTML text and in double-quoted attributes.
@@ -124,14 +125,11 @@ pub(super) fn count(n: usize, thing: &str) -> String {
 
 /// Formats seeds as ranges: `1 to 10`, `3, 7, 9 to 12`.
 pub(super) fn ranges(seeds: &[u64]) -> String {
-    seeds
-        .chunk_by(|a, b| a.checked_add(1) == Some(*b))
-        .map(|run| match run {
-            [first, _, .., last] => format!("{first} to {last}"),
-            _ => run.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+    let told = |run: &[u64]| match run {
+        [first, _, .., last] => format!("{first} to {last}"),
+        _ => run.iter().join(", "),
+    };
+    seeds.chunk_by(|a, b| a.checked_add(1) == Some(*b)).map(told).join(", ")
 }
 
 /// Returns the title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.

@@ -61,12 +61,12 @@ impl Scenario {
         };
         let (name, label) = (name.trim(), label.trim());
         let Some(place) = self.axes.iter().position(|axis| axis.name == name) else {
-            let known: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
-            return Err(hints::with_names(self.refuse(format!("this scenario varies no `{name}`")), name, &known));
+            let known = self.axes.iter().map(|axis| axis.name.as_str());
+            return Err(hints::with_names(self.refuse(format!("this scenario varies no `{name}`")), name, known));
         };
         let known: Vec<&str> = self.labels_run(&self.axes[place]).collect();
         if !known.contains(&label) {
-            return Err(hints::with_names(self.refuse(format!("no case has {name} = {label}")), label, &known));
+            return Err(hints::with_names(self.refuse(format!("no case has {name} = {label}")), label, known));
         }
         Ok((place, label.to_owned()))
     }

@@ -4,6 +4,7 @@ use super::digest::Hashes;
 use super::hints;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use crate::watch::Outside;
+use itertools::Itertools as _;
 use sim::Governed;
 use sim::config::{MostBytes, Network};
 use std::collections::BTreeMap;
@@ -186,12 +187,8 @@ impl Scenario {
             let open = |axis: &&Axis| {
                 self.cases.iter().any(|case| case.labels[&axis.name] != self.cases[0].labels[&axis.name])
             };
-            let open: Vec<&str> = self.axes.iter().filter(open).map(|axis| axis.name.as_str()).collect();
-            return Err(format!(
-                "--case: {} cases have these labels; choose one by {}",
-                self.cases.len(),
-                open.join(", ")
-            ));
+            let open = self.axes.iter().filter(open).map(|axis| &axis.name).join(", ");
+            return Err(format!("--case: {} cases have these labels; choose one by {open}", self.cases.len()));
         }
         self.base = self.cases[0].network.clone();
         self.answer = Answer::default();

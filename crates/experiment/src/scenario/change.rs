@@ -45,8 +45,8 @@ impl<'s> Change<'s> {
     /// Applies the change to `root`: tables key by key, other values as a whole.
     pub(super) fn apply(&self, source: &Source, root: &mut DeTable<'s>) -> Result<(), Refusal> {
         self.applied(root).map_err(|miss| {
-            let known: Vec<&str> = miss.known.iter().map(String::as_str).collect();
-            hints::with_names(source.refuse(self.span.clone(), miss.message), &miss.name, &known)
+            let known = miss.known.iter().map(String::as_str);
+            hints::with_names(source.refuse(self.span.clone(), miss.message), &miss.name, known)
         })
     }
 
@@ -145,15 +145,8 @@ fn describe_copies(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     }) else {
         return;
     };
-    let mut apart = DeArray::new();
-    for (index, node) in nodes.iter().enumerate() {
-        if index == group {
-            (1..=count).for_each(|number| apart.push(copy(node, number, span)));
-        } else {
-            apart.push(node.clone());
-        }
-    }
-    *nodes = apart;
+    let copies: Vec<_> = (1..=count).map(|number| copy(&nodes[group], number, span)).collect();
+    *nodes = [&nodes[..group], &copies, &nodes[group + 1..]].concat().into_iter().collect();
 }
 
 /// The `number`-th copy that a table `[[node]]` with a `count` stands for.

@@ -15,6 +15,7 @@ use crate::measure::{self, Missing};
 use crate::model::{self, Fault};
 use crate::study::{Axis, Claim, Compare, First, Labels, Modelled, Reported, Table, Unit, Window};
 use crate::title;
+use itertools::Itertools as _;
 use serde_json::Value;
 use sim::World;
 use sim::config::{Network, Role};
@@ -64,8 +65,7 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
     if labels.is_empty() {
         return String::new();
     }
-    let labels: Vec<String> = labels.iter().map(|(axis, label)| format!("{axis} = {label}")).collect();
-    format!("in the case {}", labels.join(", "))
+    format!("in the case {}", labels.iter().map(|(axis, label)| format!("{axis} = {label}")).join(", "))
 }
 
 /// Largest length of a name. Names occur in tables, in paths of results, and (nodes' names) in names of files.
@@ -135,9 +135,10 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
     ceilings::check(network).map_err(|(path, message)| refuse(Some(&path), message))?;
     let world = World::new(network, 0).map_err(|error| {
         let refusal = refuse(error.path(), error.to_string()).note(error.note().unwrap_or_default());
-        error
-            .unknown()
-            .map_or(refusal.clone(), |unknown| hints::with_names(refusal, &unknown.name, &strs(&unknown.known)))
+        match error.unknown() {
+            None => refusal,
+            Some(unknown) => hints::with_names(refusal, &unknown.name, unknown.known.iter().map(String::as_str)),
+        }
     })?;
     let refuse = |Fault { key, message }: Fault| draft.refuse_at(&format!("model.{key}"), message);
     let roles = world.roster().nodes.into_iter().map(|node| (node.name, node.role)).collect();
@@ -197,14 +198,11 @@ impl Future<'_, '_> {
             self.check_labels(&at(&format!("groups.{name}")), labels)?;
         }
         let expression = self.parsed(&at("formula"), formula)?;
-        let known: Vec<&str> = claim.groups.keys().map(String::as_str).collect();
-        match expression.paths().into_iter().find(|name| !known.contains(name)) {
-            Some(name) => {
-                let refusal = self.draft.refuse_at(&at("formula"), format!("no group is called `{name}`"));
-                Err(hints::with_names(refusal, name, &known))
-            }
-            None => Ok(()),
-        }
+        let Some(name) = expression.paths().into_iter().find(|name| !claim.groups.contains_key(*name)) else {
+            return Ok(());
+        };
+        let refusal = self.draft.refuse_at(&at("formula"), format!("no group is called `{name}`"));
+        Err(hints::with_names(refusal, name, claim.groups.keys().map(String::as_str)))
     }
 
     /// Checks that within one setting there are cases for the claim, and results with the names it uses.
@@ -242,16 +240,17 @@ impl Future<'_, '_> {
                 self.check_window(&at("series"), window, blank)?;
             }
             let leaf = if claim.series.is_some() { Leaf::Series } else { Leaf::Number };
-            let measures = [
-                ("measure", Some(&claim.measure)),
-                ("than", claim.than.as_ref()),
-                ("reaching", claim.reaching.as_ref()),
-            ];
-            for (key, text) in measures {
-                text.map_or(Ok(()), |text| self.check_expression(&at(key), text, blank, leaf))?;
+            for (key, text) in measures(claim) {
+                self.check_expression(&at(key), text, blank, leaf)?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the future results of the cases with these labels.
+    fn trees(&self, wanted: &BTreeMap<String, Labels>) -> impl Iterator<Item = &Value> {
+        let cases = self.scenario.cases.iter().zip(&self.blanks);
+        cases.filter(|(case, _)| claims::matches(wanted, &case.labels)).map(|(_, blank)| blank.tree())
     }
 
     /// Returns the axis within whose labels claims are ruled on; empty without one.
@@ -272,7 +271,8 @@ impl Future<'_, '_> {
             for (key, label) in named {
                 if !known.contains(label) {
                     let message = format!("the axis `{}` has no label `{label}`", neighbour.axis);
-                    return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
+                    let refusal = self.draft.refuse_at(&at(key), message);
+                    return Err(hints::with_names(refusal, label, known.iter().map(String::as_str)));
                 }
             }
             let message = "`parameter` is shown next to verdicts, so it cannot be empty";
@@ -287,10 +287,8 @@ impl Future<'_, '_> {
 
     /// Checks that the conditions can be read, and that their numbers have the unit of the measured values.
     fn check_conditions(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
-        for (key, text) in
-            [("measure", Some(&claim.measure)), ("than", claim.than.as_ref()), ("reaching", claim.reaching.as_ref())]
-        {
-            text.map_or(Ok(()), |text| self.parsed(&at(key), text).map(drop))?;
+        for (key, text) in measures(claim) {
+            self.parsed(&at(key), text)?;
         }
         let read =
             |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
@@ -336,9 +334,8 @@ impl Future<'_, '_> {
         let root = if leaf == Leaf::Series { &blank["series"] } else { blank };
         let found = |path: &str| measure::find(root, path).map_or(0, |found| found.len());
         if expression.values(&|path| vec![vec![None]; found(path)]).is_empty() {
-            let counts = expression.paths().into_iter().map(|path| format!("`{path}` has {}", found(path)));
-            let message = format!("lists of different lengths: {}", counts.collect::<Vec<_>>().join(", "));
-            return Err(self.draft.refuse_at(at, message));
+            let counts = expression.paths().into_iter().map(|path| format!("`{path}` has {}", found(path))).join(", ");
+            return Err(self.draft.refuse_at(at, format!("lists of different lengths: {counts}")));
         }
         Ok(())
     }
@@ -415,7 +412,7 @@ impl Future<'_, '_> {
                 let id = answer::full(&self.scenario.id, name);
                 if !claims.contains(&id.as_str()) {
                     let refusal = refuse(format!("no claim has the id `{id}`"));
-                    return Err(hints::with_names(refusal, &id, &claims));
+                    return Err(hints::with_names(refusal, &id, claims));
                 }
             }
         }
@@ -433,13 +430,12 @@ impl Future<'_, '_> {
             self.axis(&at("columns"), axis)?;
         }
         self.require(!table.cell.is_empty(), &at("cell"), "a table shows at least one result")?;
-        let cases = self.scenario.cases.iter().zip(&self.blanks);
-        for (_, blank) in cases.filter(|(case, _)| claims::matches(&table.cases, &case.labels)) {
+        for blank in self.trees(&table.cases) {
             for (number, cell) in table.cell.iter().enumerate() {
                 self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
                 self.check_compare(&at(&format!("cell.{number}.compare")), cell.compare, &cell.against)?;
                 let measure = at(&format!("cell.{number}.measure"));
-                self.check_expression(&measure, &cell.measure, blank.tree(), Leaf::Number)?;
+                self.check_expression(&measure, &cell.measure, blank, Leaf::Number)?;
             }
         }
         for (number, cell) in table.cell.iter().enumerate() {
@@ -453,16 +449,15 @@ impl Future<'_, '_> {
     fn check_labels(&self, at: &str, wanted: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
         for (name, labels) in wanted {
             let place = format!("{at}.{name}");
-            let known = strs(&self.axis(&place, name)?.labels);
-            if let Some(label) = labels.iter().find(|label| !known.contains(label)) {
+            let known = self.axis(&place, name)?.labels.iter().map(String::as_str);
+            if let Some(label) = labels.iter().find(|label| !known.clone().contains(label)) {
                 let refusal = self.draft.refuse_at(&place, format!("`{name}` has no value called `{label}`"));
-                let same =
-                    known.iter().find(|known| label::place(known).is_some_and(|at| label::place(label) == Some(at)));
-                return Err(match (label, same) {
+                let is_same = |known: &&str| label::place(known).is_some_and(|at| label::place(label) == Some(at));
+                return Err(match (label, known.clone().find(is_same)) {
                     ("*", _) => refusal
                         .note(format!("leave `{name}` out here: without this key the claim covers all of the labels")),
                     (_, Some(same)) => refusal.note(format!("write the label as in `[vary]`: `{same}`")),
-                    _ => hints::with_names(refusal, label, &known),
+                    _ => hints::with_names(refusal, label, known),
                 });
             }
         }
@@ -472,16 +467,15 @@ impl Future<'_, '_> {
     fn axis(&self, at: &str, name: &str) -> Result<&Axis, Refusal> {
         let axes = &self.scenario.axes;
         axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
-            let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-            hints::with_names(self.draft.refuse_at(at, format!("`[vary]` has no `{name}`")), name, &known)
+            let known = axes.iter().map(|axis| axis.name.as_str());
+            hints::with_names(self.draft.refuse_at(at, format!("`[vary]` has no `{name}`")), name, known)
         })
     }
 
     fn check_measure(&self, at: &str, path: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
         let refuse = |Missing { name, known }: Missing, message: String| {
-            let known: Vec<&str> =
-                strs(&known).into_iter().filter(|known| *known != "series" && *known != "distributions").collect();
-            hints::with_names(self.draft.refuse_at(at, message), &name, &known)
+            let known = known.iter().map(String::as_str).filter(|known| !["series", "distributions"].contains(known));
+            hints::with_names(self.draft.refuse_at(at, message), &name, known)
         };
         let found = measure::find(blank, path).map_err(|missing| {
             let message = format!("there is no result `{path}`: no part of it is called `{}`", missing.name);
@@ -504,8 +498,11 @@ impl Future<'_, '_> {
     }
 }
 
-fn strs(names: &[String]) -> Vec<&str> {
-    names.iter().map(String::as_str).collect()
+/// Returns the expressions of a claim with their keys.
+fn measures(claim: &Claim) -> impl Iterator<Item = (&'static str, &String)> {
+    let others = [("than", &claim.than), ("reaching", &claim.reaching)];
+    let others = others.into_iter().filter_map(|(key, text)| Some((key, text.as_ref()?)));
+    std::iter::once(("measure", &claim.measure)).chain(others)
 }
 
 /// The kind of value at the end of a path.

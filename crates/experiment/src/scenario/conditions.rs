@@ -1,6 +1,6 @@
 //! The tables that name labels of axes (`where`, `against`), converted to the form in which they are read.
 
-use super::document::{NAMING, Value, table_mut, tables_mut};
+use super::document::{Leaf, NAMING, Value, leaves, table_mut, tables_mut};
 use super::source::Source;
 use std::borrow::Cow;
 use toml::Spanned;
@@ -20,25 +20,16 @@ pub(super) fn as_labels(source: &Source, lab: &mut DeTable) {
 fn of_entry(source: &Source, entry: &mut DeTable) {
     for key in ["where", "against"] {
         if let Some(wanted) = table_mut(entry, key) {
-            let mut flat = DeTable::new();
-            flatten(source, std::mem::take(wanted), "", &mut flat);
-            *wanted = flat;
+            let flat = leaves(wanted, |_| false).into_iter().map(|Leaf { path, span, value }| {
+                let mut value = value.clone();
+                as_written(source, &mut value);
+                if let DeValue::Array(labels) = value.get_mut() {
+                    labels.iter_mut().for_each(|label| as_written(source, label));
+                }
+                (Spanned::new(span, Cow::Owned(path)), value)
+            });
+            *wanted = flat.collect();
         }
-    }
-}
-
-fn flatten<'s>(source: &Source, table: DeTable<'s>, above: &str, flat: &mut DeTable<'s>) {
-    for (key, mut value) in table {
-        let name = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
-        if let DeValue::Table(inner) = value.get_mut() {
-            flatten(source, std::mem::take(inner), &name, flat);
-            continue;
-        }
-        as_written(source, &mut value);
-        if let DeValue::Array(labels) = value.get_mut() {
-            labels.iter_mut().for_each(|label| as_written(source, label));
-        }
-        flat.insert(Spanned::new(key.span(), Cow::Owned(name)), value);
     }
 }
 

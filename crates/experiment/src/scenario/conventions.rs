@@ -1,7 +1,8 @@
 //! The key `conventions`: the rules on which simulators differ, as defaults for keys of the scenario.
 
-use super::document;
+use super::document::{self, Leaf};
 use crate::statistics::entry_of;
+use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -20,7 +21,7 @@ const RULES: &str = include_str!("conventions.toml");
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// Simulator whose rules hold: it sets the keys of the list of conventions that the scenario leaves out.
+    /// Simulator whose rules apply. It sets the keys in the list of conventions that the scenario leaves out.
     #[serde(default)]
     pub(super) conventions: Conventions,
 }
@@ -46,20 +47,8 @@ pub(super) enum Conventions {
     Ns2Of2001,
 }
 
-impl Conventions {
-    const ALL: [Self; 5] = [Self::Standard, Self::Ns3, Self::Ns3Of2025, Self::Ns2, Self::Ns2Of2001];
-
-    /// Returns its name in scenarios and in the table of rules.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Ns3 => "ns-3",
-            Self::Ns3Of2025 => "ns-3.44",
-            Self::Ns2 => "ns-2",
-            Self::Ns2Of2001 => "ns-2.1b8",
-        }
-    }
-}
+/// The names of all [`Conventions`], in their order, as in the table of rules.
+const NAMES: [&str; 5] = ["standard", "ns-3", "ns-3.44", "ns-2", "ns-2.1b8"];
 
 /// Adds to the network the keys that it leaves out, with the values of the conventions. `span` is the place of
 /// `conventions`, so that a refusal of an added key points there.
@@ -101,17 +90,17 @@ pub(crate) fn markdown() -> String {
         let [standard, others @ ..] = values.each_ref().map(written);
         let differs = |value: &&String| !value.is_empty() && **value != standard;
         let mut listed: Vec<(&String, Vec<&str>)> = Vec::new();
-        for (value, of) in others.iter().zip(&Conventions::ALL[1..]).filter(|(value, _)| differs(value)) {
-            entry_of(&mut listed, value).push(of.name());
+        for (value, of) in others.iter().zip(&NAMES[1..]).filter(|(value, _)| differs(value)) {
+            entry_of(&mut listed, value).push(of);
         }
         let set =
             |(value, of): &(&String, Vec<&str>)| format!("`{path}={}` ({})", value.trim_matches('"'), of.join(", "));
-        let _ = writeln!(list, "- {}", listed.iter().map(set).collect::<Vec<_>>().join("; "));
+        let _ = writeln!(list, "- {}", listed.iter().map(set).join("; "));
     }
     list
 }
 
-/// A key, with its value under each of [`Conventions::ALL`].
+/// A key, with its value under each of [`NAMES`].
 struct Rule {
     path: String,
     values: [document::Value<'static>; 5],
@@ -135,32 +124,18 @@ fn written(value: &document::Value) -> String {
 /// Returns all rules, in the order of the file.
 fn rules() -> &'static [Rule] {
     static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-        let mut rules = Vec::new();
         let root = DeTable::parse(RULES).expect("the table of rules is TOML").into_inner();
-        collect(&root, "", &mut rules);
-        rules.sort_by_key(|(place, _)| *place);
-        rules.into_iter().map(|(_, rule)| rule).collect()
+        let leaves = document::leaves(&root, |inner| inner.contains_key("standard"));
+        leaves.into_iter().sorted_by_key(|leaf| leaf.span.start).map(rule).collect()
     });
     &ALL
 }
 
-fn collect(table: &DeTable<'static>, above: &str, rules: &mut Vec<(usize, Rule)>) {
-    for (key, value) in table {
-        let path = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
-        let DeValue::Table(inner) = value.get_ref() else { unreachable!("`{path}` stands in a table of its values") };
-        if inner.contains_key("standard") {
-            let nothing = || Spanned::new(0..0, DeValue::String(Cow::Borrowed("")));
-            let given = |of: Conventions| inner.get(of.name());
-            let values = Conventions::ALL.map(|of| match of {
-                Conventions::Ns3Of2025 => given(of).or_else(|| given(Conventions::Ns3)).cloned(),
-                _ => given(of).cloned(),
-            });
-            let values = values.map(|value| value.unwrap_or_else(nothing));
-            rules.push((key.span().start, Rule { path, values }));
-        } else {
-            collect(inner, &path, rules);
-        }
-    }
+fn rule(Leaf { path, value, .. }: Leaf<'_, 'static>) -> Rule {
+    let DeValue::Table(of) = value.get_ref() else { unreachable!("`{path}` stands in a table of its values") };
+    let nothing = || Spanned::new(0..0, DeValue::String(Cow::Borrowed("")));
+    let given = |name: &str| of.get(name).or_else(|| of.get("ns-3").filter(|_| name == "ns-3.44")).cloned();
+    Rule { path, values: NAMES.map(|name| given(name).unwrap_or_else(nothing)) }
 }
 
 #[cfg(test)]
@@ -201,7 +176,7 @@ mod tests {
     #[test]
     fn each_simulators_conventions_are_its_rules_set_by_hand() {
         for of in [Conventions::Ns3, Conventions::Ns3Of2025, Conventions::Ns2, Conventions::Ns2Of2001] {
-            let key = [format!("conventions={}", of.name())];
+            let key = [format!("conventions={}", NAMES[of as usize])];
             assert_eq!(network(&key), network(&by_hand(of, false)), "{of:?}");
             let dsr = "routing.protocol=dsr".to_owned();
             let with_dsr = network(&[key[0].clone(), dsr.clone()]);

@@ -1,5 +1,6 @@
 //! A scenario as a tree of values that remember their place: finds keys, and merges changes into the tree.
 
+use itertools::Itertools as _;
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
@@ -116,6 +117,27 @@ pub(super) fn fill<'s>(above: &mut DeTable<'s>, below: DeTable<'s>) {
             Some(_) => {}
         }
     }
+}
+
+/// A value with its path, and the place of its key.
+pub(super) struct Leaf<'d, 's> {
+    pub(super) path: String,
+    pub(super) span: Range<usize>,
+    pub(super) value: &'d Value<'s>,
+}
+
+/// Returns the values of a table and of the tables within, each table in the order of the file: `a.b = 1` and
+/// `"a.b" = 1` mean the same. A table that `is_leaf` stays whole.
+pub(super) fn leaves<'d, 's>(table: &'d DeTable<'s>, is_leaf: fn(&DeTable<'s>) -> bool) -> Vec<Leaf<'d, 's>> {
+    let keys = table.iter().sorted_by_key(|(key, _)| key.span().start);
+    let of_key = |(key, value): (&Spanned<Cow<'s, str>>, &'d Value<'s>)| match value.get_ref() {
+        DeValue::Table(inner) if !is_leaf(inner) => {
+            let within = |leaf: Leaf<'d, 's>| Leaf { path: format!("{}.{}", key.get_ref(), leaf.path), ..leaf };
+            leaves(inner, is_leaf).into_iter().map(within).collect()
+        }
+        _ => vec![Leaf { path: key.get_ref().to_string(), span: key.span(), value }],
+    };
+    keys.flat_map(of_key).collect()
 }
 
 /// Returns the `name` of a table in an array.

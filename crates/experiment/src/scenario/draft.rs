@@ -13,6 +13,7 @@ use super::vary::{self, Vary};
 use super::{base, ceilings, conditions, hints, variants};
 use crate::claims;
 use crate::study::{Axis, Extent};
+use itertools::Itertools as _;
 use sim::config::Network;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
@@ -275,14 +276,8 @@ impl<'s> Draft<'s> {
 
     /// Returns the index of a value for every axis, for all cases of the file.
     pub(super) fn all_combinations(&self) -> Vec<Vec<usize>> {
-        let product = self.vary.axes.iter().fold(vec![Vec::new()], |chosen, axis| {
-            let extended = |above: &Vec<usize>| {
-                let above = above.clone();
-                (0..axis.choices.len()).map(move |index| [above.as_slice(), &[index]].concat())
-            };
-            chosen.iter().flat_map(extended).collect()
-        });
-        product.into_iter().filter(|chosen| self.vary.occurs(chosen)).collect()
+        let indices = self.vary.axes.iter().map(|axis| 0..axis.choices.len());
+        indices.multi_cartesian_product().filter(|chosen| self.vary.occurs(chosen)).collect()
     }
 
     /// Returns the network's tables with the chosen value of every axis; without a choice, the base network.

@@ -96,8 +96,12 @@ pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>)
 }
 
 /// Adds to a refusal of the name `name` the existing names and the nearest of them.
-pub(super) fn with_names(refusal: Refusal, name: &str, known: &[&str]) -> Refusal {
-    refusal.note(expected("one of", known.iter().copied())).note(did_you_mean(name, known.iter().copied()))
+pub(super) fn with_names<'n>(
+    refusal: Refusal,
+    name: &str,
+    known: impl IntoIterator<Item = &'n str> + Clone,
+) -> Refusal {
+    refusal.note(expected("one of", known.clone())).note(did_you_mean(name, known))
 }
 
 /// Formats the fault of a description in one line, with the valid names and the nearest.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
-    /// Title, in a line.
+    /// Title in one line.
     pub(super) title: String,
     /// Id of the experiment, and its folder of results. Default: the file's name.
     pub(super) id: Option<String>,
@@ -19,13 +19,13 @@ pub(crate) struct Head {
     /// File to inherit from, as above.
     #[expect(dead_code, reason = "it is read before the other keys")]
     base: Option<String>,
-    /// First sentences of report and terminal.
+    /// First sentences of the report and of the terminal's output.
     #[serde(default)]
     pub(super) answer: Answer,
     /// Statements about the results that are checked.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
-    /// Settings that the document leaves open, each with its own verdicts, and neighbouring choices.
+    /// Settings that the document leaves open, with verdicts for each, and other choices.
     #[serde(default)]
     pub(super) rulings: Rulings,
     /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it. These claims

@@ -2,11 +2,12 @@
 
 use super::cases::Over;
 use super::change::Change;
-use super::document::{Value, number};
+use super::document::{Leaf, Value, leaves, number};
 use super::hints;
 use super::keys::{LAB_KEYS, NETWORK_KEYS};
 use super::refusal::Refusal;
 use super::source::Source;
+use itertools::Itertools as _;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use units::refuse_if;
@@ -60,13 +61,7 @@ pub(super) struct Axis<'s> {
 impl Axis<'_> {
     /// Returns the labels of the axis' values, each once.
     pub(super) fn labels(&self) -> Vec<String> {
-        let mut labels: Vec<String> = Vec::new();
-        for choice in &self.choices {
-            if !labels.contains(&choice.label) {
-                labels.push(choice.label.clone());
-            }
-        }
-        labels
+        self.choices.iter().map(|choice| &choice.label).unique().cloned().collect()
     }
 }
 
@@ -105,11 +100,8 @@ impl Named {
             }
             _ => vec![leaf.value],
         };
-        let label = |value: &Value| {
-            let text = value.get_ref().as_str().map(str::to_owned);
-            text.unwrap_or_else(|| source.text.get(value.span()).unwrap_or_default().to_owned())
-        };
-        Ok(Self { axis: axis.to_owned(), labels: written.into_iter().map(label).collect(), span })
+        let labels = written.into_iter().map(|value| label(source, value)).collect();
+        Ok(Self { axis: axis.to_owned(), labels, span })
     }
 
     fn has(&self, label: &str) -> bool {
@@ -119,14 +111,13 @@ impl Named {
     /// Checks that the axis is one of these axes and has the labels.
     fn check(&self, source: &Source, all: &[Axis]) -> Result<(), Refusal> {
         let Some(axis) = all.iter().find(|axis| axis.name == self.axis) else {
-            let known: Vec<&str> = all.iter().map(|axis| axis.name.as_str()).collect();
             let refusal = source.refuse(self.span.clone(), format!("`[vary]` has no `{}`", self.axis));
-            return Err(hints::with_names(refusal, &self.axis, &known));
+            return Err(hints::with_names(refusal, &self.axis, all.iter().map(|axis| axis.name.as_str())));
         };
         let known = axis.labels();
         let Some(label) = self.labels.iter().find(|label| !known.contains(label)) else { return Ok(()) };
         let refusal = source.refuse(self.span.clone(), format!("the axis `{}` has no label `{label}`", self.axis));
-        Err(hints::with_names(refusal, label, &known.iter().map(String::as_str).collect::<Vec<_>>()))
+        Err(hints::with_names(refusal, label, known.iter().map(String::as_str)))
     }
 }
 
@@ -142,9 +133,7 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
             .refuse(key.span(), "`[vary]` varies nothing")
             .note("expected `seeds`, or keys with the values to try"));
     }
-    let mut leaves = Vec::new();
-    flatten(table, "", &mut leaves);
-    for leaf in leaves {
+    for leaf in leaves(table, DeTable::is_empty) {
         if leaf.path == "seeds" {
             vary.seeds = seeds(source, leaf.value)?;
         } else {
@@ -180,26 +169,6 @@ pub(super) fn quick<'s>(source: &'s Source, root: &DeTable<'s>, vary: &mut Vary)
         }
     }
     Ok(changes(source, of_network))
-}
-
-/// A key whose value is no table, with the tables around it in its path.
-struct Leaf<'d, 's> {
-    path: String,
-    span: Range<usize>,
-    value: &'d Value<'s>,
-}
-
-/// Flattens tables into leaves, in the order of the file: `a.b = 1` and `"a.b" = 1` mean the same.
-fn flatten<'d, 's>(table: &'d DeTable<'s>, above: &str, leaves: &mut Vec<Leaf<'d, 's>>) {
-    let mut keys: Vec<_> = table.iter().collect();
-    keys.sort_by_key(|(key, _)| key.span().start);
-    for (key, value) in keys {
-        let path = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
-        match value.get_ref() {
-            DeValue::Table(inner) if !inner.is_empty() => flatten(inner, &path, leaves),
-            _ => leaves.push(Leaf { path, span: key.span(), value }),
-        }
-    }
 }
 
 fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
@@ -248,14 +217,8 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
         let choice = if let Some(table) = labelled(value) {
             labelled_choice(source, value, table)?
         } else {
-            let text = source.text.get(value.span()).unwrap_or_default().to_owned();
-            let label = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
-            Choice {
-                label,
-                only: Vec::new(),
-                changes: vec![Change { path: name.clone(), span: span.clone(), value: value.clone(), text }],
-                span: value.span(),
-            }
+            let changes = changes(source, vec![Leaf { path: name.clone(), span: span.clone(), value }]);
+            Choice { label: label(source, value), only: Vec::new(), changes, span: value.span() }
         };
         let same = |other: &Choice| other.label == choice.label && (other.only.is_empty() || choice.only.is_empty());
         if choices.iter().any(same) {
@@ -264,6 +227,12 @@ fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal>
         choices.push(choice);
     }
     Ok(Axis { name, choices })
+}
+
+/// Returns the label that a plain value has: its text without quotes.
+fn label(source: &Source, value: &Value) -> String {
+    let text = value.get_ref().as_str().or_else(|| source.text.get(value.span()));
+    text.unwrap_or_default().to_owned()
 }
 
 /// Returns the table of a value that is written `{ label = ..., set = ... }`, perhaps with `only`.
@@ -296,9 +265,7 @@ fn labelled_choice<'s>(source: &'s Source, whole: &Value<'s>, table: &DeTable<'s
 /// Returns the values in a table and below; `wrong` is the message if the value is not a table.
 fn below<'t, 's>(source: &Source, table: &'t Value<'s>, wrong: &str) -> Result<Vec<Leaf<'t, 's>>, Refusal> {
     let DeValue::Table(found) = table.get_ref() else { return Err(source.refuse(table.span(), wrong)) };
-    let mut leaves = Vec::new();
-    flatten(found, "", &mut leaves);
-    Ok(leaves)
+    Ok(leaves(found, DeTable::is_empty))
 }
 
 fn changes<'s>(source: &'s Source, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>> {

@@ -3,7 +3,6 @@
 use sim::trace::{DsrMessage, Frame, Owner, Packet, Protocol};
 
 pub(super) type Mac = [u8; 6];
-/// An IPv4 address.
 pub(super) type Ip = [u8; 4];
 
 const EVERYBODY: Mac = [0xff; 6];

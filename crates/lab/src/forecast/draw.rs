@@ -113,7 +113,6 @@ impl Air {
         (!is_full && most > 2e6).then_some(most / 1e6)
     }
 
-    /// Writes the network of a draw.
     pub(super) fn scenario(&self, draw: &Draw) -> Result<String, String> {
         let (mcs, rate) = self.interface.neighbour(draw.speed);
         let line = self.line().filter(|_| draw.is_line_slow).unwrap_or(1_000.0);

@@ -1,7 +1,9 @@
 //! Readings of a radio: the samples in a recording.
 
-use crate::interface::{self, Bitrate, Format, GuardInterval, Interface, Role, Station};
+use crate::interface::{self, Bitrate, Interface, Role, Station, bitrate};
 use serde_json::Value;
+use sim::config::GuardInterval;
+use sim::radio::Format;
 use std::collections::BTreeMap;
 
 /// Length of a recording's step, in s.
@@ -94,10 +96,8 @@ impl Air {
                 survey.push((place, counts));
             }
         }
-        let small = |key: &str| u32::try_from(samples[0]["air"][key].as_u64()?).ok();
-        let frequency = small("channel_mhz").filter(interface::is_of_wifi);
-        let width = small("channel_width_mhz").map(|width| width.clamp(20, 160));
-        let interface = Interface { role: Role::AccessPoint, frequency, width, ..Interface::default() };
+        let first = Interface::of_radio(None, &samples[0]["air"]);
+        let interface = Interface { role: Role::AccessPoint, stations: Vec::new(), ..first };
         let mut air = Self { interface, ..Self::default() };
         let mut heard = vec![0.0; steps];
         for (address, mut counted) in stations {
@@ -186,22 +186,6 @@ impl Counted {
 fn median(modes: &mut [Bitrate]) -> Option<Bitrate> {
     modes.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
     modes.get(modes.len() / 2).copied()
-}
-
-fn bitrate(mode: &Value) -> Option<Bitrate> {
-    let generation = match mode["format"].as_str()? {
-        "HT" => Format::Ht,
-        "VHT" => Format::Vht,
-        "HE" | "EHT" => Format::He,
-        _ => return None,
-    };
-    let small = |key| u8::try_from(mode[key].as_u64()?).ok();
-    let is_so_long =
-        |guard: &GuardInterval| (guard.nanos() as f64 / 1e9 - number(mode, "guard_interval_s")).abs() < 1e-8;
-    let guards = [GuardInterval::Short, GuardInterval::Double, GuardInterval::Quadruple];
-    let guard = guards.into_iter().find(is_so_long).unwrap_or_default();
-    Bitrate::new(generation, small("mcs")?, small("streams")?, u32::try_from(mode["width_mhz"].as_u64()?).ok()?, guard)
-        .ok()
 }
 
 #[cfg(test)]

@@ -34,7 +34,6 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     Ok(Interface { stations, ..chosen.clone() })
 }
 
-/// Reads all interfaces in a text.
 fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
     let mut all: Vec<Interface> = Vec::new();
     // This is the interface that was named last.

@@ -29,11 +29,11 @@ pub const MOST_HOPS: u8 = 32;
 pub(crate) const MAGIC: [u8; 4] = *b"SWAN";
 pub(crate) const VERSION: u8 = 2;
 
-/// Kinds of messages.
+/// Kinds of messages, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// On its way to the destination: asks each node for its available rate.
-    Probe,
+    Probe = 1,
     /// On its way back to the source, with the least rate that a node of the path can admit.
     Answer,
     /// On its way to the source: packets of the flow arrive marked.
@@ -97,7 +97,7 @@ impl Message {
         let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| Malformed::Length(bytes.len()))?;
         refuse_if!(part::<4>(bytes, 0) != MAGIC, Err(Malformed::Foreign));
         refuse_if!(bytes[4] != VERSION, Err(Malformed::Version(bytes[4])));
-        let kind = Kind::ALL.into_iter().find(|kind| kind.code() == bytes[5]).ok_or(Malformed::Kind(bytes[5]))?;
+        let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == bytes[5]).ok_or(Malformed::Kind(bytes[5]))?;
         let hops = bytes[6];
         refuse_if!(hops > MOST_HOPS, Err(Malformed::Hops(hops)));
         if bytes[7] != 0 || part::<2>(bytes, 58) != [0; 2] {
@@ -126,7 +126,7 @@ impl Message {
         };
         let mut bytes = [0; LENGTH];
         bytes[..4].copy_from_slice(&MAGIC);
-        bytes[4..7].copy_from_slice(&[VERSION, kind.code(), hops]);
+        bytes[4..7].copy_from_slice(&[VERSION, kind as u8, hops]);
         bytes[8..16].copy_from_slice(&number.to_be_bytes());
         bytes[16..24].copy_from_slice(&bottleneck.as_bps().to_be_bytes());
         bytes[24..40].copy_from_slice(&address(source));
@@ -147,15 +147,6 @@ impl Message {
 
 impl Kind {
     const ALL: [Self; 4] = [Self::Probe, Self::Answer, Self::Regulate, Self::Present];
-
-    const fn code(self) -> u8 {
-        match self {
-            Self::Probe => 1,
-            Self::Answer => 2,
-            Self::Regulate => 3,
-            Self::Present => 4,
-        }
-    }
 }
 
 fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {

@@ -10,7 +10,7 @@ use crate::admission::{SOCKET, Settings};
 use crate::error::Error;
 use crate::kernel::descriptor_of;
 use crate::kernel::named::{Name, Unnamed};
-use crate::kernel::routes::{self, NextHop};
+use crate::kernel::routes::{self as kernel, NextHop};
 use crate::kernel::socket::{
     LOAD, LOAD_BYTE, LOAD_HALF, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, interest,
     jump, rest, statement,
@@ -47,7 +47,7 @@ pub(crate) struct Port {
     marks: Option<Marks>,
     relay: Relay,
     owners: Owners,
-    routes: Table,
+    routes: kernel::Routes,
     /// Nothing is read before this instant: messages are read in turns.
     rests: Option<Instant>,
 }
@@ -76,7 +76,7 @@ impl Port {
         if let Some(marks) = &marks {
             epoll::add(&epoll, marks, EventData::new_u64(0), EventFlags::IN).map_err(failed)?;
         }
-        let (relay, owners, routes) = (Relay::default(), Owners::read(), Table(routes::Routes::open()?));
+        let (relay, owners, routes) = (Relay::default(), Owners::read(), kernel::Routes::open()?);
         let (settings, path, interfaces) = (settings.clone(), folder.join(SOCKET), Vec::new());
         let port =
             Self { settings, epoll, programs, path, name: None, interfaces, marks, relay, owners, routes, rests: None };
@@ -185,7 +185,11 @@ impl Port {
 
     /// Reads the messages of a turn: no more of one socket than of another.
     fn receive(&self) -> Vec<(Peer, Message)> {
-        let mut came = from_programs(self.programs.as_fd(), &self.owners);
+        let mut came = Vec::new();
+        for _ in 0..TURN {
+            let Ok(message) = from_program(self.programs.as_fd(), &self.owners) else { break };
+            came.extend(message);
+        }
         for open in &self.interfaces {
             for _ in 0..TURN {
                 let mut buffer = [0; LENGTH + 1];
@@ -226,22 +230,7 @@ pub(crate) fn program_name(number: u64) -> String {
     format!("{PROGRAM}{number:016x}")
 }
 
-/// Reads the messages of programs for a turn.
-fn from_programs(socket: BorrowedFd<'_>, owners: &Owners) -> Vec<(Peer, Message)> {
-    let mut came = Vec::new();
-    for _ in 0..TURN {
-        match from_program(socket, owners) {
-            Ok(message) => came.extend(message),
-            Err(_) => break,
-        }
-    }
-    came
-}
-
-/// Reads one datagram of a program; `None` if it is no message.
-///
-/// # Errors
-/// There is no other datagram.
+/// Reads one datagram of a program; `None` if it is no message. Errors: there is no other datagram.
 fn from_program(socket: BorrowedFd<'_>, owners: &Owners) -> Result<Option<(Peer, Message)>, Errno> {
     let mut buffer = [0; LENGTH + 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
@@ -261,12 +250,9 @@ fn from_program(socket: BorrowedFd<'_>, owners: &Owners) -> Result<Option<(Peer,
     Ok(program.zip(message))
 }
 
-/// Routes of the kernel.
-struct Table(routes::Routes);
-
-impl Routes for Table {
+impl Routes for kernel::Routes {
     fn to(&mut self, address: Ipv4Addr) -> Option<Hop> {
-        match self.0.next_hop(address).ok()?? {
+        match self.next_hop(address).ok()?? {
             NextHop::Here => Some(Hop::Here),
             NextHop::Via { index, gateway, source } => {
                 let address = gateway.unwrap_or(address);

@@ -53,6 +53,16 @@ pub(crate) struct Room {
     pub(crate) at_most: Option<Rate>,
 }
 
+/// A message that may be handled, with the ends of its flow.
+struct Arrived<'r> {
+    now: Instant,
+    message: Message,
+    source: Ipv4Addr,
+    destination: Ipv4Addr,
+    room: Room,
+    routes: &'r mut dyn Routes,
+}
+
 /// The state of an agent in admission.
 #[derive(Debug, Default)]
 pub(crate) struct Relay {
@@ -115,16 +125,13 @@ impl Relay {
         if !self.pace.allows(now, from, standing) {
             return Vec::new();
         }
+        let arrived = Arrived { now, message, source, destination, room, routes };
         match (from, message.kind) {
-            (Peer::Program(program), Kind::Probe | Kind::Present) => {
-                self.ask(now, program, message, destination, room, routes).into_iter().collect()
-            }
+            (Peer::Program(program), Kind::Probe | Kind::Present) => self.ask(arrived, program).into_iter().collect(),
             // Programs neither answer nor regulate.
             (Peer::Program(_), _) => Vec::new(),
-            (Peer::Neighbour(neighbour), Kind::Probe | Kind::Present) => {
-                self.pass(now, neighbour, message, destination, room, routes).into_iter().collect()
-            }
-            (Peer::Neighbour(neighbour), _) => self.hand_back(now, neighbour, message, source, destination, routes),
+            (Peer::Neighbour(from), Kind::Probe | Kind::Present) => self.pass(arrived, from).into_iter().collect(),
+            (Peer::Neighbour(from), _) => self.hand_back(arrived, from),
         }
     }
 
@@ -156,15 +163,8 @@ impl Relay {
     }
 
     /// Handles the message of a program of this machine: a probe or a sign of life.
-    fn ask(
-        &mut self,
-        now: Instant,
-        program: Program,
-        message: Message,
-        destination: Ipv4Addr,
-        room: Room,
-        routes: &mut dyn Routes,
-    ) -> Option<Posted> {
+    fn ask(&mut self, arrived: Arrived, program: Program) -> Option<Posted> {
+        let Arrived { now, message, destination, room, routes, .. } = arrived;
         if !self.remember(now, program, destination, &message) {
             return None;
         }
@@ -224,15 +224,8 @@ impl Relay {
 
     /// Handles a neighbour's probe, or his message that a flow still exists: lowers its bottleneck and forwards it, or
     /// answers it if it has arrived.
-    fn pass(
-        &mut self,
-        now: Instant,
-        from: Neighbour,
-        message: Message,
-        destination: Ipv4Addr,
-        room: Room,
-        routes: &mut dyn Routes,
-    ) -> Option<Posted> {
+    fn pass(&mut self, arrived: Arrived, from: Neighbour) -> Option<Posted> {
+        let Arrived { now, message, destination, room, routes, .. } = arrived;
         let hop = routes.to(destination)?;
         if hop == Hop::Here {
             self.ledger.arrive(now, &message);
@@ -251,15 +244,8 @@ impl Relay {
     }
 
     /// Forwards an answer, or a request to regulate, towards the source.
-    fn hand_back(
-        &mut self,
-        now: Instant,
-        from: Neighbour,
-        message: Message,
-        source: Ipv4Addr,
-        destination: Ipv4Addr,
-        routes: &mut dyn Routes,
-    ) -> Vec<Posted> {
+    fn hand_back(&mut self, arrived: Arrived, from: Neighbour) -> Vec<Posted> {
+        let Arrived { now, message, source, destination, routes, .. } = arrived;
         match routes.to(source) {
             None => Vec::new(),
             Some(Hop::Via(next, _)) => forward(from, next, message).into_iter().collect(),

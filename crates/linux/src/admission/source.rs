@@ -96,11 +96,8 @@ pub struct Source {
 descriptor_of!(Source, socket);
 
 impl Source {
-    /// Makes a source that has not probed yet.
-    ///
-    /// # Errors
-    /// The kernel gives no socket or no random numbers.
-    pub fn open(wanted: Wanted) -> Result<Self, Error> {
+    /// Makes a source that has not probed yet. Errors: the kernel gives no socket or no random numbers.
+    pub(crate) fn open(wanted: Wanted) -> Result<Self, Error> {
         let failed = Error::kernel("ask the agent of this machine");
         let (socket, flow) = (unnamed().map_err(failed)?, random()?);
         // Another number than the flow's and the socket's, which others see: nobody may guess the probes' numbers.
@@ -110,21 +107,20 @@ impl Source {
     }
 
     /// Sends the first probe.
-    pub fn ask(&mut self, now: Instant) -> Vec<News> {
+    pub(crate) fn ask(&mut self, now: Instant) -> Vec<News> {
         let act = self.gate.open(now, self.wanted.rate);
         self.present = now + FORGOTTEN_AFTER / 3;
         self.follow(now, act, None).into_iter().collect()
     }
 
     /// Returns the next instant at which there is something to do without a message.
-    pub fn next(&self) -> Instant {
+    pub(crate) fn next(&self) -> Instant {
         let changes =
             if self.gate.is_admitted() && self.new_until != Instant::ZERO { self.new_until } else { Instant::NEVER };
         self.gate.deadline().min(self.present).min(changes)
     }
 
-    /// Returns the class of the flow's packets.
-    pub fn class(&self, now: Instant) -> Class {
+    pub(crate) fn class(&self, now: Instant) -> Class {
         match (self.gate.is_admitted(), self.gate.is_new(now)) {
             (false, _) => Class::BestEffort,
             (true, true) => Class::RealTimeNew,
@@ -133,7 +129,7 @@ impl Source {
     }
 
     /// Handles messages that have arrived and deadlines that have passed.
-    pub fn work(&mut self, now: Instant) -> Vec<News> {
+    pub(crate) fn work(&mut self, now: Instant) -> Vec<News> {
         let mut news = Vec::new();
         for _ in 0..TURN {
             let mut buffer = [0; LENGTH + 1];

@@ -81,11 +81,9 @@ pub enum NotStarted {
 }
 
 impl Supervised {
-    /// Starts a command whose sockets have this class. The command gets SIGTERM if this process is killed.
-    ///
-    /// # Errors
-    /// The command cannot be run or supervised.
-    pub fn start(command: Command, class: Class) -> Result<Self, NotStarted> {
+    /// Starts a command whose sockets have this class. The command gets SIGTERM if this process is killed. Errors: the
+    /// command cannot be run or supervised.
+    pub(crate) fn start(command: Command, class: Class) -> Result<Self, NotStarted> {
         let (tell, told) = mpsc::channel();
         // The filter belongs to the thread that starts the command, and the command would end with that thread, so the
         // thread stays.
@@ -103,11 +101,9 @@ impl Supervised {
         Ok(Self { listener, process, class, late: Vec::new(), _keeper: keeper })
     }
 
-    /// Makes the requested socket, or lets the requester make it. The end of a requester is no error.
-    ///
-    /// # Errors
-    /// The kernel does not deliver the request.
-    pub fn serve(&mut self, now: Instant) -> Result<(), Error> {
+    /// Makes the requested socket, or lets the requester make it. The end of a requester is no error. Errors: the
+    /// kernel does not deliver the request.
+    pub(crate) fn serve(&mut self, now: Instant) -> Result<(), Error> {
         let Some(wanted) = receive(&self.listener).map_err(Error::kernel("read a request for a socket"))? else {
             return Ok(());
         };
@@ -138,12 +134,12 @@ impl Supervised {
     }
 
     /// Returns the next instant at which sockets of a process get their class.
-    pub fn next(&self) -> Instant {
+    pub(crate) fn next(&self) -> Instant {
         self.late.iter().map(|(at, _)| *at).min().unwrap_or(Instant::NEVER)
     }
 
     /// Gives sockets that processes have made themselves their class.
-    pub fn work(&mut self, now: Instant) {
+    pub(crate) fn work(&mut self, now: Instant) {
         let class = self.class;
         let mut due: Vec<Pid> = self.late.extract_if(.., |(at, _)| *at <= now).map(|(_, process)| process).collect();
         due.sort_unstable_by_key(|process| process.as_raw_nonzero());
@@ -155,7 +151,7 @@ impl Supervised {
     }
 
     /// Gives all present and future sockets another class. Returns how many sockets could not be changed.
-    pub fn change(&mut self, class: Class) -> usize {
+    pub(crate) fn change(&mut self, class: Class) -> usize {
         self.class = class;
         change_sockets(descendants(), class)
     }

@@ -88,8 +88,7 @@ mod filter {
     /// Loads programs and reads their maps; libbpf reserves descriptors with empty files in memory.
     const BPF: &[i64] = &calls![SYS_bpf SYS_dup3 SYS_memfd_create SYS_perf_event_open];
 
-    /// # Errors
-    /// Reasons for a missing filter.
+    /// Errors: reasons for a missing filter.
     pub(super) fn apply(keeps: Keeps, opens: Opens) -> Result<(), String> {
         let program = program(keeps, opens).map_err(|error| error.to_string())?;
         apply_filter(&program).map_err(|error| error.to_string())
@@ -147,8 +146,7 @@ mod filter {
     use super::Opens;
     use crate::device::contract::Keeps;
 
-    /// # Errors
-    /// Reasons for a missing filter.
+    /// Errors: reasons for a missing filter.
     pub(super) fn apply(_: Keeps, _: Opens) -> Result<(), String> {
         Err(format!("no list of allowed system calls exists for {}", std::env::consts::ARCH))
     }

@@ -73,7 +73,6 @@ pub(super) enum Readiness {
 /// Settings that are being applied.
 #[derive(Debug)]
 pub(super) struct Reload {
-    /// All former settings.
     pub(super) before: BTreeMap<Place, Wish>,
     /// Places that are new or have other settings.
     pub(super) touched: BTreeSet<Place>,
@@ -353,7 +352,6 @@ impl Agent {
         }
     }
 
-    /// Returns the next deadline.
     fn next(&self) -> Instant {
         let due = self.governors.iter().map(Governor::next).min().unwrap_or(Instant::NEVER);
         let told = self.manager.next();
@@ -473,7 +471,6 @@ impl Agent {
     }
 }
 
-/// Reports an event.
 pub(super) fn tell(host: &mut dyn Host, device: &str, what: AgentEventKind, words: impl Into<String>) {
     host.happened(&AgentEvent::new(clock(), device, what, words));
 }

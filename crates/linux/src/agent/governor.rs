@@ -4,7 +4,7 @@ use crate::agent::Host;
 use crate::agent::links::Links;
 use crate::agent::needs::{self, classes, estimated, interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
-use crate::agent::real_time::RealTime;
+use crate::agent::real_time::{LATE, RealTime};
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
 use crate::device::contract::{Device, Keeps, Own};
@@ -19,8 +19,6 @@ use crate::telemetry::status::{State, Status};
 use control::{AnyController, Controller as _, Idling, Interval, Limit, Orders, Reads, Seen, Sets};
 use units::{Duration, Instant, Rate};
 
-/// An interval that ends later than this plus one interval is skipped: it describes no present queue.
-const LATE: Duration = Duration::from_millis(250);
 /// Time over which a limit is judged to leave the link idle.
 const JUDGED: Duration = Duration::from_secs(10);
 /// Time until the next attempt after a failure other than the interface's absence.
@@ -103,7 +101,6 @@ impl Governor {
         Ok(Self { wish, seed, controller, real_time, status, phase, pace: Pace::new(), began: now })
     }
 
-    /// Returns the next deadline.
     pub(super) fn next(&self) -> Instant {
         match &self.phase {
             Phase::Waiting { until } => *until,
@@ -190,7 +187,7 @@ impl Governor {
         let Phase::Governing(governing) = &mut self.phase else { return Ok(Done::Look) };
         let now = round.now;
         if let Some(real_time) = &mut self.real_time
-            && let Some(mark) = real_time.work(governing.device.as_mut(), now, LATE)?
+            && let Some(mark) = real_time.work(governing.device.as_mut(), now)?
             && mark != governing.orders.mark
         {
             governing.orders.mark = mark;
@@ -339,7 +336,6 @@ impl Governor {
         }
     }
 
-    /// True if settings are for the present queue.
     fn is_same_queue(&self, wish: &Wish) -> bool {
         let of = |wish: &Wish| (wish.backend, wish.dry_run, wish.gso_segments);
         of(wish) == of(&self.wish)
@@ -400,7 +396,6 @@ impl Governor {
         Ok(())
     }
 
-    /// Returns the number of the governed interface.
     fn governed_index(&self) -> Option<u32> {
         match &self.phase {
             Phase::Governing(governing) => Some(governing.index),
@@ -474,7 +469,6 @@ fn names(controller: &AnyController, real_time: Option<&RealTime>) -> String {
     format!("{}{second}", controller.name())
 }
 
-/// Builds the wanted controller.
 fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     needs::controller(&wish.place.device, &wish.settings, seed, wish.notes)
 }
@@ -501,7 +495,6 @@ fn blind(controller: &AnyController) -> Option<String> {
     })
 }
 
-/// Returns the start of a queue under a controller.
 fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     let (orders, needs) = (controller.begin(), controller.needs());
     let (measures, late_after, classes) = (needs.measures, needs.late_after, classes(wish, controller));

@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::kernel::descriptor_of;
-use crate::kernel::news::{self, News};
+use crate::kernel::netlink::News;
 use crate::kernel::rtnetlink::{Link, Route};
+use nix::libc::RTMGRP_LINK;
 use std::collections::BTreeMap;
 
 /// The interfaces of this network namespace. The descriptor is readable when an interface has changed.
@@ -21,7 +22,7 @@ descriptor_of!(Links, news);
 impl Links {
     /// Listens, then lists, so that no change between the two is missed.
     pub(crate) fn open() -> Result<Self, Error> {
-        let (news, route) = (News::open(news::LINKS)?, Route::open()?);
+        let (news, route) = (News::open(RTMGRP_LINK)?, Route::open()?);
         let mut new = Self { news, route, numbered: BTreeMap::new(), named: BTreeMap::new() };
         new.list()?;
         Ok(new)
@@ -40,7 +41,6 @@ impl Links {
         Ok(())
     }
 
-    /// Returns the interface with this name.
     pub(crate) fn named(&self, name: &str) -> Option<&Link> {
         self.numbered(*self.named.get(name)?)
     }
@@ -50,7 +50,6 @@ impl Links {
         self.numbered.values()
     }
 
-    /// Returns the interface with this number.
     pub(crate) fn numbered(&self, index: u32) -> Option<&Link> {
         self.numbered.get(&index)
     }

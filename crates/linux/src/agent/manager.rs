@@ -60,7 +60,6 @@ impl Manager {
         }
     }
 
-    /// Begins a reload.
     pub(super) fn reloads(&mut self, now: Instant) {
         self.refusal = None;
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", now.as_nanos() / 1_000));

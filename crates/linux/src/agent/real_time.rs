@@ -7,7 +7,9 @@ use crate::error::{Error, Unfit};
 use control::{AnyController, Controller as _, Lacking, Mark, Seen, Sets};
 use units::{Duration, Instant, Rate};
 
-/// The controller of a real-time queue.
+/// An interval that ends later than this plus one interval is skipped: it describes no present queue.
+pub(super) const LATE: Duration = Duration::from_millis(250);
+
 pub(super) struct RealTime {
     controller: AnyController,
     next: Instant,
@@ -41,7 +43,6 @@ impl RealTime {
         self.controller.name()
     }
 
-    /// Returns the next deadline.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
@@ -51,19 +52,14 @@ impl RealTime {
         self.controller.available()
     }
 
-    /// Decides if it is due, and returns what is to be marked then. An interval that ends later than `late` is skipped.
+    /// Decides if it is due, and returns what is to be marked then. An interval that ends later than [`LATE`] is skipped.
     /// Errors: as for [`Device::take_interval`].
-    pub(super) fn work(
-        &mut self,
-        device: &mut dyn Device,
-        now: Instant,
-        late: Duration,
-    ) -> Result<Option<Mark>, Error> {
+    pub(super) fn work(&mut self, device: &mut dyn Device, now: Instant) -> Result<Option<Mark>, Error> {
         if now < self.next {
             return Ok(None);
         }
         let interval = interval(&self.controller);
-        let is_late = now.since(self.next) > interval.max(late);
+        let is_late = now.since(self.next) > interval.max(LATE);
         self.next = (self.next + interval).max(now);
         let Some((queue, beside)) = device.take_real_time(now)? else { return Ok(None) };
         let seen = Seen { queue, radio: Some(beside.radio(None)), heard: &[] };

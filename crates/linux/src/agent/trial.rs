@@ -189,11 +189,11 @@ impl World for Live<'_> {
             Arm::Default => (observing(), None),
             Arm::Attach(wish) => ((**wish).clone(), None),
             Arm::Discipline(kind) => {
-                let mut route = Route::open()?;
+                let (mut route, wish) = (Route::open()?, observing());
                 let link = route.link(&self.place.device)?;
-                let (former, state) = claim(&self.place, &mut route, &self.looks, &link, false)?;
-                let state = make_way(&former, state, &mut route, kind, None)?;
-                (observing(), Some((former, state)))
+                let (former, state, _) = claim(&wish, &mut route, &self.looks, &link, |_, _| false)?;
+                let state = make_way(&former, state, &mut route, &former.replacement(kind, None))?;
+                (wish, Some((former, state)))
             }
         };
         // From here on `restore` knows of this change.

@@ -20,7 +20,6 @@ pub(super) enum Source {
     Notes,
 }
 
-/// The epoll and its members.
 pub(super) struct Wakes {
     epoll: OwnedFd,
     timer: OwnedFd,

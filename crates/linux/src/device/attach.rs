@@ -13,22 +13,20 @@ use crate::kernel::rtnetlink::{ROOT, Route};
 use units::refuse_if;
 
 /// A queue that was taken up.
-pub struct Attached {
+pub(crate) struct Attached {
     /// Device that measures, limits and restores the queue.
-    pub device: Box<dyn Device>,
+    pub(crate) device: Box<dyn Device>,
     /// Remarks for the user: that no packet ever waits in the queue, and why a better device is not possible.
-    pub remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
-/// Takes up a queue. If the wish names neither controller nor settings, [`Backend::Auto`] takes the best grade that there is:
-/// turns of stations (2), or else the knobs of mac80211's scheduler (1), where mac80211 holds the packets; turns without
-/// stations (3) where the driver pushes back. Else it tries Sluice's own discipline first, then the queues of mac80211 if
-/// it holds the packets, else the kernel's FIFO.
-///
-/// # Errors
-/// There is no such interface, a privilege is missing, the device has no such settings, or another agent is there. Or,
-/// unless the wish agrees to it, the former queue could not be restored or no packet ever waits in the queue.
-pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
+/// Takes up a queue. If the wish names neither controller nor settings, [`Backend::Auto`] takes the best grade that
+/// there is: turns of stations (2), or else the knobs of mac80211's scheduler (1), where mac80211 holds the packets;
+/// turns without stations (3) where the driver pushes back. Else it tries Sluice's own discipline first, then the
+/// queues of mac80211 if it holds the packets, else the kernel's FIFO. Errors: there is no such interface, a privilege
+/// is missing, the device has no such settings, or another agent is there. Or, unless the wish agrees to it, the former
+/// queue could not be restored or no packet ever waits in the queue.
+pub(crate) fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     let is_of_phy = [txq::KIND, knobs::KIND].contains(&attached.device.capabilities().kind);
     if wish.place.parent == ROOT && !wish.dry_run && !is_of_phy {
@@ -53,7 +51,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     let fifo = |not_own: Option<String>| {
         let mut remarks = in_vain(idle.as_ref(), wish)?;
         remarks.extend(not_own);
-        let device = Fifo::attach(&wish.place, Kind::of(&wish.settings)?, start, looks, wish.replace)?;
+        let device = Fifo::attach(wish, Kind::of(&wish.settings)?, start, looks)?;
         Ok(Attached { device: Box::new(device), remarks })
     };
     match wish.backend {
@@ -165,15 +163,13 @@ fn txq(wish: &Wish, start: &Start, not_own: Option<String>) -> Result<Attached, 
 #[cfg(feature = "bpf")]
 fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Error> {
     use crate::device::bpf::{Governed, Mechanism, Order};
-    let Wish { place, settings, replace, .. } = wish;
-    let mut mechanism = Mechanism::of(settings)?;
+    let mut mechanism = Mechanism::of(&wish.settings)?;
     if wish.is_unspecific() && wish.turns().is_some() {
         // Each station has its bound in time.
         mechanism.hard = ROOM;
     }
-    let by_station = wish.turns().is_some() && txq::holds(&place.device)?;
-    let device = Governed::attach(place, mechanism, Order::of(wish, by_station), start, looks, *replace)?;
-    Ok(Box::new(device))
+    let by_station = wish.turns().is_some() && txq::holds(&wish.place.device)?;
+    Ok(Box::new(Governed::attach(wish, mechanism, Order::of(wish, by_station), start, looks)?))
 }
 
 #[cfg(not(feature = "bpf"))]

@@ -4,84 +4,47 @@ use crate::device::former::{Former, Obstacle};
 use crate::device::lock::FileLock;
 use crate::device::looks::Looks;
 use crate::device::state::{Kept, State};
-use crate::device::wish::Place;
+use crate::device::wish::{Place, Wish};
 use crate::error::{Error, Unforced};
-use crate::kernel::rtnetlink::{Link, Route};
+use crate::kernel::rtnetlink::{Link, Qdisc, Route};
 
-/// Locks a place and reads its present queue. First restores what a killed agent left. Refuses a queue that could not
-/// be restored later, or that limits the link's rate, unless it is to be `replace`d.
+/// Locks a place and reads its present queue. First restores what a killed agent left, unless its discipline `stands`,
+/// here on the interface: then it stays, and the queue before it is still the one to restore; returns true in that case.
+/// Refuses a queue that could not be restored later, or that limits the link's rate, unless it is to be replaced.
 pub(crate) fn claim(
-    place: &Place,
+    wish: &Wish,
     route: &mut Route,
     looks: &Looks,
     link: &Link,
-    replace: bool,
-) -> Result<(Former, State), Error> {
-    let locked = State::lock(&place.state_folder, &place.device, place.parent)?;
-    claim_locked(locked, route, looks, link, place.parent, replace)
-}
-
-/// Like [`claim`]; but a discipline of `kind` that a killed agent left stays if it `serves`, and the queue before it is
-/// still the one to restore. Returns true in that case.
-#[cfg(feature = "bpf")]
-pub(crate) fn claim_or_keep(
-    place: &Place,
-    route: &mut Route,
-    looks: &Looks,
-    link: &Link,
-    replace: bool,
-    kind: &str,
-    serves: impl Fn(&Former) -> bool,
+    stands: impl Fn(&Former, Option<&Qdisc>) -> bool,
 ) -> Result<(Former, State, bool), Error> {
-    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
-    let here = route.qdisc(link.index, place.parent)?;
-    match left {
-        Some(kept) if kept.former.is_replaced_by(here.as_ref(), link, kind) && serves(&kept.former) => {
-            Ok((kept.former, state, true))
-        }
-        left => {
-            let (former, state) = claim_locked((state, left), route, looks, link, place.parent, replace)?;
-            Ok((former, state, false))
-        }
-    }
-}
-
-fn claim_locked(
-    (state, left): (State, Option<Kept>),
-    route: &mut Route,
-    looks: &Looks,
-    link: &Link,
-    parent: u32,
-    replace: bool,
-) -> Result<(Former, State), Error> {
+    let Place { device, parent, state_folder } = &wish.place;
+    let (state, left) = State::lock(state_folder, device, *parent)?;
     let mut link = link.clone();
-    if let Some(left) = left {
-        put_back(&state, &left.former, route)?;
+    if let Some(Kept { former, .. }) = left {
+        if stands(&former, route.qdisc(link.index, *parent)?.as_ref()) {
+            return Ok((former, state, true));
+        }
+        put_back(&state, &former, route)?;
         link = route.link(&link.name)?;
     }
-    let (mut former, obstacle) = Former::read(route, &link, parent, &looks.users(link.index)?)?;
+    let (mut former, obstacle) = Former::read(route, &link, *parent, &looks.users(link.index)?)?;
     match obstacle {
-        Some(obstacle) if !replace => {
+        Some(obstacle) if !wish.replace => {
             state.forget()?;
             return Err(Unforced::Former { name: link.name, obstacle: obstacle.why() }.into());
         }
         // The kernel's default comes back instead.
-        Some(Obstacle::Lost(_)) => former.give_up(),
+        Some(Obstacle::Lost(_)) => former.qdisc = None,
         Some(Obstacle::Shapes(_)) | None => {}
     }
-    Ok((former, state))
+    Ok((former, state, false))
 }
 
-/// Writes the former state to a file, then installs Sluice's discipline of a kind.
-pub(crate) fn make_way(
-    former: &Former,
-    mut state: State,
-    route: &mut Route,
-    kind: &str,
-    options: Option<Vec<u8>>,
-) -> Result<State, Error> {
+/// Writes the former state to a file, then installs Sluice's discipline.
+pub(crate) fn make_way(former: &Former, mut state: State, route: &mut Route, new: &Qdisc) -> Result<State, Error> {
     state.keep(former)?;
-    if let Err(error) = route.replace(&former.replacement(kind, options)) {
+    if let Err(error) = route.replace(new) {
         state.forget()?;
         return Err(error);
     }

@@ -127,7 +127,6 @@ pub(crate) struct Idle {
     pub(crate) but_by_credit: bool,
     /// True if replacing the queue would lose a user's settings.
     pub(crate) is_precious: bool,
-    /// The reason, and a remedy.
     pub(crate) why: String,
 }
 

@@ -7,10 +7,10 @@ use crate::device::former::Former;
 use crate::device::looks::Looks;
 use crate::device::observed::{Watched, header};
 use crate::device::state::State;
-use crate::device::wish::{Backend, Place, Start, Wish};
+use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::kernel::Counters;
-use crate::kernel::rtnetlink::{Qdisc, Route};
+use crate::kernel::rtnetlink::Route;
 use control::{Interval, Limit, Orders};
 use queue::{DisciplineName, Settings};
 use units::Instant;
@@ -29,9 +29,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every FIFO of the kernel.
-    pub const ALL: [Self; 3] = [Self::Pfifo, Self::Bfifo, Self::PfifoHeadDrop];
-
     /// Returns its name in `tc qdisc`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -86,19 +83,18 @@ impl Fifo {
     ///
     /// # Errors
     /// There is no such interface, the privilege is missing, another agent is there, or the former queue could not be
-    /// restored. If it is to be `replace`d, the kernel's default returns instead.
-    pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, replace: bool) -> Result<Self, Error> {
+    /// restored. If it is to be replaced, the kernel's default returns instead.
+    pub fn attach(wish: &Wish, kind: Kind, start: &Start, looks: &Looks) -> Result<Self, Error> {
         let options = kind.options(start.orders.limit)?;
         let mut route = Route::open()?;
-        let link = route.link(&place.device)?;
-        let parent = place.parent;
-        let (former, state) = claim(place, &mut route, looks, &link, replace)?;
-        let handle = former.ours();
-        let state = make_way(&former, state, &mut route, kind.as_str(), Some(options))?;
+        let link = route.link(&wish.place.device)?;
+        let (former, state, _) = claim(wish, &mut route, looks, &link, |_, _| false)?;
+        let new = former.replacement(kind.as_str(), Some(options));
+        let state = make_way(&former, state, &mut route, &new)?;
         let at_head = kind == Kind::PfifoHeadDrop;
         let estimator = Estimator::new(start.measures, header(&link), at_head, start.at, Counters::default());
-        let looks = looks.clone();
-        let watched = Watched { looks, link, parent, handle: Some(handle), estimator, every: start.every };
+        let (looks, handle, parent) = (looks.clone(), Some(new.handle), new.parent);
+        let watched = Watched { looks, link, parent, handle, estimator, every: start.every };
         Ok(Self { watched, route, kind, former, state: Some(state) })
     }
 }
@@ -119,10 +115,8 @@ impl Device for Fifo {
 
     fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
         self.capabilities().allow(orders)?;
-        let Watched { link, parent, .. } = &self.watched;
-        let (index, parent, handle) = (link.index, *parent, self.former.ours());
-        let (kind, options) = (self.kind.as_str().to_owned(), Some(self.kind.options(orders.limit)?));
-        self.route.change(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })
+        let options = self.kind.options(orders.limit)?;
+        self.route.change(&self.former.replacement(self.kind.as_str(), Some(options)))
     }
 
     fn restore(&mut self) -> Result<(), Error> {

@@ -37,14 +37,15 @@ impl Obstacle {
 pub(crate) struct Former {
     /// Name of the interface, for messages.
     device: String,
-    index: u32,
+    pub(super) index: u32,
     parent: u32,
     /// The former discipline; `None` if it was the kernel's default, which returns by itself.
-    qdisc: Option<Saved>,
+    pub(super) qdisc: Option<Saved>,
     /// Handle of Sluice's discipline.
-    ours: u32,
-    /// Former largest number of segments in a packet, if the agent changed it.
-    segments: Option<u32>,
+    pub(super) ours: u32,
+    /// Former largest number of segments in a packet, if the agent changed it; of the interface's places the last one
+    /// that is restored sets it again.
+    pub(super) segments: Option<u32>,
     /// True if the transmit queue had length 0, which the kernel changes when a discipline is installed.
     #[serde(default)]
     zero_length: bool,
@@ -56,7 +57,7 @@ pub(crate) struct Former {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+pub(super) struct Saved {
     kind: String,
     handle: u32,
     options: Option<Vec<u8>>,
@@ -97,19 +98,10 @@ impl Former {
             }
             Some(qdisc) => obstacle(qdisc, qdiscs, route)?,
         };
-        let saved =
-            |qdisc: &Qdisc| Saved { kind: qdisc.kind.clone(), handle: qdisc.handle, options: qdisc.options.clone() };
-        let ours = our_handle(parent);
-        let former = Self {
-            device: link.name.clone(),
-            index: link.index,
-            parent,
-            qdisc: own.map(saved),
-            ours,
-            zero_length: link.tx_queue_length == 0,
-            ..Self::default()
-        };
-        Ok((former, obstacle))
+        let saved = |Qdisc { kind, handle, options, .. }: Qdisc| Saved { kind, handle, options };
+        let (device, index, qdisc) = (link.name.clone(), link.index, own.cloned().map(saved));
+        let (ours, zero_length) = (our_handle(parent), link.tx_queue_length == 0);
+        Ok((Self { device, index, parent, qdisc, ours, zero_length, ..Self::default() }, obstacle))
     }
 
     /// For the limit of a phy's queues and settings of its scheduler: no discipline is replaced.
@@ -123,18 +115,7 @@ impl Former {
         self.phy.map(|phy| phy.number)
     }
 
-    /// Returns the handle for Sluice's discipline.
-    pub(crate) fn ours(&self) -> u32 {
-        self.ours
-    }
-
-    /// Lets Sluice's discipline choose its handle.
-    #[cfg(feature = "bpf")]
-    pub(crate) fn governed_by(self, ours: u32) -> Self {
-        Self { ours, ..self }
-    }
-
-    /// Installs Sluice's discipline of a kind, with options in the kernel's form.
+    /// Returns Sluice's discipline of a kind, with options in the kernel's form.
     pub(crate) fn replacement(&self, kind: &str, options: Option<Vec<u8>>) -> Qdisc {
         let Self { index, parent, ours: handle, .. } = *self;
         Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() }
@@ -145,26 +126,6 @@ impl Former {
     pub(crate) fn is_replaced_by(&self, here: Option<&Qdisc>, link: &Link, kind: &str) -> bool {
         let is_ours = here.is_some_and(|here| here.handle == self.ours && here.kind == kind);
         self.index == link.index && self.phy.is_none() && is_ours
-    }
-
-    /// Records the former number of segments. The first value stays.
-    pub(crate) fn remember_segments(&mut self, segments: u32) {
-        self.segments.get_or_insert(segments);
-    }
-
-    /// Returns the former number of segments that was recorded here, if `other` is a place of the same interface.
-    pub(crate) fn segments_of(&self, other: &Self) -> Option<u32> {
-        self.segments.filter(|_| self.index == other.index)
-    }
-
-    /// Leaves the number of segments to another place of the interface.
-    pub(crate) fn without_segments(&self) -> Self {
-        Self { segments: None, ..self.clone() }
-    }
-
-    /// Lets the kernel's default return instead.
-    pub(crate) fn give_up(&mut self) {
-        self.qdisc = None;
     }
 
     /// Restores the former queue, and checks that it equals the old one. Another program's discipline is left alone.

@@ -27,11 +27,10 @@ const LOOKED_AT: Duration = Duration::from_secs(1);
 
 /// An interface whose phy's scheduler is set.
 #[derive(Debug)]
-pub struct Knobs {
+pub(crate) struct Knobs {
     queues: Queues,
     law: Law,
     estimator: Estimator,
-    /// Numbers of the phy's interfaces.
     interfaces: Vec<u32>,
     /// When the phy is next read.
     next: Instant,
@@ -43,12 +42,10 @@ pub struct Knobs {
 
 impl Knobs {
     /// Takes up the scheduler of an interface's phy, and returns remarks on settings that cannot be changed. Waiting
-    /// packets are kept. First restores what a killed agent left.
-    ///
-    /// # Errors
-    /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege is
-    /// missing; another agent is there, or governs another interface of the phy.
-    pub fn attach(
+    /// packets are kept. First restores what a killed agent left. Errors: there is no such interface, or it is not
+    /// Wi-Fi; its driver does not leave its queues to mac80211; the privilege is missing; another agent is there, or
+    /// governs another interface of the phy.
+    pub(crate) fn attach(
         place: &Place,
         (target, bulk): (Option<Positive<Duration>>, Option<Positive<Duration>>),
         start: &Start,

@@ -4,9 +4,10 @@
 use crate::device::wish::shown_place;
 use crate::error::Error;
 use crate::kernel::Counters;
-use crate::kernel::news::{self, News};
+use crate::kernel::netlink::News;
 use crate::kernel::rtnetlink::{Link, Qdisc, Route, Tally, follow, shown};
 use crate::kernel::wire::messages;
+use nix::libc::{RTMGRP_LINK, RTMGRP_TC};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -41,7 +42,7 @@ impl Looks {
     /// # Errors
     /// The kernel gives no socket.
     pub fn open() -> Result<Self, Error> {
-        let users = Users { news: News::open(news::LINKS | news::QUEUES)?, all: None, buffer: vec![0; 1 << 15] };
+        let users = Users { news: News::open(RTMGRP_LINK | RTMGRP_TC)?, all: None, buffer: vec![0; 1 << 15] };
         Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new(), users }))))
     }
 

@@ -55,14 +55,11 @@ pub(crate) fn header(link: &Link) -> u64 {
 
 /// The present queue, observed and never changed.
 #[derive(Debug)]
-pub struct Observed(Watched);
+pub(crate) struct Observed(Watched);
 
 impl Observed {
-    /// Observes the queue in a place. Needs no privilege.
-    ///
-    /// # Errors
-    /// There is no such interface.
-    pub fn new(place: &Place, start: &Start, looks: &Looks) -> Result<Self, Error> {
+    /// Observes the queue in a place. Needs no privilege. Errors: there is no such interface.
+    pub(crate) fn new(place: &Place, start: &Start, looks: &Looks) -> Result<Self, Error> {
         let (link, looks) = (Route::open()?.link(&place.device)?, looks.clone());
         let first = looks.counters(start.at, &link, place.parent, None)?;
         let estimator = Estimator::new(start.measures, header(&link), false, start.at, first);

@@ -146,7 +146,7 @@ impl State {
         // than what a killed agent changed and this one has restored.
         let now = route.link(&link.name)?.gso_max_segs;
         let noted = noted_by_others(&self.path, former);
-        former.remember_segments(noted.unwrap_or(now));
+        former.segments.get_or_insert(noted.unwrap_or(now));
         self.keep(former)?;
         // The lowest limit that one of its places asked for.
         route.set_segments(link.index, if noted.is_some() { limit.min(now) } else { limit })
@@ -342,15 +342,14 @@ fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
         other != path && name(other).and_then(|name| interface(&name)).is_some_and(|interface| interface == this)
     });
     let kept = others.filter_map(|other| serde_json::from_slice::<Kept>(&fs::read(other).ok()?).ok());
-    kept.filter_map(|kept| kept.former.segments_of(former)).max()
+    kept.filter(|kept| kept.former.index == former.index).filter_map(|kept| kept.former.segments).max()
 }
 
 /// Restores the former queue of the place with the state file `path`, and the limit of segments if no other needs it.
 fn restore(path: &Path, former: &Former, route: &mut Route) -> Result<(), Error> {
-    match noted_by_others(path, former) {
-        Some(_) => former.without_segments().restore(route),
-        None => former.restore(route),
-    }
+    let mut former = former.clone();
+    former.segments = former.segments.filter(|_| noted_by_others(path, &former).is_none());
+    former.restore(route)
 }
 
 /// Returns the name of a state file that is not complete yet.

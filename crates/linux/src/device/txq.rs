@@ -165,7 +165,6 @@ pub(crate) fn is_mesh(device: &str) -> Result<bool, Error> {
     Ok(Wireless::open()?.interface(link.index)?.is_some_and(|it| it.role == Role::MeshPoint))
 }
 
-/// Refuses a class.
 pub(super) fn at_root(parent: u32) -> Result<(), Error> {
     if parent == ROOT {
         return Ok(());

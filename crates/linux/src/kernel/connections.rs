@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::netlink::{Connection, F_DUMP, F_REQUEST, failed};
-use crate::kernel::wire::{Request, attributes, u32_at};
+use crate::kernel::wire::{Request, attribute, u32_at};
 use rustix::net::netlink::SOCK_DIAG;
 use std::net::Ipv4Addr;
 
@@ -32,7 +32,7 @@ pub(crate) fn round_trips() -> Result<Vec<(Ipv4Addr, f64)>, Error> {
 
 /// Parses a connection. Accepts any bytes.
 pub(super) fn round_trip(payload: &[u8]) -> Option<(Ipv4Addr, f64)> {
-    let (_, info) = attributes(payload.get(BODY..)?).find(|(kind, _)| *kind == INET_DIAG_INFO)?;
+    let info = attribute(payload.get(BODY..)?, INET_DIAG_INFO)?;
     // Behind the ports and the own address.
     let peer = <[u8; 4]>::try_from(payload.get(24..28)?).ok()?;
     let (last, rtt) = (u32_at(info, LAST_SENT)?, u32_at(info, RTT)?);

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::kernel::netlink::{Connection, F_DUMP, F_REQUEST, failed};
 use crate::kernel::now;
 use crate::kernel::socket::bind_to_interface;
-use crate::kernel::wire::{Request, attributes, u16_at, u32_at};
+use crate::kernel::wire::{Request, attribute, u16_at, u32_at};
 use nix::libc::{NDA_DST, RTM_GETNEIGH, RTM_NEWNEIGH};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrV4, SocketFlags, SocketType, ipproto, socket_with};
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ pub(crate) fn neighbours(index: u32) -> Result<Vec<Ipv4Addr>, Error> {
 pub(super) fn neighbour(payload: &[u8], index: u32) -> Option<Ipv4Addr> {
     let is_reachable = u16_at(payload, 8)? & ABSENT == 0;
     let is_here = payload.first() == Some(&INET) && u32_at(payload, 4) == Some(index);
-    let (_, address) = attributes(payload.get(NEIGHBOUR_BODY..)?).find(|(kind, _)| *kind == NDA_DST)?;
+    let address = attribute(payload.get(NEIGHBOUR_BODY..)?, NDA_DST)?;
     let address = Ipv4Addr::from(<[u8; 4]>::try_from(address).ok()?);
     (is_reachable && is_here && !address.is_multicast()).then_some(address)
 }

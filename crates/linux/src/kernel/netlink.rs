@@ -1,5 +1,7 @@
-//! A connection to the kernel over netlink (`linux/netlink.h`): one request at a time, blocking.
+//! Netlink (`linux/netlink.h`): a connection to the kernel for one request at a time, blocking, and its messages about
+//! changes (`linux/rtnetlink.h`).
 
+use super::descriptor_of;
 use crate::error::Error;
 use crate::kernel::wire::{Message, Request, messages, u32_at};
 use rustix::io::Errno;
@@ -101,6 +103,42 @@ impl Connection {
     }
 }
 
+/// A socket that gets a message at each change. Readable while there are messages.
+#[derive(Debug)]
+pub(crate) struct News(OwnedFd);
+
+descriptor_of!(News, 0);
+
+impl News {
+    /// Opens the socket for `groups` of changes in the network namespace of this thread. Needs no privilege. Errors:
+    /// the kernel gives no such socket.
+    pub(crate) fn open(groups: i32) -> Result<Self, Error> {
+        let failed = Error::kernel("follow changes of interfaces");
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).map_err(failed)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, groups.cast_unsigned())).map_err(failed)?;
+        Ok(Self(socket))
+    }
+
+    /// Reads all messages; hands each datagram to `take`. Returns false if some messages were lost or cut off.
+    pub(crate) fn read(&self, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> bool {
+        let mut is_whole = true;
+        loop {
+            match rustix::net::recv(&self.0, &mut *buffer, RecvFlags::TRUNC) {
+                Ok((_, length)) => match buffer.get(..length) {
+                    Some(datagram) => take(datagram),
+                    None => is_whole = false,
+                },
+                Err(Errno::INTR) => {}
+                // The kernel had no room for all messages.
+                Err(Errno::NOBUFS) => is_whole = false,
+                Err(Errno::AGAIN) => return is_whole,
+                Err(_) => return false,
+            }
+        }
+    }
+}
+
 /// Reads an `NLMSG_ERROR`: zero is an acknowledgement.
 fn refusal(payload: &[u8]) -> Result<(), Errno> {
     match u32_at(payload, 0).map(u32::cast_signed) {
@@ -114,6 +152,14 @@ fn refusal(payload: &[u8]) -> Result<(), Errno> {
 /// Returns the error of a request for the action `what`.
 pub(crate) fn failed(what: &str, errno: Errno) -> Error {
     Error::refused(what, "CAP_NET_ADMIN")(errno)
+}
+
+/// Returns the answer to a request for the action `what`; nothing for an error that means that there is none.
+pub(crate) fn unless<T: Default>(absent: &[Errno], what: &str, asked: Result<T, Errno>) -> Result<T, Error> {
+    match asked {
+        Err(errno) if absent.contains(&errno) => Ok(T::default()),
+        asked => asked.map_err(|errno| failed(what, errno)),
+    }
 }
 
 #[cfg(test)]

@@ -16,12 +16,12 @@ pub use reading::{Peer, Phy, TxqCounts};
 pub use survey::Survey;
 
 use crate::error::{Error, Unsupported};
-use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
-use crate::kernel::wire::{Request, messages, u16_at};
+use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed, unless};
+use crate::kernel::wire::{Request, messages, text, u16_at};
 use interface::interface;
 use reading::{
-    ATTR_EXT_FEATURES, ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy, add_station, body,
-    interface_number, peer, phy_name, phy_number,
+    ATTR_EXT_FEATURES, ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, ATTR_WIPHY_NAME, add_phy,
+    add_station, body, found, number_of, peer,
 };
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
@@ -42,17 +42,15 @@ const GET_SURVEY: u8 = 50;
 
 /// A connection to nl80211.
 #[derive(Debug)]
-pub struct Wireless {
+pub(crate) struct Wireless {
     connection: Connection,
     family: u16,
 }
 
 impl Wireless {
-    /// Opens the connection in the network namespace of this thread. Needs no privilege.
-    ///
-    /// # Errors
-    /// This kernel has no nl80211, or its module is not loaded.
-    pub fn open() -> Result<Self, Error> {
+    /// Opens the connection in the network namespace of this thread. Needs no privilege. Errors: this kernel has no
+    /// nl80211, or its module is not loaded.
+    pub(crate) fn open() -> Result<Self, Error> {
         let mut connection = Connection::open(Some(GENERIC))?;
         let body = [CTRL_CMD_GETFAMILY, 1, 0, 0];
         let request = Request::new(CONTROLLER, F_REQUEST | F_ACK, &body).with(CTRL_ATTR_FAMILY_NAME, b"nl80211\0");
@@ -62,33 +60,22 @@ impl Wireless {
         }
     }
 
-    /// Returns the interface with this number; `None` if it does not exist or is not Wi-Fi.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
-    pub fn interface(&mut self, index: u32) -> Result<Option<Interface>, Error> {
+    /// Returns the interface with this number; `None` if it does not exist or is not Wi-Fi. Errors, here and below: the
+    /// kernel does not answer.
+    pub(crate) fn interface(&mut self, index: u32) -> Result<Option<Interface>, Error> {
         let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
-        match self.connection.one(request, |message| interface(message.payload)) {
-            Ok(found) => Ok(found),
-            Err(Errno::NODEV | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
-            Err(errno) => Err(failed("look at the interface", errno)),
-        }
+        let asked = self.connection.one(request, |message| interface(message.payload));
+        unless(&[Errno::NODEV, Errno::INVAL, Errno::OPNOTSUPP], "look at the interface", asked)
     }
 
     /// Returns the phy of the interface with this number; `None` if the interface does not exist or is not Wi-Fi.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
-    pub fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
+    pub(crate) fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
         // A list of phys for an interface without one would be a list of all.
         self.interface(index)?.map_or(Ok(None), |interface| self.phy(interface.phy))
     }
 
     /// Returns the phy with this number; `None` if there is none.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
-    pub fn phy(&mut self, number: u32) -> Result<Option<Phy>, Error> {
+    pub(crate) fn phy(&mut self, number: u32) -> Result<Option<Phy>, Error> {
         let told = self.of_phy(number)?;
         let mut phy = Phy::default();
         for payload in &told {
@@ -108,57 +95,36 @@ impl Wireless {
     /// Returns the messages about a phy, which takes several; none if the phy does not exist.
     fn of_phy(&mut self, number: u32) -> Result<Vec<Vec<u8>>, Error> {
         let request = self.request(GET_WIPHY, F_DUMP, ATTR_WIPHY, number).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
-        let read = |payload: &[u8]| (phy_number(payload) == Some(number)).then(|| payload.to_vec());
-        match self.list(&request, read) {
-            Err(Errno::NODEV | Errno::INVAL) => Ok(Vec::new()),
-            told => told.map_err(|errno| failed("read the queues of its phy", errno)),
-        }
+        let read = |payload: &[u8]| (number_of(payload, ATTR_WIPHY) == Some(number)).then(|| payload.to_vec());
+        unless(&[Errno::NODEV, Errno::INVAL], "read the queues of its phy", self.list(&request, read))
     }
 
-    /// Returns the name of the phy with this number; `None` if there is none. Errors: the kernel does not answer.
+    /// Returns the name of the phy with this number; `None` if there is none.
     pub(crate) fn phy_name(&mut self, number: u32) -> Result<Option<String>, Error> {
         let request = self.request(GET_WIPHY, F_ACK, ATTR_WIPHY, number);
-        match self.connection.one(request, |message| phy_name(message.payload)) {
-            Ok(name) => Ok(name),
-            Err(Errno::NODEV | Errno::INVAL) => Ok(None),
-            Err(errno) => Err(failed("read the name of its phy", errno)),
-        }
+        let asked = self.connection.one(request, |message| found(message.payload, ATTR_WIPHY_NAME).map(text));
+        unless(&[Errno::NODEV, Errno::INVAL], "read the name of its phy", asked)
     }
 
-    /// Returns the numbers of a phy's interfaces. Errors: the kernel does not answer.
-    pub(crate) fn interfaces(&mut self, phy: u32) -> Result<Vec<u32>, Error> {
-        let request = self.request(GET_INTERFACE, F_DUMP, ATTR_WIPHY, phy);
-        let read = |payload: &[u8]| if phy_number(payload) == Some(phy) { interface_number(payload) } else { None };
-        match self.list(&request, read) {
-            Err(Errno::NODEV | Errno::INVAL) => Ok(Vec::new()),
-            found => found.map_err(|errno| failed("list the interfaces of its phy", errno)),
-        }
-    }
-
-    /// Returns the sum of the counters of the queues for an interface's stations.
-    ///
-    /// # Errors
-    /// The interface is not Wi-Fi, or it does not exist.
-    pub fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
-        let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
+    /// Returns the numbers of a phy's interfaces.
+    pub(crate) fn interfaces(&mut self, number: u32) -> Result<Vec<u32>, Error> {
+        let request = self.request(GET_INTERFACE, F_DUMP, ATTR_WIPHY, number);
         let read = |payload: &[u8]| {
-            let mut counts = TxqCounts::default();
-            add_station(&mut counts, payload);
-            Some(counts)
+            number_of(payload, ATTR_IFINDEX).filter(|_| number_of(payload, ATTR_WIPHY) == Some(number))
         };
-        let all = self.list(&request, read).map_err(|errno| failed("read the queues of its stations", errno))?;
-        let mut counts = TxqCounts::default();
-        for of_one in &all {
-            counts.add(of_one);
-        }
-        Ok(counts)
+        unless(&[Errno::NODEV, Errno::INVAL], "list the interfaces of its phy", self.list(&request, read))
     }
 
-    /// Returns the stations of an interface, sorted by address.
-    ///
-    /// # Errors
-    /// The interface is not Wi-Fi, or it does not exist.
-    pub fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
+    /// Returns the sum of the counters of the queues for an interface's stations. Errors: as for
+    /// [`peers`](Self::peers).
+    pub(crate) fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
+        let mut sum = TxqCounts::default();
+        self.peers(index)?.iter().for_each(|peer| sum.add(&peer.queues));
+        Ok(sum)
+    }
+
+    /// Returns the stations of an interface, sorted by address. Errors: the interface is not Wi-Fi, or does not exist.
+    pub(crate) fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let mut peers = self.list(&request, peer).map_err(|errno| failed("look at its stations", errno))?;
         peers.sort_unstable_by_key(|peer| peer.address);
@@ -166,16 +132,10 @@ impl Wireless {
     }
 
     /// Returns the driver's survey of the channel that an interface is on. Empty if the driver surveys no channel.
-    ///
-    /// # Errors
-    /// The interface does not exist, or the kernel does not answer.
-    pub fn survey(&mut self, index: u32) -> Result<Survey, Error> {
+    pub(crate) fn survey(&mut self, index: u32) -> Result<Survey, Error> {
         let request = self.request(GET_SURVEY, F_DUMP, ATTR_IFINDEX, index);
-        match self.list(&request, survey) {
-            Ok(found) => Ok(found.into_iter().next().unwrap_or_default()),
-            Err(Errno::OPNOTSUPP) => Ok(Survey::default()),
-            Err(errno) => Err(failed("look at its channel", errno)),
-        }
+        let found = unless(&[Errno::OPNOTSUPP], "look at its channel", self.list(&request, survey))?;
+        Ok(found.into_iter().next().unwrap_or_default())
     }
 
     /// Sets the limit of a phy's queues, in packets.
@@ -224,7 +184,7 @@ pub fn told(datagram: &[u8]) -> Contents {
 }
 
 fn family_number(payload: &[u8]) -> Option<u16> {
-    body(payload).find(|(kind, _)| *kind == CTRL_ATTR_FAMILY_ID).and_then(|(_, value)| u16_at(value, 0))
+    u16_at(found(payload, CTRL_ATTR_FAMILY_ID)?, 0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The kernel's routes (`linux/rtnetlink.h`).
 
 use crate::error::Error;
-use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_REQUEST, failed};
+use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_REQUEST, failed, unless};
 use crate::kernel::wire::{Message, Request, attributes, u32_at};
 use nix::libc::{
     RT_SCOPE_LINK, RT_TABLE_MAIN, RTA_DST, RTA_GATEWAY, RTA_OIF, RTA_PREFSRC, RTM_GETROUTE, RTM_NEWROUTE, RTN_LOCAL,
@@ -64,12 +64,8 @@ impl Routes {
         (body[0], body[1]) = (INET, 32);
         let request = Request::new(RTM_GETROUTE, F_REQUEST | F_ACK, &body).with(RTA_DST, &address.octets());
         let read = |message: &Message| if message.kind == RTM_NEWROUTE { next_hop(message.payload) } else { None };
-        match self.0.one(request, read) {
-            Ok(found) => Ok(found),
-            // Errors of the kernel that mean that there is no route.
-            Err(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::ACCESS | Errno::INVAL) => Ok(None),
-            Err(errno) => Err(failed("look up a route", errno)),
-        }
+        let absent = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::ACCESS, Errno::INVAL];
+        unless(&absent, "look up a route", self.0.one(request, read))
     }
 }
 

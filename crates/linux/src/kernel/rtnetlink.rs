@@ -3,9 +3,10 @@
 
 use crate::error::Error;
 use crate::kernel::Counters;
-use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_DUMP, F_ECHO, F_REQUEST, failed};
-use crate::kernel::wire::{Message, Request, attributes, messages, text, u16_at, u32_at, u64_at};
+use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_DUMP, F_ECHO, F_REQUEST, failed, unless};
+use crate::kernel::wire::{Message, Request, attribute, attributes, messages, text, u16_at, u32_at, u64_at};
 use nix::libc::{
+    IFLA_GSO_MAX_SEGS, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_NUM_TX_QUEUES, IFLA_QDISC, IFLA_TXQLEN,
     RTM_DELLINK, RTM_DELQDISC, RTM_DELTCLASS, RTM_GETLINK, RTM_GETQDISC, RTM_GETTCLASS, RTM_GETTFILTER, RTM_NEWLINK,
     RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER, RTM_SETLINK, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
 };
@@ -21,14 +22,6 @@ const F_REPLACE: u16 = 0x100;
 const LINK_BODY: usize = 16;
 /// Length of `struct tcmsg`.
 const TC_BODY: usize = 20;
-
-const IFLA_IFNAME: u16 = 3;
-const IFLA_QDISC: u16 = 6;
-const IFLA_TXQLEN: u16 = 13;
-const IFLA_LINKINFO: u16 = 18;
-const IFLA_NUM_TX_QUEUES: u16 = 31;
-const IFLA_GSO_MAX_SEGS: u16 = 40;
-const IFLA_INFO_KIND: u16 = 1;
 
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
@@ -92,27 +85,19 @@ pub(crate) struct Tally {
 pub struct Route(Connection);
 
 impl Route {
-    /// Opens the connection in the network namespace of this thread. Needs no privilege.
-    ///
-    /// # Errors
-    /// The kernel gives no such socket.
-    pub fn open() -> Result<Self, Error> {
+    /// Opens the connection in the network namespace of this thread. Needs no privilege. Errors: the kernel gives no
+    /// such socket.
+    pub(crate) fn open() -> Result<Self, Error> {
         Connection::open(None).map(Self)
     }
 
-    /// Returns all interfaces of this network namespace, in the kernel's order.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
-    pub fn links(&mut self) -> Result<Vec<Link>, Error> {
+    /// Returns all interfaces of this network namespace, in the kernel's order. Errors: the kernel does not answer.
+    pub(crate) fn links(&mut self) -> Result<Vec<Link>, Error> {
         self.dump(RTM_GETLINK, RTM_NEWLINK, &[0; LINK_BODY], link)
     }
 
-    /// Returns the interface with this name.
-    ///
-    /// # Errors
-    /// There is no such interface; the error lists the present ones.
-    pub fn link(&mut self, name: &str) -> Result<Link, Error> {
+    /// Returns the interface with this name. Errors: there is no such interface; the error lists the present ones.
+    pub(crate) fn link(&mut self, name: &str) -> Result<Link, Error> {
         let mut zero_ended = name.as_bytes().to_vec();
         zero_ended.push(0);
         let request = Request::new(RTM_GETLINK, F_REQUEST | F_ACK, &[0; LINK_BODY]).with(IFLA_IFNAME, &zero_ended);
@@ -129,11 +114,8 @@ impl Route {
     }
 
     /// Returns the disciplines of each interface by its number, as `tc qdisc` lists them. The kernel lists the
-    /// disciplines of all interfaces or none.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
-    pub fn qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, Error> {
+    /// disciplines of all interfaces or none. Errors: the kernel does not answer.
+    pub(crate) fn qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, Error> {
         let mut by_link: BTreeMap<u32, Vec<Qdisc>> = BTreeMap::new();
         for qdisc in self.dump(RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), qdisc)? {
             by_link.entry(qdisc.index).or_default().push(qdisc);
@@ -142,18 +124,13 @@ impl Route {
     }
 
     /// Returns the discipline in the place `parent` of interface `index`, if any. The kernel also sends the answer to
-    /// all programs that follow disciplines.
-    ///
-    /// # Errors
-    /// The interface does not exist, or the kernel does not answer.
-    pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
+    /// all programs that follow disciplines. Errors: the interface does not exist, or the kernel does not answer.
+    pub(crate) fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
         let request = Request::new(RTM_GETQDISC, F_REQUEST | F_ACK | F_ECHO, &tc_body(index, 0, parent));
         match self.0.one(request, |message| of_kind(message, RTM_NEWQDISC).and_then(qdisc)) {
-            Ok(found) => Ok(found),
             Err(Errno::NODEV) => Err(Error::Gone { name: format!("interface {index}") }),
             // There is no such class, or it has no discipline, or one that the kernel does not show.
-            Err(Errno::NOENT | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
-            Err(errno) => Err(failed("look up a queue", errno)),
+            asked => unless(&[Errno::NOENT, Errno::INVAL, Errno::OPNOTSUPP], "look up a queue", asked),
         }
     }
 
@@ -162,11 +139,9 @@ impl Route {
         self.dump_into(found, RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), tally)
     }
 
-    /// True if filters are attached to the discipline `handle` of interface `index`.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
-    pub fn has_filters(&mut self, index: u32, handle: u32) -> Result<bool, Error> {
+    /// True if filters are attached to the discipline `handle` of interface `index`. Errors: the kernel does not
+    /// answer.
+    pub(crate) fn has_filters(&mut self, index: u32, handle: u32) -> Result<bool, Error> {
         let body = tc_body(index, 0, handle);
         Ok(!self.dump(RTM_GETTFILTER, RTM_NEWTFILTER, &body, |_| Some(()))?.is_empty())
     }
@@ -326,9 +301,7 @@ fn link(payload: &[u8]) -> Option<Link> {
             IFLA_TXQLEN => link.tx_queue_length = u32_at(value, 0)?,
             IFLA_NUM_TX_QUEUES => link.tx_queues = u32_at(value, 0)?,
             IFLA_GSO_MAX_SEGS => link.gso_max_segs = u32_at(value, 0)?,
-            IFLA_LINKINFO => {
-                link.kind = attributes(value).find(|(kind, _)| *kind == IFLA_INFO_KIND).map(|(_, value)| text(value));
-            }
+            IFLA_LINKINFO => link.kind = attribute(value, IFLA_INFO_KIND).map(text),
             _ => {}
         }
     }
@@ -337,8 +310,7 @@ fn link(payload: &[u8]) -> Option<Link> {
 
 fn tally(payload: &[u8]) -> Option<Tally> {
     let (index, handle, parent) = (u32_at(payload, 4)?, u32_at(payload, 8)?, u32_at(payload, 12)?);
-    let counted = attributes(payload.get(TC_BODY..)?).find(|(kind, _)| *kind == TCA_STATS2);
-    let counters = counted.map(|(_, nest)| counters(nest)).unwrap_or_default();
+    let counters = attribute(payload.get(TC_BODY..)?, TCA_STATS2).map(counters).unwrap_or_default();
     Some(Tally { index, handle, parent, counters })
 }
 

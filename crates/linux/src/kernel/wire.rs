@@ -6,7 +6,6 @@
 
 /// Length of `struct nlmsghdr`.
 const HEADER: usize = 16;
-/// Alignment in bytes.
 const ALIGN: usize = 4;
 /// Flags of an attribute's type: nested, and in network byte order.
 const TYPE_FLAGS: u16 = 0xc000;
@@ -38,6 +37,11 @@ pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
         bytes = bytes.get(length.next_multiple_of(ALIGN)..).unwrap_or_default();
         Some((kind, value))
     })
+}
+
+/// Returns the value of the first attribute of this type.
+pub fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, value)| value)
 }
 
 /// Returns the text of a value that the kernel ends with a zero byte.

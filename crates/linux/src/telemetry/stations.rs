@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};
 use crate::kernel::nl80211::{Format, Interface, Mode, Peer, Phy, Survey, Wireless};
 use crate::kernel::rtnetlink::Route;
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::json;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -265,104 +265,100 @@ pub fn read(text: &str) -> (Option<Duration>, Option<StationAql>) {
     (read_pending(text), read_station(text))
 }
 
-/// Writes known values under their keys, and the reasons for the others under `not_available`.
-struct Entries<M> {
-    map: M,
+/// Known values under their keys, and the reasons for the others under `not_available`.
+#[derive(Default)]
+struct Entries {
+    known: Map<String, Value>,
     missing: BTreeMap<&'static str, String>,
 }
 
-impl<M: SerializeMap> Entries<M> {
-    fn new(map: M) -> Self {
-        Self { map, missing: BTreeMap::new() }
+impl Entries {
+    fn put(&mut self, key: &'static str, value: impl Serialize) {
+        self.known.insert(key.into(), json!(value));
     }
 
-    fn entry<T, V: Serialize>(
-        &mut self,
-        key: &'static str,
-        value: &Told<T>,
-        shown: impl Fn(&T) -> V,
-    ) -> Result<(), M::Error> {
+    fn tell<T, V: Serialize>(&mut self, key: &'static str, value: &Told<T>, shown: impl Fn(&T) -> V) {
         match value {
-            Ok(value) => self.map.serialize_entry(key, &shown(value)),
-            Err(why) => {
-                self.missing.insert(key, why.clone());
-                Ok(())
-            }
+            Ok(value) => self.put(key, shown(value)),
+            Err(why) => drop(self.missing.insert(key, why.clone())),
         }
     }
 
-    fn end(mut self) -> Result<M::Ok, M::Error> {
-        self.map.serialize_entry("not_available", &self.missing)?;
-        self.map.end()
+    fn serialize<S: Serializer>(mut self, serializer: S) -> Result<S::Ok, S::Error> {
+        let missing = json!(self.missing);
+        self.put("not_available", missing);
+        self.known.serialize(serializer)
     }
 }
 
-fn mode(Mode { format, mcs, streams, width, guard }: &Mode) -> serde_json::Value {
+fn mode(Mode { format, mcs, streams, width, guard }: &Mode) -> Value {
     let guard = guard.map(Duration::as_secs_f64);
     json!({ "format": format.name(), "mcs": mcs, "streams": streams, "width_mhz": width, "guard_interval_s": guard })
 }
 
 impl Serialize for Stations {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut entries = Entries::new(serializer.serialize_map(None)?);
-        entries.map.serialize_entry("phy", &self.phy)?;
-        entries.map.serialize_entry("driver_reports_airtime", &self.has_airtime_reports)?;
-        entries.map.serialize_entry("driver_has_aql", &self.has_aql)?;
+        let mut entries = Entries::default();
+        entries.put("phy", &self.phy);
+        entries.put("driver_reports_airtime", self.has_airtime_reports);
+        entries.put("driver_has_aql", self.has_aql);
         let Survey { frequency, active, busy, receiving, sending } = self.channel;
         let Interface { role, channel, power, .. } = self.interface;
-        entries.map.serialize_entry("role", role.name())?;
+        entries.put("role", role.name());
         if let Some(frequency) = channel.map(|channel| channel.frequency).or(frequency) {
-            entries.map.serialize_entry("channel_mhz", &frequency)?;
+            entries.put("channel_mhz", frequency);
         }
         if let Some(channel) = channel {
-            entries.map.serialize_entry("channel", &channel.number())?;
-            entries.map.serialize_entry("channel_width_mhz", &channel.width)?;
+            entries.put("channel", channel.number());
+            entries.put("channel_width_mhz", channel.width);
             let centres: Vec<u32> = channel.centres.into_iter().flatten().collect();
-            entries.map.serialize_entry("channel_centers_mhz", &centres)?;
+            entries.put("channel_centers_mhz", centres);
         }
         if let Some(power) = power {
-            entries.map.serialize_entry("tx_power_dbm", &(f64::from(power) / 100.0))?;
+            entries.put("tx_power_dbm", f64::from(power) / 100.0);
         }
-        entries.map.serialize_entry("card_standard", &self.newest.standard())?;
-        entries.map.serialize_entry("station_count", &self.stations.len())?;
+        entries.put("card_standard", self.newest.standard());
+        entries.put("station_count", self.stations.len());
         for (key, time) in [
             ("channel_active_s", active),
             ("channel_busy_s", busy),
             ("channel_receiving_s", receiving),
             ("channel_sending_s", sending),
         ] {
-            entries.entry(key, &time.ok_or_else(|| NO_SURVEY.into()), |time| time.as_secs_f64())?;
+            entries.tell(key, &time.ok_or_else(|| NO_SURVEY.into()), |time| time.as_secs_f64());
         }
-        entries.entry("aql_is_on", &self.aql, |aql| aql.is_on)?;
-        entries.entry("aql_pending_s", &self.aql, |aql| aql.pending.as_secs_f64())?;
-        entries.entry("aql_threshold_s", &self.aql, |aql| aql.threshold.as_secs_f64())?;
-        entries.map.serialize_entry("stations", &self.stations)?;
-        entries.end()
+        entries.tell("aql_is_on", &self.aql, |aql| aql.is_on);
+        entries.tell("aql_pending_s", &self.aql, |aql| aql.pending.as_secs_f64());
+        entries.tell("aql_threshold_s", &self.aql, |aql| aql.threshold.as_secs_f64());
+        entries.put("stations", &self.stations);
+        entries.serialize(serializer)
     }
 }
 
 impl Serialize for Station {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut entries = Entries::new(serializer.serialize_map(None)?);
-        entries.map.serialize_entry("address", &self.address)?;
+        let mut entries = Entries::default();
+        entries.put("address", &self.address);
         let rate = |rate: &Rate| rate.as_bps();
         let each = |times: [Duration; 4]| -> BTreeMap<_, _> {
             CATEGORIES.iter().zip(times.map(Duration::as_secs_f64)).collect()
         };
-        entries.map.serialize_entry("standard", &self.newest().and_then(Format::standard))?;
-        entries.entry("sent_rate_bps", &self.sent_at, rate)?;
-        entries.entry("sent_mode", &self.sent_as, mode)?;
-        entries.entry("received_rate_bps", &self.received_at, rate)?;
-        entries.entry("received_mode", &self.received_as, mode)?;
-        entries.entry("sent_airtime_s", &self.sent_for, |time| time.as_secs_f64())?;
-        entries.entry("received_airtime_s", &self.received_for, |time| time.as_secs_f64())?;
-        entries.entry("aql_pending_s", &self.aql, |aql| each(aql.pending))?;
-        entries.entry("aql_limit_low_s", &self.aql, |aql| each(aql.low))?;
-        entries.entry("aql_limit_high_s", &self.aql, |aql| each(aql.high))?;
+        entries.put("standard", self.newest().and_then(Format::standard));
+        entries.tell("sent_rate_bps", &self.sent_at, rate);
+        entries.tell("sent_mode", &self.sent_as, mode);
+        entries.tell("received_rate_bps", &self.received_at, rate);
+        entries.tell("received_mode", &self.received_as, mode);
+        entries.tell("sent_airtime_s", &self.sent_for, |time| time.as_secs_f64());
+        entries.tell("received_airtime_s", &self.received_for, |time| time.as_secs_f64());
+        entries.tell("aql_pending_s", &self.aql, |aql| each(aql.pending));
+        entries.tell("aql_limit_low_s", &self.aql, |aql| each(aql.low));
+        entries.tell("aql_limit_high_s", &self.aql, |aql| each(aql.high));
         for (name, count) in self.counts {
-            count.map_or(Ok(()), |count| entries.map.serialize_entry(name, &count))?;
+            if let Some(count) = count {
+                entries.put(name, count);
+            }
         }
-        entries.end()
+        entries.serialize(serializer)
     }
 }
 

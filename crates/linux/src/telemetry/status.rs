@@ -197,7 +197,7 @@ impl Status {
     }
 
     /// Records what the device that holds the queue can do.
-    pub fn held_by(&mut self, capabilities: &Capabilities) {
+    pub(crate) fn held_by(&mut self, capabilities: &Capabilities) {
         capabilities.kind.clone_into(&mut self.kind);
         self.unmeasured = Quantity::absent(capabilities.reads);
     }
@@ -214,7 +214,7 @@ impl Status {
     }
 
     /// Counts the packets of an interval that no controller saw; it is not shown.
-    pub fn pass_over(&mut self, seen: &Interval, beside: &Beside) {
+    pub(crate) fn pass_over(&mut self, seen: &Interval, beside: &Beside) {
         self.totals.counts.add(seen);
         self.real_time = beside.class.map(|last| {
             let mut totals = self.real_time.unwrap_or_default().totals;

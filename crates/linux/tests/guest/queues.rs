@@ -6,7 +6,7 @@ use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, t
 use control::{Interval, Limit, Measures};
 use linux::device::bpf::{Credit, Discipline, FOLDER, Governed, Order};
 use linux::kernel::rtnetlink::ROOT;
-use linux::{Device, Error, Place, Restorer, STATE_FOLDER, Start};
+use linux::{Device, Error, Place, Restorer, STATE_FOLDER, Start, Wish};
 use std::path::Path;
 use units::{Bytes, Duration, Instant};
 
@@ -37,7 +37,8 @@ pub(super) fn start() -> Start {
 /// Attaches a queue as in [`MECHANISM`] to an interface.
 pub(super) fn attach(device: &str) -> Result<Governed, Error> {
     let place = Place { device: device.into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-    Governed::attach(&place, MECHANISM, Order::Arrival, &start(), &linux::Looks::open().unwrap(), false)
+    let wish = Wish { place, ..Wish::default() };
+    Governed::attach(&wish, MECHANISM, Order::Arrival, &start(), &linux::Looks::open().unwrap())
 }
 
 fn balanced(interval: &Interval) {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, with_defaults};
 
 with_defaults! {
-    /// CoDel (RFC 8289), under its names.
+    /// CoDel with the parameter names of RFC 8289.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Codel"))]
     #[serde(default, deny_unknown_fields)]

@@ -50,7 +50,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
             self.passed += 1;
         }
         debug_assert!(self.passed <= self.fifo.len());
-        if index < self.passed { self.fifo.peek(index) } else { None }
+        if index < self.passed { self.fifo.peek(index, cx) } else { None }
     }
 
     fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
@@ -60,7 +60,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         self.peek(index, cx)?;
         debug_assert!(index < self.passed && self.passed <= self.fifo.len());
         self.passed -= 1;
-        self.fifo.remove(index)
+        self.fifo.remove(index, cx)
     }
 
     fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
@@ -92,8 +92,7 @@ impl<P: Packet> CodelQueue<P> {
     /// Removes and returns the next packet that the law passes.
     fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         let Self { fifo, passed, law, state } = self;
-        let passed_bytes: u64 =
-            (0..*passed).filter_map(|index| fifo.peek(index)).map(|packet| packet.len().count()).sum();
+        let passed_bytes: u64 = fifo.iter().take(*passed).map(|packet| packet.len().count()).sum();
         debug_assert!(*passed <= fifo.len() && passed_bytes <= cx.account.backlog().bytes.count());
         let bytes = cx.account.backlog().bytes.count() - passed_bytes;
         law.dequeue(state, cx.now, &mut Head { fifo, passed: *passed, bytes, cx })
@@ -110,7 +109,7 @@ struct Head<'a, 'c, P, D> {
 
 impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, '_, P, D> {
     fn next(&mut self) -> Option<Waiting<P>> {
-        let next = self.fifo.remove(self.passed)?;
+        let next = self.fifo.remove(self.passed, self.cx)?;
         self.bytes -= next.packet.len().count();
         Some(next)
     }

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use units::{Duration, Instant, Positive, Share, Within, with_defaults};
 
 with_defaults! {
-    /// `DualPI2` (RFC 9332), under the names of `tc`.
+    /// `DualPI2` (RFC 9332), with the parameter names of `tc`.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DualPi2"))]
     #[serde(default, deny_unknown_fields)]
@@ -30,7 +30,7 @@ with_defaults! {
         pub alpha: Positive<f64> => 0.16,
         /// Weight of the wait's change, in 1/s. Default 3.2.
         pub beta: Positive<f64> => 3.2,
-        /// Marking probability of L4S per base probability p': 1 to 255. Default 2.
+        /// Marking probability of L4S packets, divided by the base probability p': 1 to 255. Default 2.
         pub coupling_factor: Within<u32, 1, 255> => 2,
         /// Wait above which L4S is marked. Default 1 ms.
         pub step_thresh: Duration = Duration::from_millis(1),

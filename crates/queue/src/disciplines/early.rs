@@ -84,12 +84,12 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         self.fifo.put_first(waiting);
     }
 
-    fn peek(&mut self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<&P> {
-        self.fifo.peek(index)
+    fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
+        self.fifo.peek(index, cx)
     }
 
     fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
-        let waiting = self.fifo.remove(index)?;
+        let waiting = self.fifo.remove(index, cx)?;
         debug_assert!(waiting.since <= cx.now, "it has arrived");
         self.law.leaves(cx.now, cx.now.since(waiting.since), self.fifo.len() == 0);
         Some(waiting)

@@ -80,13 +80,13 @@ impl<P: Packet> Fifo<P> {
 
     /// Returns the packet behind `index` others.
     #[inline]
-    pub(crate) fn peek(&self, index: usize) -> Option<&P> {
+    pub(crate) fn peek(&self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<&P> {
         self.ring.get(index).map(|waiting| &waiting.packet)
     }
 
     /// Removes and returns the packet behind `index` others.
     #[inline]
-    pub(crate) fn remove(&mut self, index: usize) -> Option<Waiting<P>> {
+    pub(crate) fn remove(&mut self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         if index == 0 { self.ring.pop_front() } else { self.ring.remove(index) }
     }
 

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use units::{Bytes, Duration, Instant, Positive, Within, with_defaults};
 
 with_defaults! {
-    /// FQ-CoDel (RFC 8290), under its names. The packet limit is `limit`.
+    /// FQ-CoDel with the parameter names of RFC 8290. The packet limit is `limit`.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCodel"))]
     #[serde(default, deny_unknown_fields)]
@@ -24,7 +24,7 @@ with_defaults! {
         pub quantum: Within<Bytes, 256> => Bytes::new(1514),
         /// Hash buckets: 1 to 65536. Default 1024.
         pub flows: Within<u32, 1, 65_536> => 1024,
-        /// Most packets dropped at once from the longest queue, up to half of it. Default 64.
+        /// Largest number of packets dropped at once from the longest queue, up to half of it. Default 64.
         pub drop_batch: NonZeroU32 => 64,
         /// ECN marks instead of drops. Default true.
         pub ecn: bool = true,

@@ -39,6 +39,6 @@ registry::disciplines! {
     pie, "pie": Pie = early::EarlyDrop<P, pie::Pie>,
     /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops arriving packets the more often, the longer the mean queue.
     red, "red": Red = early::EarlyDrop<P, red::Red>,
-    /// `turns` with one station.
+    /// `turns`, with all packets as one station's.
     turns, "turns": Turns = turns::Turns<P>,
 }

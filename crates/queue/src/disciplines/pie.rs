@@ -20,7 +20,7 @@ with_defaults! {
         pub qdelay_ref: Positive<Duration> => Duration::from_millis(15),
         /// Time between updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
         pub t_update: Within<Duration, 1_000_000> => Duration::from_millis(15),
-        /// Initial time without drops (`MAX_BURST`). Default 150 ms.
+        /// Time without drops at the start of a burst (`MAX_BURST`). Default 150 ms.
         pub max_burst: Duration = Duration::from_millis(150),
         /// Weight of the deviation from the reference, in 1/s. Default 0.125.
         pub alpha: Positive<f64> => 0.125,

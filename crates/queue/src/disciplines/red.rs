@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share, refuse_if, with_defaults};
 
 with_defaults! {
-    /// Adaptive RED: bandwidth and target delay give defaults (Floyd, Gummadi, Shenker 2001, section 5).
+    /// Adaptive RED; missing parameters follow from bandwidth and target delay (Floyd, Gummadi and Shenker, section 5).
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Red"))]
     #[serde(default, deny_unknown_fields)]
@@ -24,7 +24,7 @@ with_defaults! {
         /// least 5.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub min_th: Option<Positive<f64>>,
-        /// Average queue at which drops have probability `max_p`; at twice this, 1. Default: three times `min_th`.
+        /// Average queue at which drops have probability `max_p`; at twice `max_th`, 1. Default: three times `min_th`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub max_th: Option<Positive<f64>>,
         /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.

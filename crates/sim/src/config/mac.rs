@@ -144,7 +144,7 @@ with_defaults! {
     #[serde(default, deny_unknown_fields)]
     pub struct Aggregation {
         /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these
-        /// standards. Default: with EDCA the most, in 802.11ax 4194303 B; else "off".
+        /// standards. Default: with EDCA the largest, in 802.11ax 4194303 B; else "off".
         pub ampdu: Option<MostBytes>,
         /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
         pub ampdu_frames: Option<u16>,
@@ -346,7 +346,7 @@ pub enum FirstAccess {
     /// DIFS (AIFS) of idle medium, which may lie before the arrival (standard).
     #[default]
     Immediate,
-    /// DIFS from arrival (none under EDCA); a backoff if the medium is then busy or reserved, whatever follows (ns-3).
+    /// DIFS from arrival (none under EDCA). A backoff only if the medium is busy or reserved at arrival (ns-3).
     Difs,
     /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
     DifsOrBackOff,
@@ -401,37 +401,37 @@ pub enum RateAlgorithm {
 }
 
 with_defaults! {
-    /// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of 1500 B, or of the longest aggregate.
+    /// T-MAC; see `docs/tmac.md`. Default times are multiples of an exchange of 1500 B, or of the longest aggregate.
     #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Turns {
-        /// Source of a station's knowledge of turns.
+        /// How a station learns whose turn it is.
         pub variant: TurnsVariant,
-        /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1 (strict
-        /// order).
+        /// Share of the asked stations (one is the receiver) that must grant a request (`q`): 0 to 1. 1 gives strict
+        /// order.
         pub quorum: f64 = 0.5,
         /// Failed requests before plain contention (`K`): 1 to 255.
         pub attempts: u8 = 4,
         /// Longest wait after a refusal (`T_req`); shorter if a younger packet is announced. Default: two exchanges.
         pub request_wait: Option<Duration>,
-        /// Deferral per older packet known (`T_frame`); "0 s" for none. Default: one exchange.
+        /// Deferral for each older packet that the station knows of (`T_frame`); "0 s" for none. Default: one exchange.
         pub deferral: Option<Duration>,
-        /// Lifetime of a neighbour's key (`T_exp`). Default: ten exchanges.
+        /// Time for which a key (age) heard from a neighbour stays valid (`T_exp`). Default: ten exchanges.
         pub expiry: Option<Duration>,
         /// Time for which a neighbour is still asked after its last data or request (`T_act`).
         pub activity: Duration = Duration::from_millis(100),
-        /// Most stations asked: the receiver, then the strongest neighbours; 1 to 8.
+        /// Largest number of stations asked: the receiver, then the strongest neighbours; 1 to 8.
         pub neighbours: u8 = 8,
     }
 }
 
-/// Source of a station's knowledge of turns.
+/// How a station learns whose turn it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnsVariant {
     /// A request precedes data; stations without an older packet grant it.
     #[default]
     Requests,
-    /// Keys in data frames and ACKs; no further frames.
+    /// Data frames and ACKs carry keys (ages of packets); there are no further frames.
     Table,
 }

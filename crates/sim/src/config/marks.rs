@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The settings of a table whose effect depends on others, by their paths in the table, once they were read. Copies of
 /// a table share its marks, because a network is built from copies.
 ///
-/// Only settings with a reason in `crates/experiment/src/scenario/idle/reasons.toml` need marks; all others always act.
+/// Only settings that `crates/experiment/src/scenario/idle/reasons.toml` lists in `belongs` or `other` need marks.
 #[derive(Clone, Debug, Default)]
 pub struct Marks(Arc<Mutex<BTreeSet<Cow<'static, str>>>>);
 

@@ -21,7 +21,7 @@ pub struct Mobility {
     pub pause: Duration,
     /// Random waypoint: initial state.
     pub start: WalkStart,
-    /// Setdest and fcd: movement file, beside the scenario.
+    /// Setdest and fcd: movement file, in the scenario's folder.
     pub file: Option<Attachment>,
     /// Settings read so far.
     #[serde(skip)]
@@ -70,7 +70,7 @@ pub struct Speeds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WalkStart {
-    /// Stationary distribution of places, speeds and pauses.
+    /// Stationary distribution of positions, speeds and pauses.
     #[default]
     Stationary,
     /// Uniform place and speed.

@@ -32,7 +32,7 @@ pub struct Network {
     /// Movement.
     #[serde(default)]
     pub mobility: Mobility,
-    /// Nodes placed by rule: `n0`, `n1`, ..., before those of `[[node]]`.
+    /// Nodes `n0`, `n1`, ..., placed by a rule; they come before those of `[[node]]`.
     pub nodes: Option<Placement>,
     /// Nodes placed one by one.
     #[serde(default)]
@@ -134,11 +134,11 @@ pub struct Record {
     pub series: Option<Duration>,
     /// Distributions of the delays of flows and queues, for charts with `x = "cdf"`.
     pub distributions: bool,
-    /// Length of an overflow, such as a round-trip time: drops within this time of the first belong to the overflow.
-    /// Default: no record.
+    /// Length of an overflow, such as a round-trip time: drops within this time of the first belong to the same
+    /// overflow. Default: no record.
     #[serde(deserialize_with = "units::positive")]
     pub overflows: Option<Duration>,
-    /// Width of the distance classes of packet reception ratios of broadcast flows. Default: no record.
+    /// Records packet reception ratios of broadcast flows, in classes of distance of this width. Default: no record.
     #[serde(deserialize_with = "units::positive")]
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.

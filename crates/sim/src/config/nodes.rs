@@ -43,7 +43,7 @@ pub enum Shape {
 pub struct Node {
     /// Name in flows, routes and results. The name of a node of `[nodes]` changes that node.
     pub name: String,
-    /// Number of copies in one place: `up1`, `up2`, ... A flow from `up*` starts at each copy.
+    /// Number of copies at one position: `up1`, `up2`, ... A flow from `up*` starts at each copy.
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
@@ -55,7 +55,7 @@ pub struct Node {
     pub real: bool,
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
     pub queues: Option<Queues>,
-    /// With `mac80211`, CoDel of Linux 4.12 to 6.15: 50 ms and 300 ms, without ECN, for slow stations.
+    /// With `mac80211`: slow stations have CoDel as in Linux 4.12 to 6.15 (50 ms, 300 ms, no ECN).
     #[serde(default)]
     pub slow_station_codel: bool,
     /// Driver and knobs of `mac80211`.
@@ -75,7 +75,7 @@ pub struct Node {
     pub waypoints: Vec<Waypoint>,
     /// Rate of its data frames. Default: as in `[radio]`.
     pub data_rate: Option<Rate>,
-    /// MCS of its data frames. Default: as in `[radio]`, 7 with another `standard`.
+    /// MCS of its data frames. Default: as in `[radio]`, or 7 if the node has another `standard`.
     pub mcs: Option<u8>,
     /// MCS of data frames from its access point to the station. Default: the access point's.
     pub downlink_mcs: Option<u8>,
@@ -83,9 +83,9 @@ pub struct Node {
     pub standard: Option<Standard>,
     /// Bandwidth of its data frames. Default: the widest of its standard, at most as in `[radio]`.
     pub channel_width: Option<ChannelWidth>,
-    /// Its spatial streams. Default: as in `[radio]`, 1 with another `standard`.
+    /// Its spatial streams. Default: as in `[radio]`, or 1 if the node has another `standard`.
     pub streams: Option<u8>,
-    /// LDPC, or only `bcc`: two nodes use LDPC if both have LDPC. Default: as in `[radio]`, or by its standard.
+    /// Best code that the node has: two nodes use LDPC if both have it. Default: as in `[radio]`, or by its standard.
     pub coding: Option<Fec>,
     /// HE ER SU PPDUs from and to the node. Default: as in `[radio]`.
     pub extended_range: Option<ExtendedRange>,
@@ -213,8 +213,8 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct TurnsScheduler {
-        /// Longest wait of packets (D) in the node's own airtime; in wall time longer while others send. Default
-        /// 100 ms.
+        /// Longest wait of packets (D in `docs/turns.md`), in this node's airtime; while others send, packets wait
+        /// longer. Default 100 ms.
         pub target_delay: Positive<Duration> = queue::turns::Params::TARGET_DELAY,
         /// Longest round of turns, at least `target_delay`. Default: none.
         pub bulk_delay: Option<Positive<Duration>>,
@@ -238,7 +238,7 @@ with_defaults! {
 }
 
 with_defaults! {
-    /// Roaming of a station by the rule of `wpa_supplicant`, from the access points' signals without fading.
+    /// Roaming of a station by the rule of `wpa_supplicant`; access points' signals count without fading.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Roaming {
@@ -274,7 +274,7 @@ with_defaults! {
     pub struct Mac80211 {
         /// Rule by which the driver pulls packets.
         pub pull_loop: PullLoop,
-        /// Most airtime of broadcasts ahead of the MAC; 50 ms in `OpenWrt`. Default: none.
+        /// Largest airtime of broadcasts ahead of the MAC; 50 ms in `OpenWrt`. Default: none.
         pub broadcast_limit: Option<Duration>,
         /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
         pub aql_low: Duration = Duration::from_millis(5),
@@ -300,8 +300,8 @@ pub enum PullLoop {
     Mt76,
 }
 
-/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key; without it, only
-/// that node is counted (`docs/energy.md`).
+/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key; without
+/// `[consumption]`, only nodes with a table of their own are counted (`docs/energy.md`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Consumption {
@@ -314,7 +314,7 @@ pub struct Consumption {
     /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
     /// 2.64 mW. Default: never.
     pub doze: Option<Power>,
-    /// Low level: rate and power, for controllers that choose. Needs the DCF, one queue and no rate control.
+    /// Rate and power of the low level, for controllers that choose a level. Needs DCF, one queue, no rate control.
     pub low: Option<LowLevel>,
 }
 

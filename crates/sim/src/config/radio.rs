@@ -26,20 +26,20 @@ pub struct Radio {
     pub channel_width: ChannelWidth,
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
-    /// 802.11n, ac and ax: forward error correction of data frames, for `nist` and `yans`. Default: `ldpc` for 802.11ax,
-    /// else `bcc`.
+    /// 802.11n, ac and ax: forward error correction of data frames, for the error models `nist` and `yans`. Default:
+    /// `ldpc` for 802.11ax, else `bcc`.
     pub coding: Option<Fec>,
     /// 802.11ax: longest packet extension that receivers ask for.
     pub packet_padding: PacketPadding,
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: an 802.11b rate, or an 802.11a rate for all other standards.
-    /// Default: the lowest; with the preamble `data-rate` the data rate; for acknowledgements other than 802.11b's the
-    /// highest of 6, 12 and 24 Mb/s up to the data rate.
+    /// Default: the lowest, or with `preamble = "data-rate"` the data rate. Acknowledgements of standards other than
+    /// 802.11b: the highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
     /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. With protection or such stations the slot is
-    /// 20 us, and EIFS has an ACK at 1 Mb/s; with protection alone the smallest window is 31. Default: `cts-to-self` if
-    /// a node has 802.11b, else `none`.
+    /// 20 us, and EIFS counts an ACK at 1 Mb/s; with protection alone the smallest window is 31. Default: `cts-to-self`
+    /// if a node has 802.11b, else `none`.
     pub b_protection: Option<BProtection>,
     /// 802.11b rate of protection frames, and, if a node has 802.11b, of all RTS, CTS and broadcasts. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
@@ -88,7 +88,7 @@ pub struct Radio {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capture {
-    /// If none is decoded, the first frame strong enough, until it ends.
+    /// If the receiver decodes none, the first frame that is strong enough, until this frame ends.
     #[default]
     FirstFrame,
     /// Strongest frame within 4 us of the first (ns-3). Decodable frames also keep the medium busy.
@@ -253,7 +253,7 @@ pub enum Preamble {
     /// 192 us, at 1 Mb/s.
     #[default]
     Long,
-    /// 96 us; 1 Mb/s frames keep the long one.
+    /// 96 us; frames at 1 Mb/s keep the long preamble.
     Short,
     /// 24 bytes at the rate of the frame (ns-2.1b8).
     DataRate,
@@ -284,7 +284,7 @@ pub enum Propagation {
     LogDistance,
     /// Free space up to the `breakpoint`, then `path_loss_exponent` (`TGax`, IEEE 802.11-14/0980).
     TwoSlope,
-    /// No powers: decodable within `range`, sensed and interfering within `carrier_sense_range`.
+    /// No powers: frames are decoded within `range`, sensed and interfering within `carrier_sense_range`.
     Range,
 }
 
@@ -303,7 +303,7 @@ pub struct Errors {
     pub model: Option<ErrorModel>,
     /// With `"fixed"`: share of MPDUs lost, whatever their length and power.
     pub packet_error_ratio: Option<f64>,
-    /// With `"fixed"`, instead: share of bits lost.
+    /// With `"fixed"`, instead of `packet_error_ratio`: share of bits lost.
     pub bit_error_ratio: Option<f64>,
     /// With `"fixed"`: applies to ACK, CTS, RTS and BlockAck too.
     pub control_frames: bool,
@@ -319,7 +319,7 @@ pub enum ErrorModel {
     None,
     /// `none`, plus independent errors of a fixed ratio.
     Fixed,
-    /// By SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
+    /// Errors follow from the SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
     Nist,
     /// `nist`, but OFDM by Lacage and Henderson (2006).
     Yans,
@@ -329,9 +329,9 @@ pub enum ErrorModel {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fading {
-    /// Log-normal shadowing: standard deviation per pair of nodes, constant during a run. Default: none.
+    /// Standard deviation of log-normal shadowing, drawn once per run for each pair of nodes. Default: none.
     pub shadowing: Option<Decibels>,
-    /// Fast fading: independent power per frame and listener.
+    /// Fast fading: each frame's power at each receiver is drawn independently.
     pub model: FadingModel,
     /// Nakagami shape m, at least 0.5; larger is steadier. Default 1.5.
     pub nakagami_m: Option<f64>,

@@ -81,7 +81,7 @@ pub enum RoutingPriority {
     HeadOfQueue,
 }
 
-/// Distance from the destination at which a node repairs a route (section 6.12).
+/// Distance from the destination at which a node repairs a route (RFC 3561, section 6.12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairWithin {
@@ -92,7 +92,7 @@ pub enum RepairWithin {
     NearerHalf,
 }
 
-/// Search of a node that repairs a route (section 6.12).
+/// Search of a node that repairs a route (RFC 3561, section 6.12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairBy {
@@ -108,7 +108,7 @@ pub enum RepairBy {
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyWait {
     /// 2 x `node_traversal_time` x (TTL + `timeout_buffer`). After a network-wide request 2 x `node_traversal_time` x
-    /// `net_diameter`, doubled with each further one (section 6.3).
+    /// `net_diameter`, doubled with each further one (RFC 3561, section 6.3).
     #[default]
     TraversalTime,
     /// 2 x TTL x mean time per hop of the last three searches, initially `node_traversal_time`; n-fold for the n-th
@@ -128,8 +128,8 @@ pub enum ErrorsTo {
 }
 
 with_defaults! {
-    /// AODV. Parameters in which documents or simulators differ come first, with their names in RFC 3561, section 10;
-    /// the implementation's own follow. All other parameters have the RFC's values.
+    /// AODV. Keys named as in RFC 3561, section 10, come first, then keys of this implementation. Parameters without a
+    /// key have the RFC's values.
     #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Aodv {
@@ -157,9 +157,9 @@ with_defaults! {
         pub timeout_buffer: u8 = 2,
         /// TTL of the first request.
         pub ttl_start: u8 = 1,
-        /// Hello messages, whose absence breaks a link.
+        /// Sends hello messages; a link breaks if they are missing.
         pub hello: bool,
-        /// Local repair of a broken route (section 6.12).
+        /// Local repair of a broken route (RFC 3561, section 6.12).
         pub local_repair: bool,
         /// Distance from the destination at which a node repairs a route.
         pub repair_within: RepairWithin,
@@ -171,11 +171,11 @@ with_defaults! {
         pub search_hold: Duration,
         /// Receivers of a route error.
         pub errors_to: ErrorsTo,
-        /// AODV messages that the MAC gives up break a link too.
+        /// An AODV message that the MAC gives up breaks the link, too.
         pub message_failures: bool = true,
-        /// Data packets that the MAC gives up break a link; otherwise only missing `hello` messages do.
+        /// A data packet that the MAC gives up breaks the link; if false, only missing `hello` messages do.
         pub packet_failures: bool = true,
-        /// Replies only from the destination (D flag).
+        /// Only the destination replies (D flag).
         pub destination_only: bool,
         /// Gratuitous RREP from intermediate nodes to the destination (G flag).
         pub gratuitous_rrep: bool,

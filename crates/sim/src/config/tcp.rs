@@ -35,10 +35,10 @@ pub struct Tcp {
     pub advertised_window: Option<Bytes>,
     /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each segment. Default 200 ms.
     pub delayed_ack: Option<Duration>,
-    /// Time for which segments have one acknowledgement, as under Linux those that arrive together. Default two segments.
+    /// Time after two full segments in which more share their acknowledgement, as in Linux. Default none.
     pub ack_burst: Option<Duration>,
-    /// Time of sending, at the pacing rate, that may wait below TCP in the sender's node, twice. Linux over Wi-Fi: 8 ms.
-    /// Default unbounded.
+    /// Bounds the data below TCP in the sender's node to twice what the pacing rate sends in this time. Linux over
+    /// Wi-Fi: 8 ms. Default unbounded.
     pub small_queue: Option<Duration>,
     /// Least retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
     #[serde(deserialize_with = "units::positive")]
@@ -62,7 +62,7 @@ pub enum Congestion {
     Reno,
     /// CUBIC (RFC 9438).
     Cubic,
-    /// BQM: follows reports of losses by discard priority.
+    /// BQM: follows reports of the discard priorities of lost packets.
     Bqm,
     /// Prague: L4S (RFC 9331).
     Prague,
@@ -97,10 +97,10 @@ pub enum LossDetection {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
-    /// By all acknowledged bytes (RFC 3465; Linux, ns-3).
+    /// Grows by all acknowledged bytes (RFC 3465; Linux, ns-3).
     #[default]
     Bytes,
-    /// By at most one segment per acknowledgement (RFC 5681, 3.1; ns-2).
+    /// Grows by at most one segment per acknowledgement (RFC 5681, 3.1; ns-2).
     Acks,
 }
 
@@ -111,9 +111,9 @@ pub enum RecoveryEnd {
     /// Slow start threshold (RFC 5681, 3.2; RFC 6675; ns-2).
     #[default]
     Threshold,
-    /// Threshold; all octets of the last acknowledgement count in congestion avoidance: up to 3 segments (ns-3).
+    /// As `threshold`; all octets of the last acknowledgement count in congestion avoidance: up to 3 segments (ns-3).
     Counted,
-    /// Threshold; of the last acknowledgement only octets not SACKed before count (Linux).
+    /// As `threshold`; octets of the last acknowledgement that were SACKed before do not count (Linux).
     News,
 }
 
@@ -121,7 +121,7 @@ pub enum RecoveryEnd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FriendlyGrowth {
-    /// 0.53; above the window before the last reduction 1 (RFC 9438, 4.3).
+    /// 0.53, and 1 once the window exceeds its size before the last reduction (RFC 9438, 4.3).
     #[default]
     CatchUp,
     /// 0.53 (Linux).

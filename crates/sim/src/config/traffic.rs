@@ -114,8 +114,7 @@ pub struct Traffic {
     pub packetisation: Option<Duration>,
     /// `voice`: nothing is sent in pauses. Default false.
     pub silence: Option<bool>,
-    /// `web`: mean size of a burst (Pareto). `transfer`: size of each; with "0 B" it only opens and closes a
-    /// connection.
+    /// `web`: mean size of a burst (Pareto). `transfer`: size of each; "0 B" only opens and closes a connection.
     pub size: Option<Bytes>,
     /// `web`: shape of sizes, above 1. Default 1.2.
     pub size_shape: Option<f64>,
@@ -211,7 +210,7 @@ pub struct Admission {
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,
-    /// Start without a probe, like a flow admitted elsewhere; it probes when asked to regulate.
+    /// Starts without a probe, like a flow admitted elsewhere; the flow probes when asked to regulate.
     pub presumed: bool,
     /// Parameters of the source.
     pub gate: GateParams,

@@ -31,7 +31,6 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     refused(&wrong)
 }
 
-/// Lists scenarios: id, runs, claims and title.
 pub(super) fn list(targets: &[PathBuf]) -> Result<(), Failure> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
     for file in targets::files(targets)? {

@@ -2,12 +2,13 @@ use super::replay::read;
 use crate::args;
 use crate::console::{complain, print};
 use crate::failure::Failure;
+use experiment::scenario::{Scenario, Wishes};
 use lab::store::write_whole;
 use lab::{interface, recorded, site};
 
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let name = args.source.display();
-    let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("{name} makes no scenario: {why}"));
+    let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("cannot make a scenario from {name}: {why}"));
     // Input that is not text is refused as a recording.
     let text = std::fs::read_to_string(&args.source).unwrap_or_default();
     if interface::is_interface(&text) {
@@ -46,7 +47,10 @@ fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static s
     Ok(scenario)
 }
 
+/// Writes a scenario that can be run; a source may have what no network can have.
 fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
+    let checked = Scenario::read("the scenario", "made", text.as_bytes(), &(), &Wishes::default());
+    checked.map_err(|why| Failure::wrong(format!("cannot make a scenario from {}: {why}", args.source.display())))?;
     match &args.out {
         None => print(text),
         Some(out) => Ok(write_whole(out, text.as_bytes())?),
@@ -63,49 +67,9 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts an interface as the kernel describes it. A value impossible in scenarios, such as 10 MHz, is left out.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
-    use linux::kernel::nl80211::Role;
-    let role = match air.interface.role {
-        Role::AccessPoint => interface::Role::AccessPoint,
-        Role::Station => interface::Role::Station,
-        Role::MeshPoint | Role::AdHoc | Role::Other => interface::Role::Other,
-    };
-    let channel = air.interface.channel;
-    let station = |station: &linux::telemetry::stations::Station| interface::Station {
-        address: station.address.clone(),
-        sent: station.sent_as.as_ref().ok().and_then(bitrate),
-        received: station.received_as.as_ref().ok().and_then(bitrate),
-        old: match (&station.sent_at, &station.sent_as) {
-            (Ok(rate), Ok(mode)) if mode.format == linux::kernel::nl80211::Format::NonHt => {
-                interface::old_rate(rate.as_bps())
-            }
-            _ => None,
-        },
-    };
-    interface::Interface {
-        name: Some(name.to_owned()),
-        role,
-        frequency: channel.map(|channel| channel.frequency).filter(interface::is_of_wifi),
-        width: channel.and_then(|channel| channel.width).map(|width| width.clamp(20, 160)),
-        stations: air.stations.iter().map(station).collect(),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn bitrate(mode: &linux::kernel::nl80211::Mode) -> Option<interface::Bitrate> {
-    use interface::{Format, GuardInterval as Guard};
-    use linux::kernel::nl80211;
-    let generation = match mode.format {
-        nl80211::Format::NonHt => return None,
-        nl80211::Format::Ht => Format::Ht,
-        nl80211::Format::Vht => Format::Vht,
-        nl80211::Format::He | nl80211::Format::Eht => Format::He,
-    };
-    let is_so_long = |guard: &Guard| mode.guard.is_some_and(|own| own.as_nanos() == guard.nanos());
-    let guard = [Guard::Short, Guard::Double, Guard::Quadruple].into_iter().find(is_so_long).unwrap_or_default();
-    interface::Bitrate::new(generation, mode.mcs?, mode.streams?, mode.width, guard).ok()
+    interface::Interface::of_radio(Some(name), &serde_json::json!(air))
 }
 
 #[cfg(all(test, target_os = "linux"))]

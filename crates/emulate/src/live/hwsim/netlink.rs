@@ -2,7 +2,7 @@
 //! netlink family `MAC80211_HWSIM`, `mac80211_hwsim.h`).
 
 use super::frame::{Address, Rates};
-use linux::kernel::wire::{Request, attributes};
+use linux::kernel::wire::{Request, attribute};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
@@ -62,7 +62,6 @@ const TOGETHER: usize = 1 << 15;
 /// A frame that a radio sends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
-    /// Address of the radio.
     pub(super) radio: Address,
     /// Bytes from the MAC header on, without the check sum.
     pub(super) content: Vec<u8>,
@@ -208,8 +207,4 @@ fn message(command: u8, family: u16) -> Request {
 fn charged(message: Request, airtime: Duration) -> Request {
     let micros = u32::try_from(airtime.as_micros()).unwrap_or(u32::MAX);
     if micros == 0 { message } else { message.with(AIRTIME, &micros.to_ne_bytes()) }
-}
-
-fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
-    attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value)
 }

@@ -1,9 +1,9 @@
 //! Charts over a result: every case is a point, and the best points form the Pareto front.
 
-use super::{Case, Identity, Maker, key};
+use super::{Case, Identity, Maker, intervals, key};
 use crate::claims::Condition;
 use crate::report::picture::{Panel, Picture, Point, Scatter, Style, Y};
-use crate::report::text::{count, ranges, readable_unit};
+use crate::report::text::readable_unit;
 use crate::study::{Front, Side, Spacing};
 
 impl Maker<'_> {
@@ -26,11 +26,7 @@ impl Maker<'_> {
             Panel { title, lines: Vec::new(), rules: Vec::new(), scatter }
         };
         let panels: Vec<Panel> = frames.into_iter().map(panel).collect();
-        let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
-        let mut notes = vec![match seeds.len() {
-            1 => format!("Seed {}; one run per point, so no intervals.", ranges(&seeds)),
-            several => format!("Means over {} with 95 % intervals.", count(several, "seed")),
-        }];
+        let mut notes = vec![intervals(&cases[0].seeds())];
         if let Some(Front { of: Some(of), when: Some(when), .. }) = &self.chart.front {
             notes.push(format!("Hollow points cannot be on the front, because {of} is not {when}."));
         }

@@ -1,7 +1,7 @@
 //! Faults of charts.
 
 use super::{Future, Leaf};
-use crate::claims::{self, Condition};
+use crate::claims::Condition;
 use crate::label;
 use crate::scenario::refusal::Refusal;
 use crate::study::{Chart, Spacing, Unit};
@@ -41,9 +41,7 @@ impl Future<'_, '_> {
             let is_recorded = chart.together.is_none() && chart.against.is_empty();
             self.require(scatter || is_recorded, &at("x"), message)?;
         }
-        let cases = self.scenario.cases.iter().zip(&self.blanks);
-        for (_, blank) in cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels)) {
-            let blank = blank.tree();
+        for blank in self.trees(&chart.cases) {
             if scatter {
                 self.check_expression(&at("x"), &chart.x, blank, Leaf::Number)?;
             }
@@ -65,19 +63,12 @@ impl Future<'_, '_> {
             let queues = list(blank, "nodes").into_iter().flat_map(|node| list(&node, "queues"));
             queues.into_iter().any(|queue| queue["target_delay_s"].is_number())
         };
-        for (key, has_line, why) in [
-            (
-                "deadline",
-                chart.deadline.then_some(&deadlines as &dyn Fn(&Value) -> bool),
-                "flow that is shown has a deadline",
-            ),
-            ("target", chart.target.then_some(&targets), "controller that is shown has a target delay"),
-        ] {
-            let cases = self.scenario.cases.iter().zip(&self.blanks);
-            let mut shown = cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels));
-            let is_shown = has_line.is_none_or(|has_line| shown.any(|(_, blank)| has_line(blank.tree())));
-            self.require(is_shown, &at(key), format!("`{key}` has no effect: no {why}"))?;
-        }
+        let is_shown = !chart.deadline || self.trees(&chart.cases).any(deadlines);
+        let message = "`deadline` has no effect: no flow that is shown has a deadline";
+        self.require(is_shown, &at("deadline"), message)?;
+        let is_shown = !chart.target || self.trees(&chart.cases).any(targets);
+        let message = "`target` has no effect: no controller that is shown has a target delay";
+        self.require(is_shown, &at("target"), message)?;
         for measure in &chart.y {
             let unit =
                 if chart.x == Chart::CDF { Unit::Share } else { title::unit(measure, &chart.against, chart.compare) };

@@ -27,6 +27,7 @@ impl Reason {
 struct Written {
     belongs: BTreeMap<String, Vec<String>>,
     other: Vec<Other>,
+    value: Vec<Other>,
 }
 
 #[derive(Deserialize)]
@@ -36,19 +37,27 @@ struct Other {
     instead: String,
 }
 
+/// The reasons of `reasons.toml` by the paths of settings: for those that nothing reads, and for values without effect.
+static ALL: LazyLock<[BTreeMap<String, Reason>; 2]> = LazyLock::new(|| {
+    let Written { belongs, other, value } = toml::from_str(include_str!("reasons.toml")).expect("tables of reasons");
+    let belongs = belongs.into_iter().map(|(setting, keys)| (keys, Reason::needs(&setting)));
+    let told = |Other { keys, why, instead }| (keys, Reason { why, instead });
+    let each = |(keys, reason): (Vec<String>, Reason)| keys.into_iter().map(move |key| (key, reason.clone()));
+    let unread = belongs.chain(other.into_iter().map(told)).flat_map(each).collect();
+    [unread, value.into_iter().map(told).flat_map(each).collect()]
+});
+
 /// Returns the reason for a setting that acts only where it is read; `None` for a setting that always acts.
 pub(super) fn of(path: &[&str]) -> Option<&'static Reason> {
-    static ALL: LazyLock<BTreeMap<String, Reason>> = LazyLock::new(|| {
-        let Written { belongs, other } = toml::from_str(include_str!("reasons.toml")).expect("a table of reasons");
-        let belongs = belongs.into_iter().map(|(setting, keys)| (keys, Reason::needs(&setting)));
-        let other = other.into_iter().map(|Other { keys, why, instead }| (keys, Reason { why, instead }));
-        let each = |(keys, reason): (Vec<String>, Reason)| keys.into_iter().map(move |key| (key, reason.clone()));
-        belongs.chain(other).flat_map(each).collect()
-    });
     match path {
         // In a list only tables may lack an effect.
         ["routing", "route"] => None,
-        ["routing", "route", ENTRY] => ALL.get("routing.route"),
-        _ => ALL.get(&path.join(".")),
+        ["routing", "route", ENTRY] => ALL[0].get("routing.route"),
+        _ => ALL[0].get(&path.join(".")),
     }
+}
+
+/// Returns the reason for a setting that is read, but acts only with certain values.
+pub(super) fn of_value(path: &[&str]) -> Option<&'static Reason> {
+    ALL[1].get(&path.join("."))
 }

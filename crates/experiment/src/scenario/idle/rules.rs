@@ -1,6 +1,6 @@
 //! Settings that act only with certain values, so that being read does not prove an effect.
 
-use super::reasons::Reason;
+use super::reasons::{self, Reason};
 use super::{At, ENTRY};
 use control::{Controller as _, Name, Sets};
 use queue::{DisciplineName, Settings};
@@ -12,40 +12,51 @@ use units::Duration;
 
 /// Returns the reason why the setting at `path` changes nothing here.
 pub(super) fn of(path: &[&str], at: &At) -> Option<Reason> {
+    let of_value = || reasons::of_value(path).filter(|_| is_void(path, at) == Some(true)).cloned();
+    in_words(path, at).or_else(of_value)
+}
+
+/// Returns a reason that names times or other settings.
+fn in_words(path: &[&str], at: &At) -> Option<Reason> {
+    let run = at.network.duration;
     match *path {
         ["queue", key, ref rest @ ..] => of_queue(key, rest, at.queue?),
-        ["radio", key] => of_radio(key, at.network),
-        ["nodes", "count"] if places_no_node(at.network) => {
-            Some(Reason::new("`[nodes]` places no node", "leave the table out"))
+        ["node", "waypoints", ENTRY] => late(at.node?.waypoints.get(at.index)?.time, run),
+        ["wired", "at", ENTRY] => late(at.wired?.at.get(at.index)?.time, run),
+        ["flow", "stop"] if at.flow?.stop? > run => late(at.flow?.stop?, run),
+        ["flow", "at", ENTRY] => {
+            let (time, end) = (at.flow?.at.get(at.index)?.time, at.flow?.stop.unwrap_or(run).min(run));
+            let stops = || Reason::new(format!("the flow stops at {end}"), "write an earlier time or a later `stop`");
+            if time >= end && end < run { Some(stops()) } else { late(time, run) }
         }
-        ["node", "count"] if at.node?.count == Some(0) && !at.changed && !is_named(at.node?, at.network) => {
-            Some(Reason::new("it makes no node", "leave the table out, or write at least 1"))
-        }
-        ["node", "waypoints", ENTRY] => late(at.node?.waypoints.get(at.index)?.time, at.network.duration),
-        ["wired", "at", ENTRY] => late(at.wired?.at.get(at.index)?.time, at.network.duration),
-        ["flow", ref key @ ..] => of_flow(key, at.flow?, at),
         _ => None,
     }
 }
 
-fn of_flow(key: &[&str], flow: &Flow, at: &At) -> Option<Reason> {
-    let run = at.network.duration;
-    let end = flow.stop.unwrap_or(run).min(run);
-    match key {
-        ["count"] if flow.count == Some(0) && !at.changed => {
-            Some(Reason::new("it makes no flow", "leave the table out, or write at least 1"))
+/// True if the value at `path` does nothing beside the others, for the reason in `reasons.toml`; `None` without it.
+fn is_void(path: &[&str], at: &At) -> Option<bool> {
+    let radio = &at.network.radio;
+    let ranges = radio.propagation == Propagation::Range;
+    Some(match *path {
+        ["nodes", "count"] => places_no_node(at.network),
+        ["node", "count"] => at.node?.count == Some(0) && !at.changed && !is_named(at.node?, at.network),
+        ["flow", "count"] => at.flow?.count == Some(0) && !at.changed,
+        ["flow", "traffic", "rate"] => !at.changed && is_silent(at.flow?),
+        ["queue", "purge"] => !orders(at.queue?, Sets::LIMIT),
+        ["queue", "shaper_burst"] => !orders(at.queue?, Sets::RATE),
+        ["queue", "pie", "mark_ecnth"] => !at.queue?.pie.as_ref()?.ecn,
+        ["queue", "red", "interval"] => !at.queue?.red.as_ref()?.adaptive,
+        ["queue", "red", "target_delay"] => at.queue?.red.as_ref()?.min_th.is_some(),
+        ["radio", "carrier_sense_range" | "carrier_sense_threshold"] => senses_less_than_it_decodes(radio),
+        // The times of 802.11n and ax depend on the band.
+        ["radio", "frequency"] => ranges && !radio.standard.high_throughput(),
+        ["radio", "capture_threshold"] => ranges && radio.capture_threshold?.as_db() > 0.0,
+        ["radio", "tx_power"] => {
+            radio.range.is_some() && !has_noise(radio) && radio.carrier_sense_threshold.is_none() && !ranges
         }
-        ["stop"] if flow.stop? > run => late(flow.stop?, run),
-        ["at", ENTRY] if flow.at.get(at.index)?.time >= end && end < run => {
-            Some(Reason::new(format!("the flow stops at {end}"), "write an earlier time or a later `stop`"))
-        }
-        ["at", ENTRY] => late(flow.at.get(at.index)?.time, run),
-        ["traffic", "rate"] if !at.changed && is_silent(flow) => Some(Reason::new(
-            "at a rate of zero the flow never sends",
-            "write a rate above zero, or leave the flow out",
-        )),
-        _ => None,
-    }
+        ["radio", key @ ("data_rate" | "mcs")] => is_left_to_rate_control(key, at.network),
+        _ => false,
+    })
 }
 
 /// True if a flow sends at a rate of zero, and no step changes that.
@@ -80,10 +91,6 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
     let controllers = Name::ALL.iter().map(|name| ("controller", name.as_str(), queue.controller.as_str()));
     let disciplines = DisciplineName::ALL.iter().map(|name| ("discipline", name.as_str(), queue.discipline.as_str()));
     let of = controllers.chain(disciplines).find(|(_, name, _)| name.replace('-', "_") == key);
-    let orders = |order| {
-        queue.controller != Name::None
-            && queue.build_controller(0).map_or(true, |controller| controller.needs().sets.contains(order))
-    };
     match (key, rest, of) {
         (_, [], Some((kind, name, own))) if name != own => Some(Reason::new(
             format!("no queue with these settings uses the {kind} `{name}`"),
@@ -92,20 +99,6 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
         ("own", [name, ..], _) if *name != queue.discipline.as_str() => {
             Some(Reason::needs(&format!("discipline = \"{name}\"")))
         }
-        ("purge", ..) if !orders(Sets::LIMIT) => Some(Reason::new(
-            "no controller lowers the limit of this queue",
-            "set a `controller` of the limit, or leave `purge` out",
-        )),
-        ("shaper_burst", ..) if !orders(Sets::RATE) => Some(Reason::new(
-            "no controller sets a rate for this queue",
-            "set a `controller` of the rate, or leave `shaper_burst` out",
-        )),
-        ("pie", ["mark_ecnth"], _) if !queue.pie.as_ref()?.ecn => Some(Reason::needs("ecn = true")),
-        ("red", ["interval"], _) if !queue.red.as_ref()?.adaptive => Some(Reason::needs("adaptive = true")),
-        ("red", ["target_delay"], _) if queue.red.as_ref()?.min_th.is_some() => Some(Reason::new(
-            "`min_th` is set instead of following from the target",
-            "leave `min_th` or `target_delay` out",
-        )),
         (table, [key], Some(("controller", ..))) => {
             let [why, instead] = queue.parameters().idle(table, key)?;
             Some(Reason::new(why, instead))
@@ -114,56 +107,29 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
     }
 }
 
+/// True if a queue has a controller that gives this kind of orders.
+fn orders(queue: &Settings, kind: Sets) -> bool {
+    queue.controller != Name::None
+        && queue.build_controller(0).map_or(true, |controller| controller.needs().sets.contains(kind))
+}
+
 /// True if bit errors follow from powers and noise.
 fn has_noise(radio: &Radio) -> bool {
     let by_default = radio.propagation != Propagation::Range && radio.nominal_rate.is_none();
     radio.errors.model.map_or(by_default, |model| matches!(model, ErrorModel::Nist | ErrorModel::Yans))
 }
 
-fn of_radio(key: &str, network: &Network) -> Option<Reason> {
-    let radio = &network.radio;
-    let ranges = radio.propagation == Propagation::Range;
-    match key {
-        "carrier_sense_range" | "carrier_sense_threshold" if senses_less_than_it_decodes(radio) => Some(Reason::new(
-            "decoded frames count as sensed, and this value detects no further frames",
-            "write a longer range or a lower threshold than that of decoding, or leave this key out",
-        )),
-        // The times of 802.11n and ax depend on the band.
-        "frequency" if ranges && !radio.standard.high_throughput() => Some(no_powers()),
-        "capture_threshold" if ranges && radio.capture_threshold?.as_db() > 0.0 => Some(no_powers()),
-        "tx_power"
-            if radio.range.is_some() && !has_noise(radio) && radio.carrier_sense_threshold.is_none() && !ranges =>
-        {
-            Some(Reason::new(
-                "`range` and `carrier_sense_range` set the thresholds relative to it, and no error model compares it \
-                 with noise",
-                "write `receive_threshold` instead of `range`, or leave `tx_power` out",
-            ))
-        }
-        "data_rate" | "mcs" if network.mac.rate_control.algorithm != RateAlgorithm::Fixed => {
-            // The streams of rate control may follow from it.
-            let streams = match radio.standard {
-                Standard::N => true,
-                Standard::Ac | Standard::Ax => key == "data_rate" && radio.streams.is_none(),
-                Standard::B | Standard::A | Standard::G => false,
-            };
-            let sets_power = radio.range.is_some() && radio.tx_power.is_none() && has_noise(radio);
-            (!streams && network.mac.turns.is_none() && !sets_power).then(|| {
-                Reason::new(
-                    "rate control chooses the mode of data frames",
-                    "write `algorithm = \"fixed\"` in `[mac.rate_control]`, or leave this key out",
-                )
-            })
-        }
-        _ => None,
-    }
-}
-
-fn no_powers() -> Reason {
-    Reason::new(
-        "with `propagation = \"range\"` signals have no power",
-        "choose a `propagation` with powers, or leave this key out",
-    )
+/// True if rate control chooses the mode of data frames, and nothing else follows from the key.
+fn is_left_to_rate_control(key: &str, network: &Network) -> bool {
+    let Network { radio, mac, .. } = network;
+    // The streams of rate control may follow from it.
+    let streams = match radio.standard {
+        Standard::N => true,
+        Standard::Ac | Standard::Ax => key == "data_rate" && radio.streams.is_none(),
+        Standard::B | Standard::A | Standard::G => false,
+    };
+    let sets_power = radio.range.is_some() && radio.tx_power.is_none() && has_noise(radio);
+    mac.rate_control.algorithm != RateAlgorithm::Fixed && !streams && mac.turns.is_none() && !sets_power
 }
 
 /// True if carrier sense detects no further frames than decoding does, and decoded frames count as sensed.

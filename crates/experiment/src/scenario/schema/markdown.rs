@@ -2,6 +2,7 @@
 
 use super::Tables;
 use super::tables::{Key, Table};
+use itertools::Itertools as _;
 use std::fmt::Write as _;
 
 /// A page of the reference.
@@ -36,15 +37,9 @@ const ABOUT_REPORTS: &str =
 /// Returns the reference: the index, and the other pages in the order of their first tables.
 pub fn pages() -> Vec<Page> {
     let tables = Tables::get();
-    let mut names: Vec<&str> = Vec::new();
-    for table in tables.iter().filter(|table| !table.path.is_empty()) {
-        let name = page_of(table);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = tables.iter().filter(|table| !table.path.is_empty()).map(page_of).unique();
     let mut pages = vec![page(INDEX, "The scenario file", &format!("{PREFACE}\n{}", sections(tables, INDEX)))];
-    pages.extend(names.into_iter().map(|name| page(name, &title(tables, name), &sections(tables, name))));
+    pages.extend(names.map(|name| page(name, &title(tables, name), &sections(tables, name))));
     pages
 }
 
@@ -64,7 +59,7 @@ fn page_of(table: &Table) -> &str {
 /// Returns the tables of a page that are not nested in another: `[queue]`, `[category_queue]`.
 fn title(tables: &Tables, page: &str) -> String {
     let outermost = tables.iter().filter(|table| page_of(table) == page && !table.path.contains('.'));
-    outermost.map(|table| format!("`{}`", table.header)).collect::<Vec<_>>().join(", ")
+    outermost.map(|table| format!("`{}`", table.header)).join(", ")
 }
 
 fn sections(tables: &Tables, page: &str) -> String {
@@ -128,9 +123,7 @@ fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     if first_with(tables, key).is_none() {
         let choices: Vec<String> = told(table, key).map(|(value, about)| format!("{value}: {about}")).collect();
         let between = if choices.iter().map(String::len).sum::<usize>() <= ONE_LINE { " " } else { "\n  - " };
-        for choice in choices {
-            let _ = write!(page, "{between}{choice}");
-        }
+        page.extend(choices.iter().flat_map(|choice| [between, choice]));
     }
     page.push('\n');
 }

@@ -16,6 +16,11 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 use sim::config::Network;
 
+/// Returns the schema of `[vary]` and `[quick]`, written by hand: their keys are paths into other tables.
+fn sweep() -> Value {
+    serde_json::from_str(include_str!("sweep.json")).expect("the file is JSON")
+}
+
 /// Returns the JSON Schema of a scenario.
 pub fn json() -> Value {
     // One generator for both parts distinguishes types of the same name.
@@ -24,17 +29,12 @@ pub fn json() -> Value {
     let network = Network::json_schema(&mut generator).to_value();
     let conventions = ConventionsKey::json_schema(&mut generator).to_value();
     let properties = |part: &Value| part["properties"].as_object().cloned().unwrap_or_default();
-    for (name, key) in properties(&conventions).into_iter().chain(properties(&network)) {
+    for (name, key) in [&conventions, &network, &sweep()].into_iter().flat_map(properties) {
         whole["properties"][name] = key;
     }
     let required = network["required"].as_array().into_iter().flatten();
     let all: Vec<Value> = whole["required"].as_array().into_iter().flatten().chain(required).cloned().collect();
     whole["required"] = Value::Array(all);
-    whole["properties"]["vary"] = vary();
-    whole["properties"]["quick"] = json!({
-        "type": "object",
-        "description": "Values of keys with `--quick`, by their dotted paths.",
-    });
     whole["title"] = json!("Scenario");
     whole["description"] = json!("A network, its variations, and claims about it.");
     whole["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -50,37 +50,4 @@ pub fn of<T: schemars::JsonSchema>() -> Value {
 /// Returns the JSON Schema as a file's text.
 pub fn json_text() -> String {
     format!("{:#}\n", json())
-}
-
-/// Returns the schema of `[vary]`, written by hand: its keys are paths into other tables, unlike a struct's keys.
-fn vary() -> Value {
-    let choice = json!({
-        "type": "object",
-        "required": ["label", "set"],
-        "additionalProperties": false,
-        "properties": {
-            "label": { "type": "string", "description": "The value's name in tables and charts." },
-            "set": { "type": "object", "description": "Dotted paths and their values, as in the scenario itself." },
-            "only": { "type": "object", "description": "The cases that have this value: labels of other axes." },
-        },
-    });
-    json!({
-        "type": "object",
-        "description": "A sweep: every combination of the values below, each run with every seed.",
-        "properties": {
-            "seeds": {
-                "description": "Number of seeds (1, 2, ...), or a list of the seeds.",
-                "default": 1,
-                "anyOf": [
-                    { "type": "integer", "minimum": 1 },
-                    { "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 1 },
-                ],
-            },
-        },
-        "additionalProperties": {
-            "type": ["array", "object"],
-            "description": "A dotted path and its values, or a name and a list of `{ label, set }`.",
-            "items": { "anyOf": [choice, {}] },
-        },
-    })
 }

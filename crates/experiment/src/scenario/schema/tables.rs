@@ -1,5 +1,6 @@
 //! The scenario's tables and their keys, flattened from the JSON Schema.
 
+use itertools::Itertools as _;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -107,7 +108,7 @@ impl Tables {
         // Shared tables are nested: `node.category_queue.voice.codel`.
         while let Some((from, to)) = self.shared.iter().find(|(from, _)| begins(&path, from)) {
             let rest = path.split('.').skip(from.split('.').count());
-            path = std::iter::once(to.as_str()).chain(rest).collect::<Vec<_>>().join(".");
+            path = std::iter::once(to.as_str()).chain(rest).join(".");
         }
         self.all.iter().find(|table| begins(&path, &table.path) && begins(&table.path, &path))
     }
@@ -151,11 +152,8 @@ fn resolve<'v>(root: &'v Value, schema: &'v Value) -> (&'v str, &'v Value, usize
 fn describe(root: &Value, name: &str, written: &Value, inner: &Value, lists: usize) -> Key {
     let (reference, _, _) = resolve(root, written);
     let choices = choices(inner);
-    let one = if choices.is_empty() {
-        kind(reference, inner)
-    } else {
-        choices.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>().join(", ")
-    };
+    let listed = || choices.iter().map(|(value, _)| value).join(", ");
+    let one = if choices.is_empty() { kind(reference, inner) } else { listed() };
     let about = match text(&written["description"]) {
         own if own.is_empty() => text(&inner["description"]),
         own => own,
@@ -195,14 +193,7 @@ fn kind(reference: &str, schema: &Value) -> String {
     }
     match &schema["type"] {
         Value::String(kind) => words(kind),
-        Value::Array(kinds) => kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|kind| *kind != "null")
-            .map(words)
-            .collect::<Vec<_>>()
-            .join(" or "),
-        _ => String::new(),
+        kinds => list(kinds).filter(|kind| *kind != "null").map(words).join(" or "),
     }
 }
 
@@ -222,5 +213,5 @@ fn list(value: &Value) -> impl Iterator<Item = &str> {
 
 /// Returns a description with its lines joined.
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    value.as_str().unwrap_or_default().split_whitespace().join(" ")
 }

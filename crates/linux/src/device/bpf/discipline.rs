@@ -29,10 +29,8 @@ pub struct Discipline {
 }
 
 impl Discipline {
-    /// Checks that this kernel supports queue disciplines in BPF.
-    ///
-    /// # Errors
-    /// The kernel has no type information (BTF), or a discipline's types are missing. The message names the cure.
+    /// Checks that this kernel supports queue disciplines in BPF. Errors: the kernel has no type information (BTF), or
+    /// a discipline's types are missing. The message names the cure.
     fn is_possible() -> Result<(), Error> {
         let types = Btf::from_vmlinux().map_err(|_| Unsupported::KernelWithoutTypes)?;
         match types.type_by_name::<Func<'_>>("bpf_qdisc_bstats_update") {

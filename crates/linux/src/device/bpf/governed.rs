@@ -7,17 +7,17 @@ use super::mechanism::Mechanism;
 use super::shared::{Credit, Order, Turns};
 use super::slot::Slot;
 use super::stations::Stations;
-use crate::device::claim::{claim_or_keep, make_way};
+use crate::device::claim::{claim, make_way};
 use crate::device::contract::{BIASED, Beside, Capabilities, Device, Keeps, Own, TURNS_OF_ONE, TURNS_OF_STATIONS};
 use crate::device::former::Former;
 use crate::device::looks::Looks;
 use crate::device::state::State;
 use crate::device::txq::holds;
-use crate::device::wish::{Backend, Place, Start, Wish};
+use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::kernel::Patience;
 use crate::kernel::nl80211::Wireless;
-use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
+use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 use control::knobs::EVERY;
 use control::{Interval, Orders, Reads, Sets};
 use std::path::Path;
@@ -65,20 +65,19 @@ impl Governed {
     ///
     /// # Errors
     /// There is no such interface, the privilege is missing, the kernel has no such disciplines, or another agent is
-    /// there. Or the former queue could not be restored (unless it is to be `replace`d).
+    /// there. Or the former queue could not be restored (unless it is to be replaced).
     pub fn attach(
-        place: &Place,
+        wish: &Wish,
         mechanism: Mechanism,
         order: Order,
         start: &Start,
         looks: &Looks,
-        replace: bool,
     ) -> Result<Self, Error> {
-        if place.parent != ROOT {
+        if wish.place.parent != ROOT {
             return Err(Unfit::Class { why: "the kernel allows a BPF queue only as the root of an interface" }.into());
         }
         let mut route = Route::open()?;
-        let link = route.link(&place.device)?;
+        let link = route.link(&wish.place.device)?;
         let folder = Path::new(FOLDER);
         let _alone = alone(folder)?;
         let discipline = Discipline::load(folder, mechanism.hard).inspect_err(|_| {
@@ -86,9 +85,7 @@ impl Governed {
             let _ = std::fs::remove_dir(folder);
         })?;
         let credit = holds(&link.name)?.then(|| order.credit());
-        let plan = Plan { mechanism, order, credit, start, looks, replace };
-        let installed = install(place, &mut route, &link, &discipline, &plan);
-        match installed {
+        match install(&Plan { wish, mechanism, order, credit, start, looks }, &mut route, &link, &discipline) {
             Ok((slot, former, state)) => {
                 let (state, discipline) = (Some(state), Some(discipline));
                 let mut new = Self { route, link, slot, credit, order, stations: None, former, state, discipline };
@@ -143,29 +140,27 @@ impl Governed {
     }
 }
 
-/// Settings of a new queue.
 struct Plan<'s> {
+    wish: &'s Wish,
     mechanism: Mechanism,
     order: Order,
     /// For an interface that never pushes back.
     credit: Option<Credit>,
     start: &'s Start,
     looks: &'s Looks,
-    /// Replaces a former queue that could not be restored.
-    replace: bool,
 }
 
-/// Installs a queue of the loaded discipline.
 fn install(
-    place: &Place,
+    plan: &Plan,
     route: &mut Route,
     link: &Link,
     discipline: &Discipline,
-    plan: &Plan,
 ) -> Result<(Slot, Former, State), Error> {
-    let Plan { mechanism, order, credit, start, looks, replace } = *plan;
-    let serves = |former: &Former| discipline.has_order(former.ours(), order);
-    let (former, state, stands) = claim_or_keep(place, route, looks, link, replace, KIND, serves)?;
+    let Plan { wish, mechanism, order, credit, start, looks } = *plan;
+    let serves = |former: &Former, here: Option<&Qdisc>| {
+        former.is_replaced_by(here, link, KIND) && discipline.has_order(former.ours, order)
+    };
+    let (mut former, state, stands) = claim(wish, route, looks, link, serves)?;
     let begin = |mut slot: Slot| {
         slot.set_order(order)?;
         slot.begin(start)?;
@@ -174,7 +169,7 @@ fn install(
     };
     if stands {
         // No waiting packet of the killed agent's queue is lost.
-        let slot = discipline.take_over(former.ours(), mechanism, start.measures, start.at).and_then(begin)?;
+        let slot = discipline.take_over(former.ours, mechanism, start.measures, start.at).and_then(begin)?;
         return Ok((slot, former, state));
     }
     let announced = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
@@ -185,18 +180,17 @@ fn install(
         slot.announce(link.index, start.at)?;
         Ok(slot)
     });
-    let limited = announced.and_then(begin);
-    let slot = match limited {
+    let slot = match announced.and_then(begin) {
         Ok(slot) => slot,
         Err(error) => {
             state.forget()?;
             return Err(error);
         }
     };
-    let former = former.governed_by(slot.handle());
+    former.ours = slot.handle();
     // The root's counters include those below it.
     let_drain(|| Ok(route.qdisc(link.index, ROOT)?.is_none_or(|qdisc| qdisc.counters.backlog_packets == 0)));
-    let state = make_way(&former, state, route, KIND, None)?;
+    let state = make_way(&former, state, route, &former.replacement(KIND, None))?;
     Ok((slot, former, state))
 }
 

@@ -164,7 +164,6 @@ impl Order {
         }
     }
 
-    /// Returns the queue's turns, if it has any.
     pub(super) fn turns(self) -> Option<Turns> {
         if let Self::Turns(turns) = self { Some(turns) } else { None }
     }

@@ -137,11 +137,8 @@ impl Slot {
 
     /// Returns the measurements of the real-time queue, and those from outside the queue, since the last call of this
     /// function; `None` if there is no such queue. Maxima are those since the last call of this function or of
-    /// `take_interval`.
-    ///
-    /// # Errors
-    /// The maps cannot be read.
-    pub fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
+    /// `take_interval`. Errors: the maps cannot be read.
+    pub(crate) fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
         let Some([real_time, port]) = &mut self.second else { return Ok(None) };
         let seen = read_measured(&self.measured_map, self.number)?;
         let beside = port.beside(&seen, self.settings.epoch);

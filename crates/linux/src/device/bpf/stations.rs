@@ -62,7 +62,6 @@ struct Known {
 }
 
 impl Stations {
-    /// Opens the stations of an interface for the queue in a slot.
     pub(super) fn open(index: u32, map: MapHandle, slot: u32) -> Result<Self, Error> {
         let written = [Station::default(); ELEMENTS];
         let (wireless, known, key) = (Wireless::open()?, BTreeMap::new(), key()?);

@@ -102,7 +102,6 @@ impl Channel {
     }
 }
 
-/// Parses a message about an interface.
 pub(super) fn interface(payload: &[u8]) -> Option<Interface> {
     let (mut phy, mut role, mut interface) = (None, None, Interface::default());
     (interface.channel, interface.power) = on_the_air(body(payload));

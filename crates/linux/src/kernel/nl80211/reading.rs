@@ -2,7 +2,7 @@
 
 use super::mode::{Format, Mode, mode};
 use crate::kernel::Counters;
-use crate::kernel::wire::{attributes, text, u32_at, u64_at};
+use crate::kernel::wire::{attribute, attributes, u32_at, u64_at};
 use units::{Duration, Rate};
 
 pub(super) const ATTR_WIPHY: u16 = 1;
@@ -156,19 +156,14 @@ pub(super) fn body(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     attributes(payload.get(GENERIC_BODY..).unwrap_or_default())
 }
 
-pub(super) fn interface_number(payload: &[u8]) -> Option<u32> {
-    body(payload).find(|(kind, _)| *kind == ATTR_IFINDEX).and_then(|(_, value)| u32_at(value, 0))
+pub(super) fn found(payload: &[u8], wanted: u16) -> Option<&[u8]> {
+    attribute(payload.get(GENERIC_BODY..)?, wanted)
 }
 
-pub(super) fn phy_name(payload: &[u8]) -> Option<String> {
-    body(payload).find(|(kind, _)| *kind == ATTR_WIPHY_NAME).map(|(_, value)| text(value))
+pub(super) fn number_of(payload: &[u8], wanted: u16) -> Option<u32> {
+    u32_at(found(payload, wanted)?, 0)
 }
 
-pub(super) fn phy_number(payload: &[u8]) -> Option<u32> {
-    body(payload).find(|(kind, _)| *kind == ATTR_WIPHY).and_then(|(_, value)| u32_at(value, 0))
-}
-
-/// Adds a message about a phy.
 pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
     for (kind, value) in body(payload) {
         match kind {
@@ -206,18 +201,9 @@ fn add_band(newest: &mut [Format; BANDS], band: u16, has: &[u8]) {
     }
 }
 
-/// Parses a message about a station.
 pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
-    let (mut address, mut info) = (None, None);
-    for (kind, value) in body(payload) {
-        match kind {
-            ATTR_MAC => address = value.try_into().ok(),
-            ATTR_STA_INFO => info = Some(value),
-            _ => {}
-        }
-    }
-    let mut peer = Peer { address: address?, ..Peer::default() };
-    for (kind, value) in attributes(info?) {
+    let mut peer = Peer { address: found(payload, ATTR_MAC)?.try_into().ok()?, ..Peer::default() };
+    for (kind, value) in attributes(found(payload, ATTR_STA_INFO)?) {
         let time = || u64_at(value, 0)?.checked_mul(1_000).map(Duration::from_nanos);
         match kind {
             STA_INFO_TX_BYTES64 => peer.sent_bytes = u64_at(value, 0),
@@ -420,7 +406,7 @@ mod tests {
         #[test]
         fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = told(&bytes);
-            let _ = phy_number(&bytes);
+            let _ = number_of(&bytes, ATTR_WIPHY);
         }
 
         /// Random bytes seldom reach the inner nests, so a valid message is broken in one place.

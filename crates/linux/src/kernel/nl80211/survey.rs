@@ -1,6 +1,6 @@
 //! Parses the survey of the channel that a driver uses (`enum nl80211_survey_info`).
 
-use super::reading::{ATTR_SURVEY_INFO, body};
+use super::reading::{ATTR_SURVEY_INFO, found};
 use crate::kernel::wire::{attributes, u32_at, u64_at};
 use units::Duration;
 
@@ -28,9 +28,8 @@ pub struct Survey {
 
 /// Parses a message if it is about the channel in use.
 pub(super) fn survey(payload: &[u8]) -> Option<Survey> {
-    let (_, info) = body(payload).find(|(kind, _)| *kind == ATTR_SURVEY_INFO)?;
     let (mut survey, mut in_use) = (Survey::default(), false);
-    for (kind, value) in attributes(info) {
+    for (kind, value) in attributes(found(payload, ATTR_SURVEY_INFO)?) {
         let time = || u64_at(value, 0)?.checked_mul(1_000_000).map(Duration::from_nanos);
         match kind {
             FREQUENCY => survey.frequency = u32_at(value, 0),

@@ -1,14 +1,14 @@
 //! Addresses of servers.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Where a server listens. Written `/run/sluice/metrics.sock` or `127.0.0.1:9477`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Address {
     /// A UNIX socket.
     Path(PathBuf),
@@ -44,12 +44,6 @@ impl TryFrom<String> for Address {
 
     fn try_from(text: String) -> Result<Self, String> {
         text.parse()
-    }
-}
-
-impl From<Address> for String {
-    fn from(address: Address) -> Self {
-        address.to_string()
     }
 }
 

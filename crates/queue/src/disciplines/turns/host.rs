@@ -32,23 +32,23 @@ pub struct Turn {
 #[cfg_attr(feature = "schema", schemars(rename = "TurnsRule"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Thin packets before all turns.
+    /// Packets of flows that send little (thin) go before all turns.
     ThinFirst,
-    /// Turns pass whole.
+    /// A turn's packets are released together.
     WholeTurns,
-    /// The bound counts own airtime, not wall time.
+    /// The bound on waiting counts own airtime, not wall time.
     OwnAir,
-    /// Two turns may always wait, not only one.
+    /// Two turns may always wait, instead of one.
     TwoTurns,
     /// A packet is dropped if more than two turns have waited for the target delay.
     Patience,
-    /// Drops on arrival, not on departure.
+    /// Packets are dropped when others arrive, not when they leave.
     Prediction,
-    /// The bound; without it FQ-CoDel per station.
+    /// The bound on waiting; without it each station has FQ-CoDel.
     Bound,
-    /// Airtime charged for received frames.
+    /// Stations are charged for the frames that they send.
     ReceivedAirtime,
-    /// The contention window of 31.
+    /// The smallest contention window is 31 while the access point uses most of the time.
     WideWindow,
 }
 
