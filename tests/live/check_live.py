@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,12 +40,15 @@ class Part:
     kernel: str
     skip: bool = False
     line: str = ""
+    # Not tests of the crate: this command.
+    command: str = ""
     settings: dict = dataclasses.field(default_factory=dict)
 
     def run(self, share):
         """Runs them and prints what they say; the exit status, and how each test ended."""
         which = " ".join(f"--skip {name}" for name in self.names) if self.skip else " ".join(self.names)
-        command = f"{COPY}; {self.environment()} ./tests --ignored --nocapture --test-threads=1 {which}"
+        command = self.command or f"./tests --ignored --nocapture --test-threads=1 {which}"
+        command = f"{COPY}; {self.environment()} {command}"
         with tempfile.TemporaryFile("w+") as out:
             status = guest.run(command, share, self.clock, self.longest(), self.kernel, out, self.line)
             out.seek(0)
@@ -86,7 +90,9 @@ def load(processors):
 
 
 # The guest's clock runs away while it reads files of the host: what tests run is copied into its memory.
-COPY = "cp /host/tests /host/sluice /host/attacker /tmp; chmod 755 /tmp; cd /tmp"
+COPY = "cp -r /host/tests /host/sluice /host/attacker /host/router /tmp; chmod 755 /tmp; cd /tmp"
+# OpenWrt's init script with stand-ins for OpenWrt.
+ROUTER = "sh router/test.sh"
 
 # Measurements, which take long: measure.py, testbed.py and swan.py.
 MEASURED = ["tables::", "testbed::", "swan::runs"]
@@ -109,6 +115,7 @@ PARTS = [
     Part(["queues::"], "virtual", image.OLDEST),
     Part(["parallel::"], "host", image.KERNEL),
     Part(["instructions::"], "instructions", image.KERNEL),
+    Part(["router::"], "virtual", image.KERNEL, command=ROUTER),
 ]
 QUICK = [
     Part(
@@ -128,7 +135,8 @@ def main():
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     line = guest.CHECKS if args.checks else ""
-    named = [Part(args.names, args.clock, image.KERNEL, line=line)]
+    command = ROUTER if args.names == ["router::"] else ""
+    named = [Part(args.names, args.clock, image.KERNEL, line=line, command=command)]
     parts = named if args.names else QUICK if args.quick else PARTS
     try:
         image.debian.have("bpf")
@@ -158,6 +166,9 @@ def binaries(share):
     """Builds the tests for the guest, the program itself, and that of an attacker, and leaves them in `share`."""
     attacker = image.HERE / "attacker.c"
     subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-static", attacker, "-o", share / "attacker"], check=True)
+    shutil.copytree(image.HERE / "router", share / "router")
+    for file in ("sluice.init", "sluice.config"):
+        shutil.copy(image.ROOT / "packaging/openwrt/sluice/files" / file, share / "router")
     command = [*BUILD, "--message-format=json-render-diagnostics"]
     messages = subprocess.run(command, check=True, cwd=image.ROOT, stdout=subprocess.PIPE, text=True).stdout
     artifacts = [message for message in map(json.loads, messages.splitlines()) if message.get("executable")]

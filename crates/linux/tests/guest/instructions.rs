@@ -98,7 +98,7 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo() {
     );
 }
 
-/// Names stations of a queue, as an agent would, and opens a socket to each.
+/// Names stations of a queue, as an agent would, the first ones behind the last once more, and opens a socket to each.
 fn stations(handle: u32) -> Vec<UdpSocket> {
     let map = MapHandle::from_pinned_path(Path::new(FOLDER).join("stations")).unwrap();
     let slot = (handle >> 16) - 0x51c0;
@@ -120,7 +120,7 @@ fn stations(handle: u32) -> Vec<UdpSocket> {
         socket.connect(format!("10.9.1.{}:9", station + 1)).unwrap();
         sockets.push(socket);
     }
-    let element: Vec<u8> = element.as_flattened().iter().copied().flat_map(u64::to_ne_bytes).collect();
+    let element: Vec<u8> = element.iter().cycle().take(71).flatten().flat_map(|word| word.to_ne_bytes()).collect();
     map.update(&slot.to_ne_bytes(), &element, MapFlags::ANY).unwrap();
     println!("{} stations named", sockets.len());
     sockets

@@ -52,8 +52,8 @@ fn a_packet_is_of_the_port_that_its_receiver_and_its_code_point_say() {
             }
             _ => [2, 0, number, 0, 0, number],
         }));
-        let (mut bytes, known) = table(key, &addresses);
-        bytes.resize(map.value_size() as usize, 0);
+        let (bytes, known) = table(key, &addresses);
+        let bytes: Vec<u8> = bytes.into_iter().cycle().take(map.value_size() as usize).collect();
         map.update(&0_u32.to_ne_bytes(), &bytes, MapFlags::ANY).unwrap();
         assert!(known.len() > 40 && known.len() < addresses.len(), "{}", known.len());
         // All groups are one receiver; who is not named is one of the others.

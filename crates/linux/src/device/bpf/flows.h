@@ -162,23 +162,24 @@ static ALWAYS_INLINE void uncharge(struct queue q, const struct entry *entry)
 	q.is->backlog_bytes -= entry->len;
 }
 
-/* Returns the flow of a port to which a packet with this hash belongs. */
-static ALWAYS_INLINE __u32 flow_of(struct turns *all, __u32 port, __u32 hash)
+/* Returns the flow of a port to which a packet with this hash belongs, and its number. */
+static ALWAYS_INLINE struct flow *flow_of(struct turns *all, __u32 port, __u32 hash, __u32 *number)
 {
-	__u32 number = 1 + (__u32)((__u64)hash * HASHED_FLOWS >> 32);
-	struct flow *flow = flow_at(all, number);
+	struct flow *flow;
 
+	*number = 1 + (__u32)((__u64)hash * HASHED_FLOWS >> 32);
+	flow = flow_at(all, *number);
 	if (flow->port == port)
-		return number;
+		return flow;
 	if (flow->listed || flow->packets || flow->ahead) {
-		number = 1 + HASHED_FLOWS + port;
-		flow = flow_at(all, number);
+		*number = 1 + HASHED_FLOWS + port;
+		flow = flow_at(all, *number);
 	}
 	if (flow->port != port) {
 		flow->port = port;
 		flow->came = 0;
 	}
-	return number;
+	return flow;
 }
 
 /* Bytes of the flow of a port that is known as the longest. */
@@ -349,7 +350,7 @@ static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, 
 	chain(q, &flow->first, &flow->last, number, place);
 	flow->packets++;
 	flow->bytes += len;
-	if (flow->bytes > known_bytes(all, port, flow->port))
+	if (port->fattest != of && flow->bytes > known_bytes(all, port, flow->port))
 		port->fattest = of;
 	if (!flow->listed) {
 		int is_crowd = port->new_flows.count + port->old_flows.count >= CROWD;
@@ -378,9 +379,9 @@ static ALWAYS_INLINE int comes_thin(struct queue q, const struct turns *all, con
 static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struct port *port, __u32 at, __u32 hash,
 					__u32 len, __u64 now, host_t host)
 {
-	struct limit limit = { q.set->limit_packets, q.set->limit_bytes };
 	struct sluice_measured *is = q.is;
 	struct entry *place;
+	struct limit limit;
 	struct flow *flow;
 	int thin;
 	__u32 of;
@@ -389,12 +390,12 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struc
 		count_share(port, &all->law.medium, now);
 	is->arrived_packets++;
 	is->arrived_bytes += len;
+	limit = (struct limit){ q.set->limit_packets, q.set->limit_bytes };
 	if (unlikely(!fits(0, 0, limit, len)))
 		goto refused;
 	if (is->discipline != MANY_STATIONS)
 		count_meter(&all->meter, q.set->target_delay, now);
-	of = flow_of(all, at, hash);
-	flow = flow_at(all, of);
+	flow = flow_of(all, at, hash, &of);
 	thin = comes_thin(q, all, port, flow, len, now);
 	flow->came = now;
 	if (unlikely(!fits(is->backlog_packets, is->backlog_bytes, limit, len))) {

@@ -111,7 +111,7 @@ struct meter {
 };
 
 /* An index that the verifier knows to be below `most`, a power of two. */
-static ALWAYS_INLINE __u32 bounded(__u32 index, __u32 most)
+static ALWAYS_INLINE __u64 bounded(__u64 index, __u32 most)
 {
 	asm volatile("" : "+r"(index));
 	return index & (most - 1);
@@ -246,10 +246,14 @@ static ALWAYS_INLINE __u64 flows_of(const struct port *port)
 /* Whether a packet of so many bytes of a port is thin if it comes so long after the one before of its flow. */
 static ALWAYS_INLINE int is_thin(const struct medium *medium, const struct port *port, __u64 len, __u64 gap)
 {
-	/* Mostly plain without a division: the stretch is at least one. */
-	if (port->credit < 0 || gap < OVERHEAD)
+	if (port->credit < 0)
 		return 0;
-	return gap >= SPARSE || gap >= wall_of(medium, cost_of(port, len), medium->stations + ONE) * flows_of(port);
+	if (gap >= SPARSE)
+		return 1;
+	/* Mostly plain without a division: the stretch and the number of flows are at least one. */
+	if (gap < OVERHEAD * (medium->stations + ONE) / ONE)
+		return 0;
+	return gap >= wall_of(medium, cost_of(port, len), medium->stations + ONE) * flows_of(port);
 }
 
 /* Part of the bound that may stand in a queue for all of D. */

@@ -112,7 +112,7 @@ static __u32 places_of_ring(void);
 
 static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 {
-	__u32 index = q.slot * (ring_mask + 1) + ((__u32)position & ring_mask);
+	__u32 mask = ring_mask, index = q.slot * (mask + 1) + ((__u32)position & mask);
 
 	return bpf_map_lookup_elem(&ring, &index);
 }

@@ -2,9 +2,10 @@
  * Stations of a queue with turns: who a packet is for, how long it takes, and what the device is done with. */
 #include "lane.h"
 
-/* Those of a queue: one element, so that one look-up serves a call. */
+/* Those of a queue: one element, so that one look-up serves a call. The first ones are behind the last once more, so that a
+ * search goes straight on. */
 struct stations_of_queue {
-	struct sluice_station at[STATIONS];
+	struct sluice_station at[STATIONS + PROBES - 1];
 };
 MAP(stations, ARRAY, MOST_QUEUES, struct stations_of_queue);
 
@@ -19,14 +20,16 @@ static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 n
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
 	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
-	__u32 first;
+	const struct sluice_station *at;
+	__u64 first;
 
 	if (!all)
 		return 0;
 	first = address * all->at[0].address >> 58;
-	for (__u32 number = first; number < first + PROBES; number++)
-		if (all->at[bounded(number, STATIONS)].address == address)
-			return number % STATIONS;
+	at = &all->at[first];
+	for (int probe = 0; probe < PROBES; probe++)
+		if (at[probe].address == address)
+			return (first + probe) % STATIONS;
 	return 0;
 }
 
@@ -201,6 +204,6 @@ static ALWAYS_INLINE void take_landed(struct law *law, __u32 slot, __u64 done)
 {
 	struct landed *landed = &all_landed[slot % MOST_QUEUES];
 
-	if (take_one(law, landed, done) && unlikely(landed->of[landed->taken % LANDINGS]))
+	if (take_one(law, landed, done) && unlikely(landed->came != landed->taken))
 		take_many(slot, done);
 }

@@ -118,8 +118,8 @@ impl Stations {
 
     fn write(&mut self, stations: &[Station; ELEMENTS]) -> Result<(), Error> {
         self.written = *stations;
-        let bytes: Vec<u8> = stations.iter().copied().flat_map(Station::to_bytes).collect();
-        let update = self.map.update(&self.slot.to_ne_bytes(), &bytes, MapFlags::ANY);
+        let bytes = stations.iter().copied().cycle().flat_map(Station::to_bytes).take(self.map.value_size() as usize);
+        let update = self.map.update(&self.slot.to_ne_bytes(), &bytes.collect::<Vec<u8>>(), MapFlags::ANY);
         update.map_err(|error| refused("name stations to", &error))
     }
 }

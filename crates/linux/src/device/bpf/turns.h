@@ -13,7 +13,7 @@ static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 
 static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host_t host, __u64 now)
 {
-	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), number;
+	__u32 number = port_of(q, skb), hash = bpf_skb_get_hash(skb), all, len;
 	struct turns *turns;
 	struct entry *place;
 	struct port *port;
@@ -22,8 +22,10 @@ static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host
 	interval(q);
 	if (unlikely(q.is->left_places))
 		free_left(q, discards_at_once, host.to_free);
+	/* After the calls above, over which registers would be spilled. */
+	all = link_len(skb);
+	len = network_len(skb, all);
 	turns = turns_of(q);
-	number = port_of(q, skb);
 	port = port_at(&turns->law, number);
 	dropped = q.is->dropped_packets;
 	place = join(q, turns, port, number, hash, len, now, host);
@@ -50,16 +52,19 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 	/* The device was done with the last of it a while ago. */
 	done = is->completed_at < now ? is->completed_at : now;
 	take_landed(law, q.slot, done > law->medium.since ? done : law->medium.since);
-	below = below_of(is);
-	if (by_credit && below >= 2 && below_with_others(q.set, is, below, now) >= q.set->credit_packets)
-		return NO_PORT;
-	if (!by_credit)
+	if (!by_credit) {
 		forget_flight(law);
+	} else {
+		below = below_of(is);
+		if (below >= 2 && below_with_others(q.set, is, below, now) >= q.set->credit_packets)
+			return NO_PORT;
+	}
 	count_stations(law, now);
 	for (__u32 of = 0; of < LANES; of++) {
 		const struct category *category = &law->categories[of];
 
-		if (!(category->current | category->first.first | category->turns.first))
+		/* A port that has the turn is in line for the next one. */
+		if (!(category->first.first | category->turns.first))
 			continue;
 		port = next_port(q, turns_of(q), of, now);
 		if (port != NO_PORT)
