@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compare Sluice with ns-3 and ns-2: the same networks in all three, several seeds, one table.
 
-Figures are means over seeds with 95 % t-intervals; 'agree' means that the two intervals overlap. Sluice follows the
+Figures are means over seeds with 95 % t-intervals; 'agree' means that the two intervals overlap, and
+'flags from' is the smallest difference that would not. Sluice follows the
 conventions of the peer that it is compared with (networks.py); beside it stands what it gives by the standard. What differs is looked up in known-differences.toml: the section
 of docs/validation.md that shows by an experiment where the difference comes from. A difference that no entry covers, or
 that is larger than the entry says, is UNEXPLAINED and makes the exit status 1.
@@ -117,11 +118,12 @@ def load_known_differences():
 def print_table(rows, seeds):
     """The table for people."""
     print(f"{'network':<16} {'measure':<25} {'peer':<5} {'peer: mean ± 95 %':>24} "
-          f"{'Sluice as the peer':>24} {'as the standard':>24}  verdict ({seeds} seeds)")
+          f"{'Sluice as the peer':>24} {'as the standard':>24} {'flags from':>10}  verdict ({seeds} seeds)")
     for row in rows:
         note = {"differ": f": {row['explained'] or 'UNEXPLAINED'}"}.get(row["verdict"], "")
         print(f"{row['network']:<16} {row['measure']:<25} {row['peer']:<5} {statistic.show(row['theirs']):>24} "
-              f"{statistic.show(row['sluice']):>24} {statistic.show(row['standard']):>24}  {row['verdict']}{note}")
+              f"{statistic.show(row['sluice']):>24} {statistic.show(row['standard']):>24} "
+              f"{statistic.resolution(row['theirs'], row['sluice']):>10.1%}  {row['verdict']}{note}")
     differ = [row for row in rows if row["verdict"] == "differ"]
     open_rows = [row for row in differ if not row["explained"]]
     print(f"\n{len(rows)} rows: {len(rows) - len(differ)} inside the intervals, {len(differ) - len(open_rows)} differ "

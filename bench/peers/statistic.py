@@ -22,6 +22,12 @@ def verdict(a, b):
     return "unknown" if math.isnan(a[1] + b[1]) else "agree" if gap <= a[1] + b[1] else "differ"
 
 
+def resolution(a, b):
+    """Smallest gap between two (mean, half-width) pairs that `verdict` calls a difference, relative to the larger mean."""
+    larger = max(abs(a[0]), abs(b[0]))
+    return (a[1] + b[1]) / larger if larger else math.nan
+
+
 def show(pair):
     """A pair in four significant digits of the mean, the half-width to the same place."""
     mean, half = pair

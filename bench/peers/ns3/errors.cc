@@ -4,14 +4,22 @@
 
 #include "ns3/dsss-error-rate-model.h"
 #include "ns3/error-rate-model.h"
+#include "ns3/wifi-tx-vector.h"
 #include <cmath>
 
 static double g_threshold = 0;
+static bool g_coded = false;
 
 void
 LoseBelow(double decibels)
 {
     g_threshold = decibels > 0 ? std::pow(10, decibels / 10) : 0;
+}
+
+void
+DecodeLdpc(bool coded)
+{
+    g_coded = coded;
 }
 
 double
@@ -28,6 +36,12 @@ ns3::ErrorRateModel::GetChunkSuccessRate(WifiMode mode,
         return snr >= g_threshold;
     }
     const auto modulation = mode.GetModulationClass();
+    if (g_coded && modulation >= WIFI_MOD_CLASS_HT && field == WIFI_PPDU_FIELD_DATA)
+    {
+        auto coded = txVector;
+        coded.SetLdpc(true);
+        return DoGetChunkSuccessRate(mode, coded, snr, nbits, numRxAntennas, field, staId);
+    }
     if (modulation != WIFI_MOD_CLASS_DSSS && modulation != WIFI_MOD_CLASS_HR_DSSS)
     {
         return DoGetChunkSuccessRate(mode, txVector, snr, nbits, numRxAntennas, field, staId);

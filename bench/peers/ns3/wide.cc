@@ -13,13 +13,38 @@
 #include "errors.h"
 #include "outcome.h"
 
+static bool g_training = false;
+// When every station has its BlockAck agreement.
+static const Time kAgreed = MilliSeconds(100);
+
+// Replaces the library's function of this name: with --training the fields between HE-SIG-A and the data count, too.
+ns3::PhyEntity::SnrPer
+ns3::InterferenceHelper::CalculatePayloadSnrPer(Ptr<Event> event,
+                                                MHz_u width,
+                                                const WifiSpectrumBandInfo& band,
+                                                uint16_t staId,
+                                                std::pair<Time, Time> window) const
+{
+    const auto tx = event->GetPpdu()->GetTxVector();
+    NiChangesPerBand changes;
+    const auto noise = CalculateNoiseInterferenceW(event, changes, band);
+    double passed = 1 - CalculatePayloadPer(event, width, &changes, band, staId, window);
+    if (g_training && tx.GetModulationClass() == WIFI_MOD_CLASS_HE)
+    {
+        const auto fields = WifiPhy::GetStaticPhyEntity(WIFI_MOD_CLASS_HE)->GetDuration(WIFI_PPDU_FIELD_TRAINING, tx);
+        passed *= 1 - CalculatePayloadPer(event, width, &changes, band, staId, {Time(0) - fields, Time(0)});
+    }
+    return {CalculateSnr(event->GetRxPower(band), noise, width, tx.GetNss(staId)), 1 - passed};
+}
+
 int
 main(int argc, char* argv[])
 {
     uint32_t stations = 1, mcs = 7, streams = 1, width = 80, payload = 1000, guard = 800;
     std::string standard = "he";
     bool down = false, bar = true, durations = false, hidden = false, rts = false, minstrel = false, old = false;
-    double load = 0, rss = -20, ratio = 0, loseBelow = 0;
+    bool ldpc = false, training = false;
+    double load = 0, rss = -20, ratio = 0, loseBelow = 0, learn = 0;
     Run run(3, 1);
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "stations around node 0", stations);
@@ -37,6 +62,9 @@ main(int argc, char* argv[])
     cmd.AddValue("ratio", "print the share of MPDUs of 1066 B that its tables for LDPC let pass at this SNR in dB, and end", ratio);
     cmd.AddValue("rss", "power of every frame at its receiver, dBm", rss);
     cmd.AddValue("lose-below", "lose what lies less than this above interference, dB (0: ns-3's error model)", loseBelow);
+    cmd.AddValue("ldpc", "receivers decode LDPC (ns-3: HE's headers do not tell)", ldpc);
+    cmd.AddValue("training", "lose a frame whose training fields after HE-SIG-A are lost (ns-3: checks none)", training);
+    cmd.AddValue("learn", "seconds during which an A-MPDU has two frames, so that Minstrel-HT soon has tried its modes", learn);
     cmd.AddValue("minstrel", "Minstrel-HT, not the one mode", minstrel);
     cmd.AddValue("old", "the last station is of 802.11ac, MCS 8", old);
     cmd.AddValue("durations", "only print durations of PPDUs: mode, streams, MHz, guard ns, PSDU bytes, ns", durations);
@@ -92,6 +120,8 @@ main(int argc, char* argv[])
         return 0;
     }
     LoseBelow(loseBelow);
+    DecodeLdpc(ldpc);
+    g_training = training;
     RngSeedManager::SetRun(run.seed);
     const uint32_t waiting = 600; // a window of 256 under way and more behind it
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue(std::to_string(stations * waiting + 100) + "p"));
@@ -158,8 +188,9 @@ main(int argc, char* argv[])
         wifi.ConfigHeOptions("GuardInterval", TimeValue(NanoSeconds(guard)));
     }
     WifiMacHelper mac;
+    const uint32_t most = he ? 6500631 : 1048575;
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(true),
-                "BE_MaxAmpduSize", UintegerValue(he ? 6500631 : 1048575), "BE_MaxAmsduSize", UintegerValue(0));
+                "BE_MaxAmpduSize", UintegerValue(learn > 0 ? 2 * (payload + 74) : most), "BE_MaxAmsduSize", UintegerValue(0));
     NetDeviceContainer devices;
     for (uint32_t i = 0; i <= stations; ++i)
     {
@@ -187,6 +218,15 @@ main(int argc, char* argv[])
             entry->MarkPermanent();
         }
     }
+    if (learn > 0)
+    {
+        Simulator::Schedule(Seconds(learn), [devices, most] {
+            for (uint32_t i = 0; i < devices.GetN(); ++i)
+            {
+                DynamicCast<WifiNetDevice>(devices.Get(i))->GetMac()->SetAttribute("BE_MaxAmpduSize", UintegerValue(most));
+            }
+        });
+    }
     run.Watch(devices);
     for (uint32_t i = 1; i <= stations; ++i)
     {
@@ -196,15 +236,18 @@ main(int argc, char* argv[])
         flow.name = (down ? "down-n" : "up-n") + std::to_string(i);
         flow.payload = payload;
         flow.Connect(nodes.Get(from), nodes.Get(to), interfaces.GetAddress(to), kPort + i);
+        // Two packets alone on the air: with the second ns-3 asks for a BlockAck agreement, which collides later.
+        Simulator::ScheduleWithContext(from, MilliSeconds(2 * i), &Flow::Send, &flow);
+        Simulator::ScheduleWithContext(from, MilliSeconds(2 * i), &Flow::Send, &flow);
         const auto receiver = Mac48Address::ConvertFrom(devices.Get(to)->GetAddress());
         if (load > 0)
         {
             auto gap = CreateObject<ExponentialRandomVariable>();
             gap->SetAttribute("Mean", DoubleValue(8.0 * payload / (1e6 * load)));
-            Simulator::ScheduleWithContext(from, Seconds(gap->GetValue()), &Flow::SendEvery, &flow, gap);
+            Simulator::ScheduleWithContext(from, kAgreed + Seconds(gap->GetValue()), &Flow::SendEvery, &flow, gap);
             continue;
         }
-        Simulator::ScheduleWithContext(from, MicroSeconds(7 * i), &Flow::SaturateTo, &flow, queue, waiting, receiver);
+        Simulator::ScheduleWithContext(from, kAgreed + MicroSeconds(7 * i), &Flow::SaturateTo, &flow, queue, waiting, receiver);
     }
     run.Play();
 }
