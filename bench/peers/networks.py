@@ -288,10 +288,12 @@ def hidden():
 def minstrel(standard, width):
     """One link of network (o) whose rate Minstrel-HT chooses: of ax with one stream, since ns-3 prefers it over 160 MHz."""
     # ns-3 waits for 16 aggregates, and two for each of their frames, before a sample: of whole ones of ax for minutes.
-    settings, options = ({"radio.streams": 1}, ("--streams=1",)) if standard == "ax" else ({}, ())
-    like = longer(wide(standard, width, 1), f"{standard} {width} Minstrel-HT", 3, settings | {
-        "mac.rate_control.algorithm": "minstrel-ht", "warmup": "2.5 s"},
-        (*options, "--minstrel=1", "--learn=2", "--warmup=2.5"))
+    seconds, warmup, settings, options = 31, 30, {}, ("--minstrel=1",)
+    if standard == "ax":
+        seconds, warmup, settings, options = 3, 2.5, {"radio.streams": 1}, ("--streams=1", "--minstrel=1", "--learn=2")
+    like = longer(wide(standard, width, 1), f"{standard} {width} Minstrel-HT", seconds, settings | {
+        "mac.rate_control.algorithm": "minstrel-ht", "warmup": f"{warmup} s"},
+        (*options, f"--warmup={warmup}"))
     settings = {key: value for key, value in like.settings.items() if key != "radio.mcs"}
     return dataclasses.replace(like, settings=settings, measures={"goodput, Mb/s": group_goodput(0, None)})
 
