@@ -121,9 +121,9 @@ pub struct Interface {
     pub stations: Vec<Station>,
 }
 
-/// Returns true for a frequency in MHz at which the standards have channels.
-const fn is_of_wifi(mhz: &u32) -> bool {
-    matches!(*mhz, 2_400..=2_500 | 4_900..=7_200)
+/// True for a frequency in MHz at which the standards have channels.
+const fn is_of_wifi(mhz: u32) -> bool {
+    matches!(mhz, 2_400..=2_500 | 4_900..=7_200)
 }
 
 /// Returns the text of a scenario file made from an interface. `about`: where the interface comes from.
@@ -161,7 +161,7 @@ impl Interface {
         };
         let small = |key: &str| u32::try_from(radio[key].as_u64()?).ok();
         let stations = radio["stations"].as_array().into_iter().flatten().map(Station::of_radio).collect();
-        let (frequency, width) = (small("channel_mhz").filter(is_of_wifi), small("channel_width_mhz"));
+        let (frequency, width) = (small("channel_mhz").filter(|&mhz| is_of_wifi(mhz)), small("channel_width_mhz"));
         Self { name: name.map(str::to_owned), role, frequency, width: width.map(|it| it.clamp(20, 160)), stations }
     }
 

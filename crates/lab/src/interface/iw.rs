@@ -112,7 +112,7 @@ fn megabits(word: &str) -> Option<u64> {
 
 /// Reads the frequency from a word such as `5180` or `5180.0`, if Wi-Fi has it.
 fn frequency(word: &str) -> Option<u32> {
-    word.split('.').next()?.parse().ok().filter(is_of_wifi)
+    word.split('.').next()?.parse().ok().filter(|&mhz| is_of_wifi(mhz))
 }
 
 /// Reads the width from a line such as `channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz`.
