@@ -66,7 +66,7 @@ pub enum Congestion {
     Bqm,
     /// Prague: L4S (RFC 9331).
     Prague,
-    /// BBR, version 1: paced by a model of the path.
+    /// BBR, version 1, with pacing.
     Bbr,
 }
 
