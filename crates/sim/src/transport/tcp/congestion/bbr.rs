@@ -26,8 +26,9 @@ const PACED_SHARE: f64 = 0.99;
 /// Round-trip time before the first measurement (4.2.1).
 const NOMINAL: f64 = 1e-3;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum State {
+    #[default]
     Startup,
     Drain,
     ProbeBw {
@@ -41,7 +42,7 @@ enum State {
     },
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bbr {
     segment: u64,
     initial: u64,
@@ -69,23 +70,7 @@ pub(super) struct Bbr {
 
 impl Bbr {
     pub(super) fn new(segment: u64, initial: u64) -> Self {
-        Self {
-            segment,
-            initial,
-            state: State::Startup,
-            rates: VecDeque::new(),
-            round_trip: None,
-            measured: Instant::ZERO,
-            rounds: 0,
-            round_end: 0,
-            filled: false,
-            full_rate: 0.0,
-            full_rounds: 0,
-            prior: 0,
-            recovering: false,
-            conserves: false,
-            pace: HIGH_GAIN * initial as f64 / NOMINAL,
-        }
+        Self { segment, initial, pace: HIGH_GAIN * initial as f64 / NOMINAL, ..Self::default() }
     }
 
     /// Handles the end of the handshake, with its round-trip time (4.2.1).
@@ -107,7 +92,7 @@ impl Bbr {
         self.check_full_pipe(begins && sample.is_some_and(|sample| !sample.limited));
         self.check_drain(ack);
         let cwnd = self.check_round_trip(cwnd, ack, begins);
-        let pace = PACED_SHARE * self.pacing_gain() * self.rate();
+        let pace = PACED_SHARE * self.gains().0 * self.rate();
         if self.filled || pace > self.pace {
             self.pace = pace;
         }
@@ -250,7 +235,7 @@ impl Bbr {
             if self.conserves {
                 cwnd = cwnd.max(ack.pipe + ack.acked);
             } else {
-                let target = self.inflight(self.window_gain());
+                let target = self.inflight(self.gains().1);
                 if self.filled {
                     cwnd = (cwnd + ack.acked).min(target);
                 } else if cwnd < target || ack.delivered < self.initial {
@@ -291,20 +276,13 @@ impl Bbr {
         Pace { rate: self.pace, quantum }
     }
 
-    fn pacing_gain(&self) -> f64 {
+    /// Gains of the pacing rate and of the window.
+    fn gains(&self) -> (f64, f64) {
         match self.state {
-            State::Startup => HIGH_GAIN,
-            State::Drain => 1.0 / HIGH_GAIN,
-            State::ProbeBw { phase, .. } => CYCLE[phase],
-            State::ProbeRtt { .. } => 1.0,
-        }
-    }
-
-    fn window_gain(&self) -> f64 {
-        match self.state {
-            State::Startup | State::Drain => HIGH_GAIN,
-            State::ProbeBw { .. } => 2.0,
-            State::ProbeRtt { .. } => 1.0,
+            State::Startup => (HIGH_GAIN, HIGH_GAIN),
+            State::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
+            State::ProbeBw { phase, .. } => (CYCLE[phase], 2.0),
+            State::ProbeRtt { .. } => (1.0, 1.0),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Handling of arriving segments and expired timers.
 
+use super::pacer::Pacer;
 use super::state::{Sender, State, Tail};
 use crate::transport::tcp::congestion::{Ack, Growth, Heard};
 use crate::transport::tcp::recovery::{Duplicate, Progress};
@@ -355,7 +356,7 @@ impl Sender {
             rack.time_out(now, self.rto.srtt, self.board.is_reneged());
         }
         self.board.time_out();
-        self.pacer.reset(now);
+        self.pacer = Pacer::new();
         let before = self.window.cwnd;
         self.window.collapse(self.pipe());
         self.count_halving(before);

@@ -58,9 +58,4 @@ impl Pacer {
             self.deadline = Instant::NEVER;
         }
     }
-
-    /// Ends any wait.
-    pub(super) fn reset(&mut self, now: Instant) {
-        (self.next, self.deadline) = (self.next.min(now), Instant::NEVER);
-    }
 }
