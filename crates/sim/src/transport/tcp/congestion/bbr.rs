@@ -200,9 +200,9 @@ impl Bbr {
             Some(until) if *round && ack.now > until => {
                 self.measured = ack.now;
                 if self.filled {
-                    self.probe_bandwidth(ack.now)
+                    self.probe_bandwidth(ack.now);
                 } else {
-                    self.state = State::Startup
+                    self.state = State::Startup;
                 }
                 return cwnd.max(self.prior);
             }

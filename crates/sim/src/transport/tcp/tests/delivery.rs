@@ -22,8 +22,8 @@ fn a_rate_is_per_the_longer_of_the_times_of_sending_and_of_acknowledging() {
     let mut delivery = ten();
     delivery.arrive(block(0, 0), at(100));
     let first = delivery.sample(at(100)).unwrap();
-    let rtt = Some(Duration::from_millis(100));
-    let expected = Sample { prior_delivered: 0, delivered: 1000, interval: rtt.unwrap(), limited: false, rtt };
+    let interval = Duration::from_millis(100);
+    let expected = Sample { prior_delivered: 0, delivered: 1000, interval, limited: false, rtt: Some(interval) };
     assert_eq!(first, expected);
     // The rest at once, compressed: sent within 9 ms, but all were sent before the first acknowledgement.
     delivery.arrive(block(1, 9), at(101));
