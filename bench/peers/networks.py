@@ -361,6 +361,25 @@ def tcps():
                 for name, disc in tables.items())
     yield Case("h", "tcp codel cubic", "peer-tcp-codel", dropped, 100.0, {"tcp.congestion": "cubic"},
                ("ns3-tcp", cubic, "--downloads=10", "--wired=10", "--disc=CoDelQueueDisc"))
+    yield from bbrs()
+
+
+def bbrs():
+    """Network (h): BBR as ns-3.44's `TcpBbr`."""
+    def one(name, scenario, measures, settings, *options):
+        return Case("h", f"bbr {name}", scenario, measures, 60.0, settings, ("ns3-bbr", *options), conventions=NEW)
+
+    limit, delay = "wired.0.queue.limit", "wired.0.delay"
+    yield from (one(f"fifo-{packets}", "peer-bbr", TCP, {limit: packets}, f"--limit={packets}") for packets in (12, 500))
+    yield one("200 ms", "peer-bbr", TCP, {delay: "100 ms", limit: 250}, "--delay=100", "--limit=250")
+    yield one("loss=0.01", "peer-bbr", TCP, {"wired.0.loss": 0.01}, "--loss=0.01")
+    shares = {"first, Mb/s": group_goodput(0, 1), "second, Mb/s": group_goodput(1, 2), "mean RTT, ms": mean_rtt}
+    yield one("two", "peer-bbr-two", shares, {}, "--downloads=2")
+    yield from (one(f"beside cubic fifo-{packets}", "peer-bbr-two", shares,
+                    {limit: packets, "flow.down-2.tcp.congestion": "cubic"}, f"--limit={packets}", "--cubic=1")
+                for packets in (50, 200))
+    yield one("access point", "peer-bbr-ap", TCP, {}, "--ap=1", "--rate=100", "--limit=400")
+    yield one("access point four", "peer-bbr-four", TCP, {}, "--ap=4", "--rate=100", "--limit=400")
 
 
 def aqms():

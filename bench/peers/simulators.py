@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCENARIOS = ROOT / "scenarios/reference"
 # The programs that need a newer ns-3 than Debian's.
-WIDE = {"ns3-wide", "ns3-ofdma", "ns3-overlap", "ns3-mixed"}
+WIDE = {"ns3-wide", "ns3-ofdma", "ns3-overlap", "ns3-mixed", "ns3-bbr"}
 PEERS = {"ns-3": ("libns3-dev", "/usr/include/ns3/wifi-module.h"), "ns-2": ("ns2", "/usr/bin/ns")}
 
 

@@ -1,6 +1,6 @@
 // TCP connections of network (h) and of TCP over chains (j): parameters, a greedy sender with its sink, and what is counted.
 #pragma once
-#include "network.h"
+#include "outcome.h"
 #include "ns3/applications-module.h"
 
 // What a connection counts at its sender, and the receiver's bytes.

@@ -1,6 +1,7 @@
 // TCP over one wired link that loses packets at random (peer-tcp-loss): a greedy download, --rate Mb/s, 20 ms each way, the
 // packets of each direction lost with probability --loss. Otherwise as in network (h).
 #include "connection.h"
+#include "network.h"
 #include "ns3/error-model.h"
 #include "ns3/point-to-point-module.h"
 

@@ -5,6 +5,7 @@
 // being sent. --edca: categories, data as best effort and segments of the receiver as voice, one frame a TXOP. --wired:
 // rate of the wired link towards the access point in Mb/s, with --disc as its queue discipline.
 #include "connection.h"
+#include "network.h"
 #include "ns3/point-to-point-module.h"
 #include "ns3/qos-txop.h"
 #include "ns3/traffic-control-module.h"

@@ -25,7 +25,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         .prop_map(|(places, flows, settings)| Drawn { places, flows, settings })
 }
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }",
     "transport = \"tcp\"\ntcp = { congestion = \"cubic\", ecn = true }\ntraffic = { kind = \"greedy\" }\nstop = \"1 s\"",
     "transport = \"tcp\"\ntcp = { recovery = \"newreno\", timestamps = false }\n\
@@ -34,6 +34,7 @@ const KINDS: [&str; 8] = [
      traffic = { kind = \"web\", size = \"5 kB\", reading = \"50 ms\" }",
     "transport = \"tcp\"\ntcp = { rto_min = \"20 ms\", initial_window = 1 }\ntraffic = { kind = \"transfer\", size = \"0 B\" }",
     "transport = \"tcp\"\ntcp = { advertised_window = \"700 B\" }\ntraffic = { kind = \"greedy\" }\nstart = \"500 ms\"",
+    "transport = \"tcp\"\ntcp = { congestion = \"bbr\", small_queue = \"8 ms\" }\ntraffic = { kind = \"greedy\" }",
     "traffic = { kind = \"ping\", every = \"20 ms\", times = \"exponential\" }",
     "traffic = { kind = \"saturated\", packet = \"500 B\" }\nstart = \"1 s\"",
 ];
@@ -117,7 +118,7 @@ fn cell(stations: usize, seconds: u32, more: &str) -> String {
 fn downloads_over_the_same_link_share_it() {
     let flows = "[[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"*\"\ntransport = \"tcp\"\n\
         traffic = { kind = \"greedy\" }\nphase_jitter = \"1 s\"\n";
-    for congestion in ["reno", "cubic"] {
+    for congestion in ["reno", "cubic", "bbr"] {
         let outcome = run(&cell(2, 310, &format!("[tcp]\ncongestion = \"{congestion}\"\n{flows}")), 1);
         // Each loss halves a difference or more. With some hundred losses both shares are a half, except for what chance makes of
         // the last losses: if one flow had a tenth of the time alone, the index would be 0.96.

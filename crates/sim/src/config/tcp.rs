@@ -66,6 +66,8 @@ pub enum Congestion {
     Bqm,
     /// Prague: L4S (RFC 9331).
     Prague,
+    /// BBR, version 1, with pacing.
+    Bbr,
 }
 
 /// Loss recovery.

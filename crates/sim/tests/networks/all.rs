@@ -57,6 +57,7 @@ pub(crate) const NETWORKS: &[(&str, &str)] = networks![
     "n-tmac-table"
     "n-turns"
     "n-wqm"
+    "wired-bbr"
     "wired-disciplines"
     "wired-sources"
     "wired-tcp"

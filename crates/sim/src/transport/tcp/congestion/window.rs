@@ -1,12 +1,13 @@
 //! The congestion window.
 
-use super::Growth;
+use super::bbr::Bbr;
 use super::bqm::{Bqm, Reaction};
 use super::cubic::Cubic;
 use super::prague::{Heard, Prague};
 use super::reno::Reno;
-use crate::transport::tcp::{Congestion, RecoveryEnd, Report, Settings, SlowStart};
-use units::Instant;
+use super::{Ack, Growth};
+use crate::transport::tcp::{Congestion, Pace, RecoveryEnd, Report, Settings, SlowStart};
+use units::{Duration, Instant};
 
 /// Growth of the window beyond slow start, and its reduction.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ enum Law {
     Cubic(Cubic),
     Bqm(Bqm),
     Prague(Prague),
+    Bbr(Bbr),
 }
 
 /// Congestion window and slow start threshold, in octets.
@@ -40,6 +42,7 @@ impl Window {
             Congestion::Cubic => Law::Cubic(Cubic::new(segment, settings.friendly_growth)),
             Congestion::Bqm => Law::Bqm(Bqm::new(settings.bqm.unwrap_or_default())),
             Congestion::Prague => Law::Prague(Prague::new(segment)),
+            Congestion::Bbr => Law::Bbr(Bbr::new(segment, initial)),
         };
         let (ssthresh, slow_start) = (u64::MAX, settings.slow_start);
         Self { segment, initial, cwnd: initial, ssthresh, settled: initial, slow_start, law }
@@ -48,6 +51,9 @@ impl Window {
     /// Handles an acknowledgement of new data outside of fast recovery. A window that was not fully used stays (RFC
     /// 9438, 5.8; RFC 7661, 4.4).
     pub(crate) fn grow(&mut self, growth: Growth) {
+        if self.is_modelled() {
+            return;
+        }
         if !growth.limited {
             if let Law::Cubic(cubic) = &mut self.law {
                 cubic.pause(growth.now);
@@ -73,6 +79,7 @@ impl Window {
             Law::Cubic(cubic) => cubic.increase(self.cwnd, growth),
             Law::Bqm(bqm) => bqm.increase(self.cwnd, growth.acked, self.segment),
             Law::Prague(prague) => prague.increase(self.cwnd, growth),
+            Law::Bbr(_) => 0,
         };
         self.cwnd = self.cwnd.saturating_add(more);
         debug_assert!(self.cwnd >= self.segment && self.ssthresh >= self.segment);
@@ -80,6 +87,9 @@ impl Window {
 
     /// Handles congestion, detected by loss or by a mark, with `flight` octets outstanding and the receiver's report.
     pub(crate) fn reduce(&mut self, flight: u64, report: Option<Report>) {
+        if self.is_modelled() {
+            return;
+        }
         if let Law::Bqm(bqm) = &mut self.law {
             let now = Reaction { cwnd: self.cwnd, ssthresh: self.ssthresh };
             let Reaction { cwnd, ssthresh } = bqm.react(now, flight, self.segment, report);
@@ -91,6 +101,31 @@ impl Window {
         }
         self.cwnd = self.settled;
         debug_assert!(self.cwnd >= 2 * self.segment && self.ssthresh >= 2 * self.segment);
+    }
+
+    /// True if a model of the path sets the window (BBR), which ignores other signs of congestion.
+    fn is_modelled(&self) -> bool {
+        matches!(self.law, Law::Bbr(_))
+    }
+
+    /// Handles the end of the handshake, with its round-trip time.
+    pub(crate) fn open(&mut self, now: Instant, rtt: Option<Duration>) {
+        if let Law::Bbr(bbr) = &mut self.law {
+            bbr.open(self.cwnd, now, rtt);
+        }
+    }
+
+    /// Lets the model set the window after an acknowledgement. True if the model keeps the sender from using the path.
+    pub(crate) fn follow(&mut self, ack: &Ack) -> bool {
+        let Law::Bbr(bbr) = &mut self.law else { return false };
+        self.cwnd = bbr.hear(self.cwnd, ack);
+        debug_assert!(self.cwnd >= self.segment);
+        bbr.is_probing_rtt()
+    }
+
+    /// The rate at which data leave; `None`: at once.
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        if let Law::Bbr(bbr) = &self.law { Some(bbr.pace()) } else { None }
     }
 
     /// Handles counted marks (Prague). True if marks reduce the window; no other law counts marks.
@@ -113,6 +148,7 @@ impl Window {
             Law::Bqm(bqm) => bqm.decrease(self.cwnd, flight),
             // As Reno (RFC 5681, equation 4).
             Law::Prague(_) => flight / 2,
+            Law::Bbr(_) => u64::MAX,
         };
         let threshold = threshold.max(2 * self.segment);
         self.ssthresh = if again { threshold.min(self.ssthresh) } else { threshold };
@@ -123,8 +159,10 @@ impl Window {
     /// Handles a timeout (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, in addition to `pipe`
     /// octets that count as still in the network (as in Linux).
     pub(crate) fn collapse(&mut self, pipe: u64) {
-        if let Law::Cubic(cubic) = &mut self.law {
-            cubic.forget();
+        match &mut self.law {
+            Law::Cubic(cubic) => cubic.forget(),
+            Law::Bbr(bbr) => bbr.time_out(self.cwnd),
+            Law::Reno(_) | Law::Bqm(_) | Law::Prague(_) => {}
         }
         self.cwnd = pipe.saturating_add(self.segment);
         debug_assert!(self.cwnd >= self.segment);
@@ -132,6 +170,9 @@ impl Window {
 
     /// Handles an idle time above the timeout (RFC 5681, 4.1).
     pub(crate) fn restart(&mut self, now: Instant) {
+        if self.is_modelled() {
+            return;
+        }
         self.cwnd = self.cwnd.min(self.initial);
         debug_assert!(self.cwnd >= self.segment.min(self.initial));
         if let Law::Cubic(cubic) = &mut self.law {
@@ -157,6 +198,9 @@ impl Window {
 
     /// Ends fast recovery, with at most `most` octets allowed (RFC 5681, 3.2; RFC 6582, 3.2, step 3).
     pub(crate) fn end_inflation(&mut self, most: u64) {
+        if self.is_modelled() {
+            return;
+        }
         self.cwnd = self.settled.min(most);
         debug_assert!(self.cwnd >= self.segment && self.cwnd <= most);
     }

@@ -1,7 +1,8 @@
 //! Handling of arriving segments and expired timers.
 
+use super::pacer::Pacer;
 use super::state::{Sender, State, Tail};
-use crate::transport::tcp::congestion::{Growth, Heard};
+use crate::transport::tcp::congestion::{Ack, Growth, Heard};
 use crate::transport::tcp::recovery::{Duplicate, Progress};
 use crate::transport::tcp::{Block, Recovery, RecoveryEnd, RttSamples, Segment};
 use units::Instant;
@@ -18,6 +19,11 @@ impl Sender {
 
     /// Supplies more octets to send; `None`: without end.
     pub(crate) fn supply(&mut self, bytes: Option<u64>) {
+        let pipe = self.pipe();
+        if let Some(delivery) = self.delivery.as_mut().filter(|_| self.board.nxt >= self.end && pipe < self.window.cwnd)
+        {
+            delivery.limit(pipe);
+        }
         self.end = bytes.map_or(u64::MAX, |more| self.end.saturating_add(more));
     }
 
@@ -32,6 +38,7 @@ impl Sender {
     /// Takes a segment from the receiver.
     pub(crate) fn receive(&mut self, now: Instant, segment: &Segment) {
         self.sample = None;
+        self.pacer.wake(now);
         let Some(ack) = segment.ack else { return };
         let unexpected = match self.state {
             State::Closed => true,
@@ -49,6 +56,7 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             rack.hear(ack, self.board.nxt, duplicate.is_some_and(|block| !self.tail.sent(block)));
         }
+        let before = self.delivery.as_ref().map(|delivery| (delivery.delivered, self.pipe()));
         let news = self.board.news_below(ack);
         let fresh = self.settings.recovery == Recovery::Sack && self.update(now, segment);
         let repeats = segment.window == self.offered && self.board.flight() > 0;
@@ -70,12 +78,15 @@ impl Sender {
             self.look_for_losses(now);
         }
         if segment.syn {
-            self.shake(segment, ack > una);
+            self.shake(now, segment, ack > una);
         } else if self.settings.counts_marks() {
             self.hear(now, ack - una, marked);
         } else if segment.ece && self.ecn && ack >= self.reduced_at {
             self.counts.marks += 1;
             self.reduce(now, flight);
+        }
+        if let Some((delivered, pipe)) = before.filter(|_| !segment.syn) {
+            self.follow(now, delivered, pipe);
         }
         if ack > una {
             self.watch_tail(now);
@@ -95,6 +106,28 @@ impl Sender {
         }
     }
 
+    /// Reports an acknowledgement to BBR, before which these octets were `delivered` and `before` in the network.
+    fn follow(&mut self, now: Instant, delivered: u64, before: u64) {
+        let pipe = self.pipe();
+        let conserves = self.recovery.is_fast() && self.settings.recovery == Recovery::Sack;
+        let Some(delivery) = &mut self.delivery else { return };
+        let acked = delivery.delivered - delivered;
+        let ack = Ack {
+            now,
+            sample: delivery.sample(now),
+            delivered: delivery.delivered,
+            acked,
+            lost: before.saturating_sub(pipe + acked),
+            before,
+            pipe,
+            recovering: !self.recovery.is_open(),
+            conserves,
+        };
+        if self.window.follow(&ack) {
+            delivery.limit(pipe);
+        }
+    }
+
     fn offer(&mut self, ack: u64, window: u64) {
         self.allowed = ack.saturating_add(window);
         self.offered = window;
@@ -102,7 +135,7 @@ impl Sender {
     }
 
     /// Handles the SYN of the receiver; `new` for the first such SYN.
-    fn shake(&mut self, segment: &Segment, new: bool) {
+    fn shake(&mut self, now: Instant, segment: &Segment, new: bool) {
         self.due.ack = true;
         if !new {
             return;
@@ -113,12 +146,17 @@ impl Sender {
         if self.counts.timeouts > 1 {
             self.window.begin_with_one_segment();
         }
+        self.window.open(now, self.rto.srtt);
     }
 
     /// Handles acknowledged octets, of which `news` were not SACKed before and, if marks are counted, not marked.
     fn advance(&mut self, now: Instant, ack: u64, news: u64, segment: &Segment) {
         self.measure(now, ack, segment);
         let below = ack - self.board.una;
+        if let Some(delivery) = &mut self.delivery {
+            self.board.news(Block { start: self.board.una, end: ack }).for_each(|part| delivery.arrive(part, now));
+            delivery.acknowledge(ack);
+        }
         self.board.acknowledge(ack);
         if let Some(marks) = &mut self.marks {
             marks.acknowledge(ack);
@@ -269,11 +307,12 @@ impl Sender {
 
     /// Returns the time at which [`Self::expire`] is to be called.
     pub(crate) fn deadline(&self) -> Instant {
-        self.timer.min(self.reordering).min(self.tail.at)
+        self.timer.min(self.reordering).min(self.tail.at).min(self.pacer.deadline)
     }
 
     /// Handles the deadline; does nothing before it.
     pub(crate) fn expire(&mut self, now: Instant) {
+        self.pacer.wake(now);
         if self.reordering <= now {
             self.reordering = Instant::NEVER;
             self.look_for_losses(now);
@@ -317,6 +356,7 @@ impl Sender {
             rack.time_out(now, self.rto.srtt, self.board.is_reneged());
         }
         self.board.time_out();
+        self.pacer = Pacer::new();
         let before = self.window.cwnd;
         self.window.collapse(self.pipe());
         self.count_halving(before);

@@ -32,6 +32,9 @@ impl Sender {
             if let Some(rack) = &mut self.rack {
                 self.board.news(block).for_each(|part| rack.arrive(part, now));
             }
+            if let Some(delivery) = &mut self.delivery {
+                self.board.news(block).for_each(|part| delivery.arrive(part, now));
+            }
             news |= self.board.mark(block);
         }
         news

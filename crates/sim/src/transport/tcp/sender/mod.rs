@@ -1,9 +1,11 @@
 //! The sending end. `state` is its state, `input` handles segments that arrive and timers that expire, and `output`
-//! yields the segments to send.
+//! yields the segments to send, when `pacer` allows it.
 
 mod input;
 mod losses;
 mod output;
+mod pacer;
 mod state;
 
+pub(crate) use pacer::Pace;
 pub(crate) use state::{Counts, Sender};

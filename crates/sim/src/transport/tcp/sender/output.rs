@@ -28,6 +28,9 @@ impl Sender {
     /// the long segment from each to the next.
     #[inline]
     fn next_of_many(&mut self, now: Instant) -> Option<Segment> {
+        if self.pacer.waits(now) {
+            return take(&mut self.due.ack).then(|| self.empty(now));
+        }
         if let Some(hole) = self.hole() {
             return Some(self.repeat(now, hole));
         }
@@ -151,9 +154,14 @@ impl Sender {
     /// the pacing rate sends in the time, and at least two (`tcp_tso_autosize`).
     fn most_held(&self) -> u64 {
         let (Some(time), Some(srtt)) = (self.settings.small_queue, self.rto.srtt) else { return u64::MAX };
-        // Pacing is twice as fast as the window per round trip in slow start, else a fifth faster.
-        let fifths = if self.window.cwnd < self.window.ssthresh / 2 { 10 } else { 6 };
-        let paced = self.window.cwnd.saturating_mul(time.as_nanos()) / srtt.as_nanos().max(1) * fifths / 5;
+        let paced = self.window.pace().map_or_else(
+            || {
+                // Linux paces twice as fast as the window per round trip in slow start, else a fifth faster.
+                let fifths = if self.window.cwnd < self.window.ssthresh / 2 { 10 } else { 6 };
+                self.window.cwnd.saturating_mul(time.as_nanos()) / srtt.as_nanos().max(1) * fifths / 5
+            },
+            |pace| pace.within(time),
+        );
         let segment = self.settings.segment.count();
         2 * segment * (paced / segment).max(2)
     }
@@ -246,6 +254,12 @@ impl Sender {
         self.due.ack = false;
         let length = block.end.min(self.end).saturating_sub(block.start);
         self.held += length;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.send(block, now);
+        }
+        if let Some(pace) = self.window.pace() {
+            self.pacer.send(now, block.len(), pace);
+        }
         Segment {
             start: block.start,
             length: u32::try_from(length).expect("a segment is shorter than 4 GB"),

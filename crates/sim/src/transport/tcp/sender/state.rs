@@ -1,12 +1,14 @@
 //! State of a sender.
 
+use super::pacer::Pacer;
 use crate::transport::tcp::bqm::Marks;
 use crate::transport::tcp::congestion::Window;
+use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::rack::Rack;
 use crate::transport::tcp::recovery::LossRecovery;
 use crate::transport::tcp::rto::{Backoff, Rto};
 use crate::transport::tcp::scoreboard::Scoreboard;
-use crate::transport::tcp::{Block, Report, Settings};
+use crate::transport::tcp::{Block, Congestion, Report, Settings};
 use units::{Duration, Instant};
 
 /// Counts of a sender's actions so far.
@@ -59,6 +61,9 @@ pub(crate) struct Sender {
     /// Loss detection by time, if used.
     pub(super) rack: Option<Rack>,
     pub(super) window: Window,
+    /// Measurement of the delivery rate, if used.
+    pub(super) delivery: Option<Delivery>,
+    pub(super) pacer: Pacer,
     pub(super) recovery: LossRecovery,
     pub(super) rto: Rto,
     /// The number after the last octet supplied; `u64::MAX` for a source without end.
@@ -143,6 +148,8 @@ impl Sender {
             board: Scoreboard::new(settings.segment.count()),
             rack: settings.has_rack().then(Rack::default),
             window: Window::new(settings),
+            delivery: (settings.congestion == Congestion::Bbr).then(Delivery::default),
+            pacer: Pacer::new(),
             recovery: LossRecovery::new(settings.recovery),
             rto: Rto::new(settings.rto_min),
             end: 1,

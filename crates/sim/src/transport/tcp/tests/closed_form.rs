@@ -4,6 +4,7 @@
 //! one of recovery in which the window does not grow.
 
 use super::link::{Link, Lost, Ours, Seen, watch};
+use super::trace::{plain, trace};
 use crate::transport::tcp::*;
 use units::{Bytes, Duration, Rate};
 
@@ -233,4 +234,63 @@ fn a_queue_of_seconds_causes_no_timeout_but_where_the_smoothed_time_lags() {
             }
         }
     }
+}
+
+#[test]
+fn bbr_fills_the_link_with_little_queue() {
+    // Without SACK, repairing what a short buffer lost takes a round trip per segment.
+    let all = [(100, 1000), (100, 25), (100, 100), (40, 20)];
+    for (recovery, buffers) in [(Recovery::Sack, &all[..]), (Recovery::NewReno, &all[..1]), (Recovery::Reno, &all[..1])]
+    {
+        for &(product, buffer) in buffers {
+            let link = Link { from: Duration::from_secs(20), to: Duration::from_secs(60), ..link_of(product, buffer) };
+            let mut ends = Ours::new(&settings(Congestion::Bbr, recovery));
+            let used = utilisation(&watch(&mut ends, &link), &link);
+            // Pacing at 0.99 of the rate, 0.2 s of each 10 s with four segments, and the losses of a short buffer.
+            assert!(used > 0.95, "{recovery:?}, {product} + {buffer} packets: {used}");
+            let longest = |from: f64, to: f64| {
+                let within = ends.round_trips.iter().filter(|(at, _)| (from..to).contains(&at.as_secs_f64()));
+                within.map(|(_, rtt)| rtt.as_secs_f64()).fold(0.0, f64::max)
+            };
+            // After the handshake ten segments become a product in log2(P / 10) round trips, which a sample shows in the next.
+            // Then there are four of at most 2.89 products, until three had no growth. Of the queue of 1.89 products a part of
+            // 1 - 1 / 2.89 leaves per round trip, and the last of it is measured a round trip later.
+            let startup = 0.1 * (3.0 + (product as f64 / 10.0).log2() + 4.0 * 2.89 + 1.89 / (1.0 - 1.0 / 2.89));
+            let (at_first, later) = (longest(0.0, startup), longest(startup, 60.0));
+            let name = format!("{recovery:?}, {product} + {buffer} packets, {startup} s");
+            assert!(at_first < 0.3 && later < 0.21, "{name}: {at_first} s, then {later} s");
+        }
+    }
+}
+
+#[test]
+fn bbr_does_not_mind_random_losses() {
+    let mut ends = Ours::new(&settings(Congestion::Bbr, Recovery::Sack));
+    let link = Link {
+        lost: Lost::Random(0.01),
+        from: Duration::from_secs(20),
+        to: Duration::from_secs(60),
+        ..link_of(100, 100)
+    };
+    let used = utilisation(&watch(&mut ends, &link), &link);
+    assert!(used > 0.94 && ends.counts().timeouts == 0, "{used}");
+}
+
+#[test]
+fn bbr_paces() {
+    let steps = Settings { congestion: Congestion::Bbr, ..plain(Recovery::Sack, 4) };
+    trace(steps, None)(&[
+        ("open", "SYN"),
+        // 2.89 windows of four segments per round trip of 100 ms: 8.65 ms per segment.
+        ("syn-ack", "0 deadline=8.650519"),
+        ("timer", "1 deadline=8.650519"),
+        ("timer", "2"),
+        ("timer", "3 cwnd=4"),
+        ("timer", ""),
+        // Two of them fit, and the second is not due yet.
+        ("ack 2", "4 cwnd=6"),
+        ("timer", "5"),
+        ("timer", "6"),
+        ("ack 2 sack 3 window 0", ""),
+    ]);
 }

@@ -133,6 +133,8 @@ impl<'a> Bottleneck<'a> {
 pub(super) struct Ours {
     sender: Sender,
     receiver: Receiver,
+    /// Times and values of round-trip samples.
+    pub(super) round_trips: Vec<(Instant, Duration)>,
 }
 
 /// IPv4 header.
@@ -143,7 +145,7 @@ impl Ours {
         let (mut sender, receiver) = (Sender::new(settings), Receiver::new(settings));
         sender.supply(None);
         sender.open(Instant::ZERO);
-        Self { sender, receiver }
+        Self { sender, receiver, round_trips: Vec::new() }
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -179,6 +181,7 @@ impl Ends for Ours {
             }
             To::Sender => {
                 self.sender.receive(now, &segment);
+                self.round_trips.extend(self.sender.sample.map(|sample| (now, sample)));
                 0
             }
         }

@@ -198,7 +198,7 @@ fn theirs(congestion: Congestion) -> Theirs {
     Theirs::new(match congestion {
         Congestion::Reno => tcp::CongestionControl::Reno,
         Congestion::Cubic => tcp::CongestionControl::Cubic,
-        Congestion::Bqm | Congestion::Prague => unreachable!("it knows neither"),
+        Congestion::Bqm | Congestion::Prague | Congestion::Bbr => unreachable!("it knows none of them"),
     })
 }
 

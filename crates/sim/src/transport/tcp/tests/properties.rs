@@ -176,7 +176,7 @@ impl Care {
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
-    let laws = [Congestion::Reno, Congestion::Cubic, Congestion::Bqm, Congestion::Prague];
+    let laws = [Congestion::Reno, Congestion::Cubic, Congestion::Bqm, Congestion::Prague, Congestion::Bbr];
     let congestion = prop::sample::select(laws.to_vec());
     let recovery = prop_oneof![Just(Recovery::Reno), Just(Recovery::NewReno), Just(Recovery::Sack)];
     let detection = prop_oneof![Just(LossDetection::RackTlp), Just(LossDetection::DuplicateAcks)];
