@@ -148,11 +148,7 @@ class Run:
 class Plan:
     def __new__(
         cls,
-        text: str,
-        name: str,
-        stem: str,
-        folder: str,
-        set: list[str],
+        scenario: Scenario,
         over: list[tuple[str, list[tuple[str, list[str]]]]] | None,
         seeds: list[int] | None,
         build: str,

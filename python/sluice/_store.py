@@ -52,9 +52,8 @@ class Spec:
             over = [(axis, [(label, list(sets)) for label, sets in values]) for axis, values in self.over]
         seeds = None if self.seeds is None else list(self.seeds)
         blocks = None if self.blocks is None else list(self.blocks)
-        return _sluice.Plan(
-            self.text, self.name, self.stem, self.folder, list(self.set), over, seeds, self.build, self.chunk, blocks
-        )
+        scenario = _sluice.Scenario(self.text, self.name, self.stem, self.folder, list(self.set))
+        return _sluice.Plan(scenario, over, seeds, self.build, self.chunk, blocks)
 
 
 class Store:

@@ -1,7 +1,8 @@
-//! Raises the package's exceptions, which are defined in Python.
+//! Raises exceptions: the package's own are defined in Python.
 
 use experiment::scenario::Refusal;
 use experiment::watch::Fault;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Creates a `sluice.ScenarioError`.
@@ -15,6 +16,11 @@ pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     raised(py, "ScenarioError", |class| {
         class.call1((told, refusal.message(), file, line, column, refusal.change(), refusal.nearest()))
     })
+}
+
+/// Creates a `ValueError`.
+pub(crate) fn wrong(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// Creates a `sluice.RunError`.

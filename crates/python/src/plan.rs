@@ -1,8 +1,8 @@
 //! A sweep in Python: chunks of runs, each of which can run by itself on any machine.
 
-use crate::error::refused;
+use crate::error::{refused, wrong};
 use crate::run::simulate;
-use crate::scenario::Words;
+use crate::scenario::Scenario;
 use crate::stop::Stop;
 use crate::table::Table;
 use crate::tables;
@@ -10,11 +10,9 @@ use experiment::scenario::{Over, Scenario as Ready, Varied, Wishes, fingerprint}
 use experiment::study::Axis;
 use experiment::watch::Watch as _;
 use experiment::{jobs, study};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// A label of a value, and the settings that it stands for.
 type Value = (String, Vec<String>);
@@ -34,22 +32,15 @@ impl Plan {
     /// Sluice; `chunk`: the largest number of runs in a chunk; `blocks`: the number of seeds added by each call, so
     /// that seeds that are added leave the other chunks as they are.
     #[new]
-    #[pyo3(signature = (text, name, stem, folder, set, over, seeds, build, chunk, blocks))]
-    #[expect(clippy::too_many_arguments, reason = "they are what a worker is sent, each by its name")]
     fn new(
-        py: Python<'_>,
-        text: String,
-        name: String,
-        stem: String,
-        folder: PathBuf,
-        set: Vec<String>,
+        scenario: &Bound<'_, Scenario>,
         over: Option<Vec<(String, Vec<Value>)>>,
         seeds: Option<Vec<u64>>,
         build: String,
         chunk: usize,
         blocks: Option<Vec<usize>>,
     ) -> PyResult<Self> {
-        let words = Words { name, stem, text, folder, set };
+        let (py, words) = (scenario.py(), &scenario.get().words);
         let axes =
             |over: Vec<(String, Vec<Value>)>| over.into_iter().map(|(name, values)| Varied { name, values }).collect();
         let asked = over.map(|over| Over { axes: axes(over), seeds: seeds.clone().unwrap_or_default() });
@@ -165,11 +156,11 @@ impl Chunk {
 
     /// Serializes the runs without loss of digits, to be sent from one process to another.
     fn to_json(&self) -> PyResult<Vec<u8>> {
-        serde_json::to_vec(self).map_err(|error| PyValueError::new_err(error.to_string()))
+        serde_json::to_vec(self).map_err(wrong)
     }
 
     #[staticmethod]
     fn from_json(json: &[u8]) -> PyResult<Self> {
-        serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))
+        serde_json::from_slice(json).map_err(wrong)
     }
 }

@@ -1,7 +1,7 @@
 //! A whole experiment: every case with every seed, and the verdicts on its claims. `sluice reproduce` in Python.
 
-use crate::error::{failed, raised_outside, refused, unkept};
-use crate::run::said;
+use crate::error::{failed, raised_outside, refused, unkept, wrong};
+use crate::run::guarded;
 use crate::scenario::Scenario;
 use crate::steer::{period, simulate};
 use crate::stop::Stop;
@@ -14,12 +14,10 @@ use experiment::watch::{Fault, Outside, Timed, Watch};
 use lab::charts;
 use lab::store::{Store, write_whole};
 use lab::sweep::{self, Settings, SweepError};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sim::Governed;
 use sim::config::Network;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Duration;
@@ -55,10 +53,8 @@ pub(crate) fn reproduce(
     let ready = py.detach(read).map_err(|refusal| refused(py, &refusal))?;
     let store = Store::create(&folder, &ready.id).map_err(|error| unkept(py, &error.to_string()))?;
     let settings = Settings { threads: 0, build, command: "sluice.reproduce in Python".to_owned(), traces: None };
-    let done =
-        py.detach(|| catch_unwind(AssertUnwindSafe(|| sweep::run(&ready, &store, &settings, stop).map_err(Box::new))));
-    let done = done.map_err(|panic| failed(py, &format!("this is a fault in Sluice: {}", said(&*panic))))?;
-    let study = done.map_err(|error| match *error {
+    let done = py.detach(|| guarded(|| sweep::run(&ready, &store, &settings, stop).map_err(Box::new)));
+    let study = done.map_err(|fault| failed(py, &fault))?.map_err(|error| match *error {
         SweepError::Store(error) => unkept(py, &error.to_string()),
         SweepError::Outside(fault) => raised_outside(py, fault),
         other => failed(py, &other.to_string()),
@@ -119,12 +115,12 @@ impl Study {
     fn to_json(&self) -> PyResult<Vec<u8>> {
         let study::Study { alone, runs, claims, .. } = &self.study;
         let whole = (&self.study, alone, runs, claims);
-        serde_json::to_vec(&whole).map_err(|error| PyValueError::new_err(error.to_string()))
+        serde_json::to_vec(&whole).map_err(wrong)
     }
 
     #[staticmethod]
     fn from_json(json: &[u8]) -> PyResult<Self> {
-        let whole = serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let whole = serde_json::from_slice(json).map_err(wrong)?;
         let (study, alone, runs, claims): (study::Study, _, _, _) = whole;
         Ok(Self { study: study::Study { alone, runs, claims, ..study } })
     }

@@ -1,6 +1,6 @@
 //! A finished run in Python.
 
-use crate::error::failed;
+use crate::error::{failed, wrong};
 use crate::table::Table;
 use crate::tables;
 use experiment::jobs;
@@ -8,12 +8,10 @@ use experiment::scenario::Scenario;
 use experiment::study::{self, Verdict};
 use experiment::watch::{Timed, Watch};
 use lab::charts;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sim::config::Network;
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A run and the verdicts on its claims.
@@ -36,19 +34,18 @@ impl Run {
     }
 }
 
-/// Runs a network to its end; `None` when stopped. A fault in a model ends the run, but neither the sweep nor the
-/// interpreter.
+/// Runs a network to its end; `None` when stopped.
 pub(crate) fn simulate(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, String> {
-    match catch_unwind(AssertUnwindSafe(|| lab::run::run(network, seed, watch))) {
-        Ok(done) => done.map_err(|error| error.to_string()),
-        Err(panic) => Err(format!("this is a fault in Sluice: {}", said(&*panic))),
-    }
+    guarded(|| lab::run::run(network, seed, watch))?.map_err(|error| error.to_string())
 }
 
-/// Returns the message of a panic.
-pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
+/// Does some work. A panic, which is a fault in a model, ends the work, but not the interpreter.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("this is a fault in Sluice: {}", text.unwrap_or("a panic"))
+    })
 }
 
 #[pymethods]
@@ -65,20 +62,19 @@ impl Run {
 
     /// Returns the object that `sluice run --json` prints.
     fn json(&self) -> PyResult<String> {
-        let failed = |error: serde_json::Error| PyValueError::new_err(error.to_string());
-        let mut object = serde_json::to_value(&self.done).map_err(failed)?;
+        let mut object = serde_json::to_value(&self.done).map_err(wrong)?;
         object["claims"] = json!(self.verdicts);
         Ok(object.to_string())
     }
 
     /// Serializes the run without loss of digits, to be sent from one process to another.
     fn to_json(&self) -> PyResult<Vec<u8>> {
-        serde_json::to_vec(self).map_err(|error| PyValueError::new_err(error.to_string()))
+        serde_json::to_vec(self).map_err(wrong)
     }
 
     #[staticmethod]
     fn from_json(json: &[u8]) -> PyResult<Self> {
-        serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))
+        serde_json::from_slice(json).map_err(wrong)
     }
 
     /// Returns one of the tables of runs, or `claims`.

@@ -1,10 +1,9 @@
 //! A scenario in Python: its text, its changes, and what the lab read from them.
 
-use crate::error::refused;
+use crate::error::{refused, wrong};
 use experiment::scenario::{Refusal, Scenario as Ready, Wishes};
 use lab::files::{self, Folder};
 use lab::home;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -41,7 +40,6 @@ pub(crate) struct Scenario {
 impl Scenario {
     /// Reads a scenario from text. `folder`: the folder of the files that it names.
     #[new]
-    #[pyo3(signature = (text, name, stem, folder, set))]
     fn new(
         py: Python<'_>,
         text: String,
@@ -126,13 +124,11 @@ pub(crate) fn scenario_file(py: Python<'_>, path: String) -> PyResult<String> {
 /// Converts a dictionary, given as JSON, to TOML.
 #[pyfunction]
 pub(crate) fn toml_from_json(json: &str) -> PyResult<String> {
-    let value: Value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    toml::to_string_pretty(&value).map_err(|error| PyValueError::new_err(error.to_string()))
+    toml::to_string_pretty(&serde_json::from_str::<Value>(json).map_err(wrong)?).map_err(wrong)
 }
 
 /// Converts a value, given as JSON, to TOML as it is written after `=`.
 #[pyfunction]
 pub(crate) fn toml_value_from_json(json: &str) -> PyResult<String> {
-    let value: toml::Value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(value.to_string())
+    serde_json::from_str(json).map(|value: toml::Value| value.to_string()).map_err(wrong)
 }

@@ -1,7 +1,7 @@
 //! Decisions made in Python: controllers that are Python classes.
 
 use crate::error::{failed, raised_outside};
-use crate::run::{Run, said};
+use crate::run::{Run, guarded};
 use crate::scenario::Scenario;
 use crate::shape::{Cell, Kind};
 use crate::stop::{Signals, Stop};
@@ -15,7 +15,6 @@ use pyo3::types::PyDict;
 use serde_json::json;
 use sim::config::Network;
 use sim::{Place, World};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::{Duration, Rate};
 
 /// A queue with a controller in Python: its name, interval in seconds, and the function that decides.
@@ -44,10 +43,9 @@ pub(crate) fn run_steered(
         steered.iter().map(place).collect()
     };
     let simulated = || simulate(&ready.base, seed, places, &deciding, &signals);
-    let done = py.detach(|| catch_unwind(AssertUnwindSafe(simulated)).map_err(|panic| said(&*panic).to_owned()));
+    let done = py.detach(|| guarded(simulated));
     signals.raised()?;
-    let done = done.map_err(|panic| failed(py, &format!("this is a fault in Sluice: {panic}")))?;
-    let timed = done.map_err(|fault| raised_outside(py, fault))?;
+    let timed = done.map_err(|fault| failed(py, &fault))?.map_err(|fault| raised_outside(py, fault))?;
     let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
     Ok(Run::new(ready.clone().without_variations(seed), timed))
 }

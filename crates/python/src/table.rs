@@ -1,5 +1,6 @@
 //! Tables: columns in Arrow's format, handed to Python without a copy.
 
+use crate::error::wrong;
 use crate::shape::Kind;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray as _;
@@ -10,7 +11,6 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use serde_json::Value;
@@ -28,10 +28,10 @@ impl Table {
     /// Concatenates tables with the same columns, without copying rows.
     #[staticmethod]
     fn concat(tables: Vec<Bound<'_, Self>>) -> PyResult<Self> {
-        let Some(first) = tables.first() else { return Err(PyValueError::new_err("no table")) };
+        let Some(first) = tables.first() else { return Err(wrong("no table")) };
         let schema = Arc::clone(&first.get().schema);
         if tables.iter().any(|table| table.get().schema != schema) {
-            return Err(PyValueError::new_err("the tables have different columns"));
+            return Err(wrong("the tables have different columns"));
         }
         let batches = tables.iter().flat_map(|table| table.get().batches.iter().cloned()).collect();
         Ok(Self { schema, batches })
@@ -49,7 +49,7 @@ impl Table {
 
     /// Returns one column, as a list.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let index = self.schema.index_of(name).map_err(failed)?;
+        let index = self.schema.index_of(name).map_err(wrong)?;
         let list = PyList::empty(py);
         for batch in &self.batches {
             append(&list, batch.column(index))?;
@@ -84,7 +84,7 @@ impl Table {
             arrays.push(array);
         }
         let schema = Arc::new(Schema::new(fields));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(failed)?;
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(wrong)?;
         Ok(Self { schema, batches: vec![batch] })
     }
 
@@ -103,7 +103,7 @@ impl Table {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(failed)?;
+        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(wrong)?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 }
@@ -122,10 +122,6 @@ fn append(list: &Bound<'_, PyList>, array: &ArrayRef) -> PyResult<()> {
         }
     }
     Ok(())
-}
-
-fn failed(error: ArrowError) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 /// A table that is being written, column by column.
@@ -172,7 +168,7 @@ impl Writer {
     pub(crate) fn finish(mut self) -> PyResult<Table> {
         let schema = Arc::new(Schema::new(self.fields));
         let columns = self.builders.iter_mut().map(Builder::finish).collect();
-        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(failed)?;
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(wrong)?;
         Ok(Table { schema, batches: vec![batch] })
     }
 }

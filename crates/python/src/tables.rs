@@ -17,8 +17,13 @@ pub(crate) const NAMES: [&str; 8] = ["runs", "flows", "nodes", "queues", "hops",
 pub(crate) fn table<'r>(name: &str, axes: &[Axis], runs: impl Iterator<Item = &'r Run>) -> PyResult<Table> {
     let mut rows = Rows { axes, runs };
     match name {
-        "runs" => rows.by_run(),
-        "cost" => rows.cost(),
+        "runs" => rows.of(&[], &columns::<Whole>(), |run| {
+            let (simulated_s, events) = (run.outcome.simulated_s, run.outcome.events);
+            vec![(Vec::new(), json!(Whole { simulated_s, events, totals: &run.outcome.totals }))]
+        }),
+        "cost" => rows.of(&[], &columns::<Cost>(), |&Run { wall_s, cpu_s, .. }| {
+            vec![(Vec::new(), json!(Cost { wall_s, cpu_s }))]
+        }),
         "flows" => rows.of(&["flow"], &columns::<Flow>(), |run| named(&[], &run.outcome.flows, |flow| &flow.name)),
         "nodes" => rows.of(&["node"], &columns::<Node>(), |run| named(&[], &run.outcome.nodes, |node| &node.name)),
         "queues" => rows.of(&["node", "queue"], &columns::<QueueResult>(), |run| {
@@ -41,14 +46,11 @@ pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> 
     let columns = columns::<Verdict>();
     let mut writer = Writer::default();
     writer.add("scenario".to_owned(), Kind::Text);
-    for column in columns.iter().filter(|column| !column.list) {
-        writer.add(column.name(), column.kind);
-    }
+    let columns = add(&mut writer, &columns);
     let scenario = json!(scenario);
     for verdict in verdicts {
         let value = json!(verdict);
-        let cells = columns.iter().filter(|column| !column.list).map(|column| at(&value, &column.path));
-        writer.row([Some(&scenario)].into_iter().chain(cells));
+        writer.row([Some(&scenario)].into_iter().chain(columns.iter().map(|column| at(&value, &column.path))));
     }
     writer.finish()
 }
@@ -69,43 +71,27 @@ fn series_columns<T: JsonSchema>() -> Vec<Column> {
     columns::<T>().into_iter().filter(|column| column.list).collect()
 }
 
+/// The results of a whole run.
+#[derive(Serialize, JsonSchema)]
+struct Whole<'r> {
+    simulated_s: f64,
+    events: u64,
+    totals: &'r Totals,
+}
+
+/// What a run took of the machine.
+#[derive(Serialize, JsonSchema)]
+struct Cost {
+    wall_s: f64,
+    cpu_s: f64,
+}
+
 struct Rows<'a, R> {
     axes: &'a [Axis],
     runs: R,
 }
 
 impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
-    fn by_run(&mut self) -> PyResult<Table> {
-        let mut totals = columns::<Totals>();
-        totals.retain(|column| !column.list);
-        let mut writer = self.writer(&[]);
-        writer.add("simulated_s".to_owned(), Kind::Number);
-        writer.add("events".to_owned(), Kind::Count);
-        for column in &totals {
-            writer.add(format!("totals.{}", column.name()), column.kind);
-        }
-        for run in self.runs.by_ref() {
-            let head = head(self.axes, run);
-            let own = [json!(run.outcome.simulated_s), json!(run.outcome.events)];
-            let value = json!(run.outcome.totals);
-            let cells = totals.iter().map(|column| at(&value, &column.path));
-            writer.row(head.iter().chain(&own).map(Some).chain(cells));
-        }
-        writer.finish()
-    }
-
-    fn cost(&mut self) -> PyResult<Table> {
-        let mut writer = self.writer(&[]);
-        for name in ["wall_s", "cpu_s"] {
-            writer.add(name.to_owned(), Kind::Number);
-        }
-        for run in self.runs.by_ref() {
-            let cost = [json!(run.wall_s), json!(run.cpu_s)];
-            writer.row(head(self.axes, run).iter().chain(&cost).map(Some));
-        }
-        writer.finish()
-    }
-
     /// Adds a row for each entry of the lists of a run.
     fn of(&mut self, what: &[&str], columns: &[Column], entries: impl Fn(&Run) -> Named) -> PyResult<Table> {
         let mut writer = self.writer(what);
