@@ -1,4 +1,4 @@
-//! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs Sluice's.
+//! Claims an attachment point (root or class): restores what a killed agent left, reads the queue, installs Sluice's.
 
 use crate::device::former::{Former, Obstacle};
 use crate::device::lock::FileLock;
@@ -8,8 +8,8 @@ use crate::device::wish::Place;
 use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::{Link, Route};
 
-/// Locks a place and reads its present queue. First restores what a killed agent left. Refuses a queue that could not
-/// be restored later, or that limits the link's rate, unless it is to be `replace`d.
+/// Locks an attachment point and reads its present queue. First restores what a killed agent left. Refuses a queue that
+/// limits the link's rate or that could not be restored later, unless `replace` is set.
 pub(crate) fn claim(
     place: &Place,
     route: &mut Route,
@@ -21,8 +21,8 @@ pub(crate) fn claim(
     claim_locked(locked, route, looks, link, place.parent, replace)
 }
 
-/// Like [`claim`]; but a discipline of `kind` that a killed agent left stays if it `serves`, and the queue before it is
-/// still the one to restore. Returns true in that case.
+/// Like [`claim`], but keeps a discipline of `kind` that a killed agent left if it `serves`; then returns true, and the
+/// queue before that discipline is still the one to restore.
 #[cfg(feature = "bpf")]
 pub(crate) fn claim_or_keep(
     place: &Place,
@@ -65,14 +65,14 @@ fn claim_locked(
             state.forget()?;
             return Err(Unforced::Former { name: link.name, obstacle: obstacle.why() }.into());
         }
-        // The kernel's default comes back instead.
+        // The kernel's default queue will return instead.
         Some(Obstacle::Lost(_)) => former.give_up(),
         Some(Obstacle::Shapes(_)) | None => {}
     }
     Ok((former, state))
 }
 
-/// Writes the former state to a file, then installs Sluice's discipline of a kind.
+/// Records the former queue in a file, then installs Sluice's discipline of this kind.
 pub(crate) fn make_way(
     former: &Former,
     mut state: State,
@@ -88,7 +88,7 @@ pub(crate) fn make_way(
     Ok(state)
 }
 
-/// Restores what a killed agent left. If another program has installed a queue there since, that queue stays.
+/// Restores what a killed agent left, unless another program has installed a queue at the same point since.
 pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Result<(), Error> {
     match state.put_back(former, route) {
         Ok(()) | Err(Error::Replaced { .. }) => {}

@@ -15,16 +15,16 @@ use control::{Interval, Limit, Orders};
 use queue::{DisciplineName, Settings};
 use units::Instant;
 
-/// A FIFO of the kernel. No FIFO discards waiting packets when its limit is lowered.
+/// A FIFO of the kernel. None discards waiting packets when its limit is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Limit in packets; an arriving packet is dropped when the queue is full.
     #[default]
     Pfifo,
-    /// Limit in bytes with link headers; an arriving packet is dropped when the queue is full.
+    /// Limit in bytes that include link headers; an arriving packet is dropped when the queue is full.
     Bfifo,
-    /// Limit in packets; the oldest packet is dropped when the queue is full. A full queue keeps its length when its
-    /// limit is lowered, until fewer packets arrive than leave.
+    /// Limit in packets; the oldest packet is dropped when the queue is full. If the limit of a full queue is lowered,
+    /// the queue stays as long until fewer packets arrive than leave.
     PfifoHeadDrop,
 }
 
@@ -32,7 +32,7 @@ impl Kind {
     /// Every FIFO of the kernel.
     pub const ALL: [Self; 3] = [Self::Pfifo, Self::Bfifo, Self::PfifoHeadDrop];
 
-    /// Returns its name in `tc qdisc`.
+    /// Returns the discipline's name in `tc qdisc`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pfifo => "pfifo",
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// Returns the options that set `limit`: `struct tc_fifo_qopt`.
+    /// Returns the options that set `limit`, as `struct tc_fifo_qopt`.
     fn options(self, limit: Limit) -> Result<Vec<u8>, Error> {
         let number = match (self, limit) {
             (Self::Bfifo, Limit::Bytes(bytes)) => u32::try_from(bytes.count()).unwrap_or(u32::MAX),
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// One of the kernel's FIFOs in place of the former queue.
+/// A FIFO of the kernel that replaces the former queue.
 #[derive(Debug)]
 pub struct Fifo {
     watched: Watched,
@@ -81,12 +81,12 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Installs a FIFO of `kind`. Packets that wait in the former queue are lost, as with any change of a discipline.
+    /// Installs a FIFO of `kind`. Packets that wait in the former queue are lost, as in any change of a discipline.
     /// First restores what a killed agent left.
     ///
     /// # Errors
-    /// There is no such interface, the privilege is missing, another agent is there, or the former queue could not be
-    /// restored. If it is to be `replace`d, the kernel's default returns instead.
+    /// There is no such interface, the privilege is missing, another agent governs the queue, or the former queue could
+    /// not be restored. With `replace` the last is no error: the kernel's default queue returns instead.
     pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, replace: bool) -> Result<Self, Error> {
         let options = kind.options(start.orders.limit)?;
         let mut route = Route::open()?;
@@ -153,7 +153,7 @@ impl Device for Fifo {
 
 impl Drop for Fifo {
     fn drop(&mut self) {
-        // There is no caller to report to; the state file stays, and the next agent or `sluice detach` tries again.
+        // No caller can receive an error here. The state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

@@ -5,14 +5,14 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
-/// Bits of capabilities in a set (`linux/capability.h`).
+/// Numbers of capabilities in a set (`linux/capability.h`).
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
 /// The first kernel with BPF queueing disciplines.
 const FIRST_KERNEL: (u32, u32) = (6, 16);
 /// A function that only kernels with BPF queue disciplines offer to BPF programs.
 const BPF_QDISC_SYMBOL: &[u8] = b"bpf_qdisc_bstats_update\0";
-/// Disciplines that are looked for, and the kernel function that enqueues their packets.
+/// Disciplines to look for, each with the kernel function that enqueues its packets.
 const DISCIPLINES: [(&str, &str); 8] = [
     ("pfifo", "pfifo_enqueue"),
     ("bfifo", "bfifo_enqueue"),
@@ -24,8 +24,8 @@ const DISCIPLINES: [(&str, &str); 8] = [
     ("htb", "htb_enqueue"),
 ];
 
-/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`): only there are the
-/// capabilities for BPF of any use.
+/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`). BPF's capabilities are of
+/// use only there.
 const FIRST_USERS: &str = "user:[4026531837]";
 
 pub(super) fn privilege(route: &mut Route) -> Finding {
@@ -56,7 +56,7 @@ pub(super) fn privilege(route: &mut Route) -> Finding {
     }
 }
 
-/// True if the text of `/proc/self/status` grants the capability `bit`.
+/// True if `status`, the text of `/proc/self/status`, grants capability `bit`.
 fn has_capability(status: &str, bit: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).is_some_and(|set| set >> bit & 1 == 1)
@@ -121,11 +121,11 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Topic: `BPF in the kernel`.
+    /// Topic of the finding: `BPF in the kernel`.
     pub topic: &'static str,
-    /// True if it serves live use as it is.
+    /// True if live use needs no change here.
     pub good: bool,
-    /// Finding, in words for a user.
+    /// The finding as a text for the user.
     pub found: String,
     /// A command or a step that fixes the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
