@@ -26,7 +26,7 @@ pub(super) const KIND: u32 = 0xf;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const AND: u16 = 0x54;
 
-/// Builds the filter, which asks for each TCP or UDP socket, and pretends that options for a class were set.
+/// Builds a filter that asks about each TCP or UDP socket, and fakes success for options that set a class.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) fn filter() -> Option<[Statement; 27]> {
     /// `AUDIT_ARCH_X86_64` or `AUDIT_ARCH_AARCH64` (`linux/audit.h`).

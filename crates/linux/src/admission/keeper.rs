@@ -66,7 +66,7 @@ fn leave(ended: i32, listener: i32) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Waits for the end of the process that supervises, then lets all requests through until no process is left.
+/// Waits for the end of the supervising process, then lets all requests through until no process remains.
 fn keep(ended: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
     let wait = |of: &OwnedFd| loop {
         let mut polled = [PollFd::from_borrowed_fd(of.as_fd(), PollFlags::IN)];

@@ -57,7 +57,7 @@ impl Ledger {
         self.set(probe, probe.rate, now + PROBED_FOR);
     }
 
-    /// Keeps a flow's rate, even if the flow is unknown because this agent began later; forgets a flow that has ended.
+    /// Keeps a flow's rate, also of an unknown flow, because agents restart. Forgets a flow that has ended.
     pub(crate) fn keep(&mut self, now: Instant, present: &Message) {
         if present.rate == Rate::bps(0) {
             self.0.retain(|entry| !entry.is_of(present));

@@ -17,7 +17,7 @@ const MOST_OPEN: usize = 8;
 /// Least time between two requests to regulate one flow, as in the simulator. Without this limit a flow of fifty
 /// packets per second would cause fifty equal requests per second.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
-/// A single marked packet within this time is ignored: congestion marks many, and any host on the link can forge one.
+/// A single marked packet in this time is ignored: congestion marks many, and any host on the link can forge one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
 /// Most flows whose marked packets are remembered.
 const MOST_MARKED: usize = 64;

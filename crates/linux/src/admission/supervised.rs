@@ -51,7 +51,7 @@ impl Class {
     }
 }
 
-/// A running command. The descriptor is readable when a socket is requested; it hangs up when all processes have ended.
+/// A running command. The descriptor is readable when a socket is requested, and hangs up when all processes ended.
 #[derive(Debug)]
 pub struct Supervised {
     listener: OwnedFd,

@@ -93,7 +93,7 @@ impl<'s> Live<'s> {
     /// echoes. Then gives up the privileges that no arm needs.
     ///
     /// # Errors
-    /// There is no such interface, another trial or agent runs, no host is known to answer, or a privilege is missing.
+    /// There is no such interface, another trial or agent runs, no host is known to ask, or a privilege is missing.
     pub fn open(place: Place, arms: Vec<Arm>, pings: Vec<Ipv4Addr>, signals: &'s Signals) -> Result<Self, Error> {
         let link = Route::open()?.link(&place.device)?;
         make_state_folder(&place.state_folder)?;

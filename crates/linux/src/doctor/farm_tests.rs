@@ -36,7 +36,7 @@ struct Expected {
     holder: String,
     with_bpf: String,
     without: String,
-    /// `settable` if airtime queue limits can be set, else the reason.
+    /// `set` if airtime queue limits can be set, else part of the remark that says why not.
     airtime: String,
     /// Interfaces that `*wifi` and `*` mean.
     radios: Vec<String>,

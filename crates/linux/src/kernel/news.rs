@@ -12,15 +12,15 @@ pub(crate) const LINKS: u32 = 0x1;
 /// `RTMGRP_TC`: disciplines and classes.
 pub(crate) const QUEUES: u32 = 0x8;
 
-/// A socket that gets a message at each change. Readable while there are messages.
+/// A socket to which the kernel sends a message at each change. Readable while messages wait.
 #[derive(Debug)]
 pub(crate) struct News(OwnedFd);
 
 descriptor_of!(News, 0);
 
 impl News {
-    /// Opens the socket for `groups` of changes in the network namespace of this thread. Needs no privilege. Errors:
-    /// the kernel gives no such socket.
+    /// Opens a socket for these `groups` of changes in this thread's network namespace. Needs no privilege. Errors: the
+    /// kernel gives no such socket.
     pub(crate) fn open(groups: u32) -> Result<Self, Error> {
         let failed = Error::kernel("follow changes of interfaces");
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -30,7 +30,7 @@ impl News {
         Ok(Self(socket))
     }
 
-    /// Reads all messages; hands each datagram to `take`. Returns false if some messages were lost or cut off.
+    /// Reads all waiting messages; passes each datagram to `take`. Returns false if messages were lost or cut off.
     pub(crate) fn read(&self, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> bool {
         let mut is_whole = true;
         loop {
