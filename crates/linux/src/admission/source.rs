@@ -103,7 +103,7 @@ impl Source {
     pub fn open(wanted: Wanted) -> Result<Self, Error> {
         let failed = Error::kernel("ask the agent of this machine");
         let (socket, flow) = (unnamed().map_err(failed)?, random()?);
-        // Another number than the flow's and the socket's, which others see: nobody may guess the probes' numbers.
+        // Others see the numbers of the flow and the socket; the seed is another, so that nobody can guess the probes'.
         let gate = FlowGate::new(&wanted.gate, random()?);
         let (new_until, present) = (Instant::ZERO, Instant::NEVER);
         Ok(Self { wanted, socket, flow, has_agent: false, gate, new_until, present })

@@ -18,7 +18,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begins sampling; `None` if the interface is not Wi-Fi. Public samples have numbers in place of addresses.
+    /// Begins sampling; `None` if the interface is not Wi-Fi. If `is_public`, numbers replace the stations' addresses.
     pub fn begin(device: &str, is_public: bool) -> Option<Self> {
         look(device).ok()??;
         let ((tell, told), device) = (channel(), device.to_owned());

@@ -94,7 +94,7 @@ impl Listener {
                     let family = if at.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
                     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
                     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-                    // Lets the port be taken at once, also if clients of a former agent left connections waiting.
+                    // The port can be used at once, even if connections of a former agent's clients are still closing.
                     set_socket_reuseaddr(&socket, true)?;
                     Socket::Loopback(socket, *at)
                 }
@@ -106,7 +106,7 @@ impl Listener {
         }
     }
 
-    /// Listens. A socket file has mode 0660, and replaces a killed process's file. A failure can be repeated.
+    /// Listens; can be repeated after a failure. A socket file has mode 0660, and replaces a killed process's file.
     ///
     /// # Errors
     /// Another process listens there, or the system refuses. The error returns the listener.

@@ -72,7 +72,7 @@ pub struct Station {
     pub received_for: Told<Duration>,
     /// Airtime pending for the station, and its limits.
     pub aql: Told<StationAql>,
-    /// Counters as nl80211 names them in [`Peer`], and the signal in dBm; absent if the driver does not report them.
+    /// Counters named as in nl80211 (see [`Peer`]), and the signal in dBm; `None` if the driver does not report it.
     pub counts: [(&'static str, Option<i64>); 6],
 }
 

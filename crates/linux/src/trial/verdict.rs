@@ -1,4 +1,4 @@
-//! The verdict on trials: ratios of arms with intervals from the random order alone, and their meaning in words.
+//! The verdict on trials: ratios of arms, intervals that follow from the random order alone, and the result in words.
 
 use super::{Block, Trial};
 use control::Random;
