@@ -1,4 +1,4 @@
-//! Analytic models of a run: their predictions for its network, from its measurements.
+//! Analytic models of a run, which predict results for its network from its measurements.
 
 mod bqm;
 pub(crate) mod swan;
@@ -15,8 +15,8 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// Computes the models of a scenario for a run; `None` if the scenario asks for none. Errors: nodes or settings that a
-/// model does not cover, independent of measurements.
+/// Computes a scenario's models for a run; `None` if the scenario asks for none. Errors: a model does not cover these
+/// nodes or settings, whatever was measured.
 pub(crate) fn of(models: &Models, network: &Network, outcome: &Outcome) -> Result<Option<Modelled>, Fault> {
     if *models == Models::default() {
         return Ok(None);

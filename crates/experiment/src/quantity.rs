@@ -48,7 +48,7 @@ pub(crate) fn with_unit(value: f64, unit: Unit, micros: &str, number: fn(f64) ->
     }
 }
 
-/// Formats four significant digits, without trailing zeros.
+/// Formats a number with four significant digits, without trailing zeros.
 pub(crate) fn number(value: f64) -> String {
     if value.is_nan() {
         return "none".to_owned();

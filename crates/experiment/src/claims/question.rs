@@ -1,4 +1,4 @@
-//! What a claim, chart or table asks of each case: a result, alone or compared with the result of another case.
+//! What a claim, chart or table asks about each case: a result, alone or compared with another case's result.
 
 use super::expression::Expression;
 use super::{Case, matches};
@@ -6,7 +6,7 @@ use crate::study::{Choose, Claim, Compare, First, Labels, Together, Window};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A result of each case, perhaps with a result for comparison.
+/// A result of each case, and possibly a result to compare it with.
 #[derive(Clone, Debug)]
 pub(crate) struct Question<'q> {
     pub(crate) measure: Expression,
@@ -20,13 +20,13 @@ pub(crate) struct Question<'q> {
     pub(crate) than: Option<Expression>,
     pub(crate) compare: Compare,
     pub(crate) steps: Option<&'q str>,
-    /// The value made of several cases, and the groups of these cases.
+    /// The formula whose value is computed from several cases, and the groups of these cases.
     pub(crate) formula: Option<Expression>,
     pub(crate) groups: Cow<'q, BTreeMap<String, BTreeMap<String, Labels>>>,
 }
 
-/// Parses an expression. An expression that cannot be read was refused with the scenario; here it becomes a path
-/// without results.
+/// Parses an expression. One that cannot be parsed was refused with the scenario; here it becomes a path without
+/// results.
 fn expression(text: &str) -> Expression {
     Expression::parse(text).unwrap_or_else(|_| Expression::Path(text.to_owned()))
 }
@@ -52,8 +52,8 @@ impl<'q> From<&'q Claim> for Question<'q> {
 }
 
 impl<'q> Question<'q> {
-    /// Creates a question for a plain result of each case, or for a result compared with the largest among the cases of
-    /// `against`.
+    /// Creates a question about a plain result of each case, or about a result compared with the largest result of the
+    /// cases that `against` names.
     pub(crate) fn plain(
         measure: &'q str,
         together: Option<Together>,
@@ -78,8 +78,8 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// Returns the neighbours along the axis of `steps`, as positions among `pairs`: the subtrahend and the minuend.
-    /// `None` without steps, or if `first` already uses the steps.
+    /// Returns neighbours along the axis of `steps`, as indices into `pairs`: the case to subtract, and the case to
+    /// subtract it from. `None` if there are no steps, or if `first` already uses them.
     pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
         let axis = self.steps.filter(|axis| self.first.is_none_or(|first| first.axis != *axis))?;
         let label = |position: usize| cases[pairs[position].0].get(axis);
@@ -100,9 +100,9 @@ impl<'q> Question<'q> {
         Some((0..pairs.len()).filter_map(|position| Some((before(position)?, position))).collect())
     }
 
-    /// Returns the cases of the question by index, each with the cases with which it may be compared. With `first`, one
-    /// case represents all cases along the axis. With groups, the first case represents all cases of one value; with
-    /// rank correlation, the first represents all cases.
+    /// Returns the index of each case of the question, with the cases to which it may be compared. With `first`, one
+    /// case stands for all along the axis; with groups, the first case stands for all of one value; with rank
+    /// correlation, the first stands for all.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         if !self.groups.is_empty() {
             return self.together(cases);
@@ -121,13 +121,13 @@ impl<'q> Question<'q> {
             return wanted.into_iter().map(|case| (case, Vec::new())).collect();
         }
         let pairs = wanted.into_iter().map(|case| (case, self.counterparts(case, cases)));
-        // A case is not compared with itself, unless it may be the best of several. A case whose counterpart a sparse
-        // sweep lacks is not compared.
+        // A case is not compared with itself, unless it may be the best of several. Nor is it compared if the sweep
+        // lacks the case that it should be compared with.
         pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
     }
 
-    /// Returns the sets of cases that are combined into one value, each with its first case: the cases of a set differ
-    /// only in the axes that groups name, and every group occurs in the set.
+    /// Returns the sets of cases that are combined into one value, each with its first case. Cases of a set differ only
+    /// in the axes that groups name, and each group has a case in the set.
     fn together(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         let folded: BTreeSet<&String> = self.groups.values().flat_map(BTreeMap::keys).collect();
         let alike = |a: usize, b: usize| {
@@ -145,7 +145,7 @@ impl<'q> Question<'q> {
         sets.into_iter().filter(whole).map(|set| (set[0], set)).collect()
     }
 
-    /// Returns the labels of a group: its own labels, which override the labels in `where`.
+    /// Returns the labels of a group: those in `where`, replaced by the group's own.
     fn labels(&self, group: &BTreeMap<String, Labels>) -> BTreeMap<String, Labels> {
         self.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
     }
@@ -156,7 +156,7 @@ impl<'q> Question<'q> {
         set.iter().copied().filter(|&case| matches(&labels, cases[case])).collect()
     }
 
-    /// Returns every case whose results the answer needs.
+    /// Returns each case whose results are needed for the answer.
     pub(crate) fn needs(&self, cases: &[&Case]) -> BTreeSet<usize> {
         let pairs = self.pairs(cases).into_iter();
         let named: BTreeSet<usize> = pairs.flat_map(|(case, others)| others.into_iter().chain([case])).collect();
@@ -164,7 +164,7 @@ impl<'q> Question<'q> {
         named.iter().flat_map(|&case| self.along(first, case, cases)).collect()
     }
 
-    /// Returns the cases through which `first` goes for this case: the cases along its axis with the requested labels.
+    /// Returns the cases that `first` examines for this case: those along its axis with the requested labels.
     pub(super) fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
         let allowed = self.cases.get(&first.axis);
         let fits = |other: &usize| {
@@ -179,7 +179,7 @@ impl<'q> Question<'q> {
         (0..cases.len()).filter(fits).collect()
     }
 
-    /// Returns the cases that differ from this one only in the labels of `against`.
+    /// Returns the cases that differ from this one only in the axes that `against` names.
     fn counterparts(&self, case: usize, cases: &[&Case]) -> Vec<usize> {
         let fits = |other: &Case| {
             other.iter().all(|(axis, label)| match self.against.get(axis) {

@@ -81,7 +81,7 @@ pub struct Wish {
     pub classes: bool,
     /// Exchange the controller's notes with agents of neighbours at the interface, by UDP multicast. Default false.
     pub notes: bool,
-    /// Queueing delay that turns and mac80211's scheduler aim at, above zero. Default 100 ms. Not for controllers.
+    /// Queueing delay that turns and mac80211's scheduler aim at, above zero; not for a controller. Default 100 ms.
     pub target_delay: Option<Positive<Duration>>,
     /// Longest round of the stations' turns, above zero; shorter rounds cost goodput. Default: unbounded.
     pub bulk_delay: Option<Positive<Duration>>,

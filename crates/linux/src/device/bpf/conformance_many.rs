@@ -1,4 +1,4 @@
-//! Compares the mechanism in C with crate `queue` for any number of packets: `make conformance`. Can be interrupted.
+//! Compares the mechanism in C with crate `queue` for any number of packets: `make conformance`. It can be interrupted.
 
 use super::conformance::{InKernel, InRust, Numbered, START, WEIGHT, compare, draw, some_limit};
 use super::mechanism::Mechanism;

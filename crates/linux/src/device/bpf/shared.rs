@@ -169,7 +169,7 @@ impl Order {
         if let Self::Turns(turns) = self { Some(turns) } else { None }
     }
 
-    /// Returns the queue's credit; with stations, turns bound the airtime below instead.
+    /// Returns the queue's credit. With stations it allows more packets, because turns bound the airtime below.
     pub(super) fn credit(self) -> Credit {
         let all = Credit::default();
         match self.turns() {
