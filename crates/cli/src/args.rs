@@ -36,10 +36,10 @@ const ABOUT: &str = if cfg!(feature = "simulator") {
 /// Text after each command's options in its help, below a line with the command's name: examples, exit status.
 const HELP: &str = include_str!("args/help.txt");
 
-/// Name of the section on `sluice` as a whole in these texts.
+/// Name of the section on `sluice` itself in these texts.
 const WHOLE: &str = if cfg!(feature = "simulator") { "sluice" } else { "sluice without the simulator" };
 
-/// Returns the section of such a text on one command.
+/// Returns the section on one command in such a text.
 fn section(help: &'static str, command: &str) -> &'static str {
     let (_, below) = help.split_once(&format!("==== {command}\n")).expect("each command has one");
     below.split("\n==== ").next().unwrap_or_default().trim_end()

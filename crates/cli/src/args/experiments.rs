@@ -6,7 +6,7 @@ use clap::{Args as Group, Subcommand};
 use experiment::homes::{ARMS, Home};
 use std::path::PathBuf;
 
-/// The texts of [`HELP`](super::HELP) on the commands that simulate.
+/// The part of [`HELP`](super::HELP) about the commands that simulate.
 const EXAMPLES: &str = include_str!("experiments.txt");
 
 #[derive(Debug, Subcommand)]
@@ -400,7 +400,7 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// Options that users often give as keys of `--set`, each with a command that has the option.
+/// Options that users often try as keys of `--set`, each with a command that has it.
 const OPTIONS: [(&str, &str); 5] =
     [("seed", "run"), ("seeds", "reproduce"), ("case", "run"), ("out", "run"), ("threads", "reproduce")];
 
@@ -417,7 +417,7 @@ fn up_to_10_000(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 
-/// Returns all arms (queues) except the first, with which the others are compared.
+/// Returns all arms (queues) except the first; the others are compared with it.
 fn arms() -> impl Iterator<Item = &'static str> {
     ARMS.into_iter().skip(1)
 }

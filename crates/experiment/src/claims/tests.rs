@@ -136,7 +136,7 @@ fn a_case_is_compared_with_the_best_of_several() {
 
 #[test]
 fn a_case_is_compared_with_the_first_that_reaches_as_much() {
-    // adth's b is 5, 4, 2 and fifo's 10, 20, 40: the first load at which fifo reaches 12, 20 and 60 of b.
+    // Flow b of adth has 5, 4, 2, that of fifo 10, 20, 40: at which load does fifo's first reach 12, 20 and 60?
     let fields = |load: &str| {
         json!({ "where": { "scheme": "fifo", "load": load }, "against": { "scheme": "fifo", "load": ["1", "2"] },
             "reaching": "flows.b.v", "measure": "flows.a.v", "compare": "ratio" })

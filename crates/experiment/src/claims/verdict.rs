@@ -61,7 +61,7 @@ pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling
 }
 
 /// True for a claim on a single printed number whose window has only one end, because any value beyond that end would
-/// pass for the number. An end at zero is such a number for a share, but `> 0` only states an order.
+/// pass for the number. A window that ends at zero, such as `> 0`, states an order and is not open.
 pub fn is_open(claim: &Claim) -> bool {
     let printed = match &claim.reported {
         Some(Reported::Number(value)) => Some(*value),

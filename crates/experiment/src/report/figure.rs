@@ -1,4 +1,4 @@
-//! A chart on the page: its title, its panels' places for the script, its legend, and its values as a table.
+//! A chart on the page: its title, an element for each panel that the script draws, its legend, and a table of values.
 
 use super::picture::{Data, Panel, Picture, Point, Style};
 use super::still;

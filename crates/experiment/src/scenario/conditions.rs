@@ -1,4 +1,4 @@
-//! The tables that name labels of axes (`where`, `against`), converted to the form in which they are read.
+//! Converts tables that name labels of axes (`where`, `against`) to the form in which they are read.
 
 use super::document::{NAMING, Value, table_mut, tables_mut};
 use super::source::Source;
@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Converts labels in the claims, charts and tables of a scenario: `a.b = x` and `"a.b" = x` mean the same, as in
-/// `[vary]`, and a label that is a number there may be written as a number here.
+/// Converts labels in a scenario's claims, charts and tables: `a.b = x` and `"a.b" = x` mean the same, as in `[vary]`.
+/// A label that is a number in `[vary]` may be written as a number here.
 pub(super) fn as_labels(source: &Source, lab: &mut DeTable) {
     for key in NAMING {
         for entry in tables_mut(lab, key) {
@@ -42,7 +42,7 @@ fn flatten<'s>(source: &Source, table: DeTable<'s>, above: &str, flat: &mut DeTa
     }
 }
 
-/// Turns a number or a truth value into its text in the file, the form of plain values' labels.
+/// Replaces a number or a truth value by its text in the file, because labels of plain values are such texts.
 fn as_written(source: &Source, value: &mut Value) {
     if let (DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_), Some(text)) =
         (value.get_ref(), source.text.get(value.span()))

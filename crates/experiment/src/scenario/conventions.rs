@@ -1,4 +1,4 @@
-//! The key `conventions`: the rules on which simulators differ, as defaults for keys of the scenario.
+//! The key `conventions`: rules on which simulators differ, as defaults of keys in the scenario.
 
 use super::document;
 use crate::statistics::entry_of;
@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 pub(super) const KEY: &str = "conventions";
 
-/// The table of rules: by key, the value that each simulator has.
+/// The table of rules: for each key, the value of each simulator.
 const RULES: &str = include_str!("conventions.toml");
 
 /// The key, as a table of its own.
@@ -49,7 +49,7 @@ pub(super) enum Conventions {
 impl Conventions {
     const ALL: [Self; 5] = [Self::Standard, Self::Ns3, Self::Ns3Of2025, Self::Ns2, Self::Ns2Of2001];
 
-    /// Returns its name in scenarios and in the table of rules.
+    /// Returns the simulator's name, as scenarios and the table of rules have it.
     fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -61,8 +61,8 @@ impl Conventions {
     }
 }
 
-/// Adds to the network the keys that it leaves out, with the values of the conventions. `span` is the place of
-/// `conventions`, so that a refusal of an added key points there.
+/// Adds the keys that the network leaves out, with the values of the conventions. `span` is the span of `conventions`:
+/// a refusal of an added key points there.
 pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &Range<usize>) {
     if conventions == Conventions::Standard {
         return;
@@ -84,7 +84,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// The rules of DSR, which are set only for networks with DSR: in other networks they would have no effect.
+/// Prefix of the rules on DSR. They are set only in networks with DSR, because elsewhere they would have no effect.
 const OF_DSR: &str = "routing.dsr.";
 
 fn routes_by_dsr(network: &DeTable<'_>) -> bool {
@@ -94,7 +94,7 @@ fn routes_by_dsr(network: &DeTable<'_>) -> bool {
 }
 
 /// Formats the rules as a Markdown list: each key with the values that differ from the standard's, as for `--set`, and
-/// their simulators.
+/// the simulators of each value.
 pub(crate) fn markdown() -> String {
     let mut list = String::new();
     for Rule { path, values } in rules() {
@@ -111,7 +111,7 @@ pub(crate) fn markdown() -> String {
     list
 }
 
-/// A key, with its value under each of [`Conventions::ALL`].
+/// A key and its value for each of [`Conventions::ALL`].
 struct Rule {
     path: String,
     values: [document::Value<'static>; 5],
@@ -121,7 +121,7 @@ fn is_default(value: &document::Value) -> bool {
     value.get_ref().as_str() == Some("")
 }
 
-/// Formats a value as in a scenario; empty for a default.
+/// Returns a value as a scenario has it; empty for a default.
 fn written(value: &document::Value) -> String {
     match value.get_ref() {
         DeValue::String(text) if text.is_empty() => String::new(),
@@ -179,19 +179,19 @@ mod tests {
         Scenario::parse("t.toml", text.as_bytes(), &wishes).map_err(|refusal| refusal.to_string())
     }
 
-    /// Returns a network that contains everything a rule can set.
+    /// Returns a network to which every rule applies.
     fn network(sets: &[String]) -> String {
         serde_json::to_string(&read(NETWORK, sets).expect("a valid scenario").cases[0].network).expect("JSON")
     }
 
-    /// Returns the rules of a simulator, as somebody would write them by hand.
+    /// Returns the rules of a simulator as a user would write them by hand.
     fn by_hand(of: Conventions, dsr: bool) -> Vec<String> {
         let applies = |rule: &&Rule| !is_default(&rule.values[of as usize]) && (dsr || !rule.path.starts_with(OF_DSR));
         let rules = rules().iter().filter(applies);
         rules.map(|rule| format!("{}={}", rule.path, written(&rule.values[of as usize]))).collect()
     }
 
-    /// Returns the key at this path in the reference.
+    /// Returns the key at `path` in the reference.
     fn key(path: &str) -> &'static Key {
         let (table, name) = path.rsplit_once('.').expect("in a table");
         let table = Tables::get().at(table).unwrap_or_else(|| panic!("no table `{table}`"));
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(["ns-3", "ns-3.44", "ns-2"].map(window), [GivenUp, RetryLimit, RetryLimit]);
     }
 
-    /// ns-3.44 carries 96.7 Mb/s with its defaults: frames expire after 500 ms.
+    /// In ns-3.44 with its defaults the stations carry 96.7 Mb/s; frames expire after 500 ms.
     #[test]
     fn three_hidden_stations_of_802_11ax_carry_what_they_carry_in_ns_3() {
         let goodput = |more: &str| {
@@ -251,7 +251,7 @@ mod tests {
         };
         let (as_there, given_up) = (goodput(""), goodput("mac.window_reset=given-up"));
         println!("{as_there:.1} and {given_up:.1} Mb/s");
-        // The mean of ten seeds has an interval of 1.2 Mb/s. By ns-3.37's rule it is 111.5 Mb/s.
+        // The mean of ten seeds has an interval of 1.2 Mb/s. With ns-3.37's rule the result would be 111.5 Mb/s.
         assert!((as_there - 96.7).abs() < 2.4 && given_up > 108.0, "{as_there} {given_up}");
     }
 
@@ -268,7 +268,7 @@ mod tests {
         for Rule { path, values } in rules() {
             let key = key(path);
             let [standard, others @ ..] = values.each_ref().map(written);
-            // The default of a key that inherits another is described in words.
+            // If a key inherits its default from another, the default is described in words.
             let in_words = format!("Default `{}`.", standard.trim_matches('"'));
             assert!(standard == key.default || key.default.is_empty() && key.about.contains(&in_words), "{path}");
             let differs = |other: &String| !other.is_empty() && *other != standard;

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use units::Duration;
 
-/// The decisions of a controller.
+/// Decisions of one controller.
 struct Replayed {
     name: String,
     target: Option<Duration>,

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 /// For each key a change that alters the report, and a change that is refused.
 const KEYS: &str = include_str!("keys.txt");
-/// The experiments whose keys are changed, by the word before a text, and whether they run as with `--quick`.
+/// Experiments whose keys are changed: the word for each in `keys.txt`, its text, and true for a run with `--quick`.
 const FILES: [(&str, &str, bool); 4] = [
     ("", include_str!("cell.toml"), false),
     ("quick: ", include_str!("cell.toml"), true),

@@ -1,11 +1,11 @@
-//! Why a setting that no network has read has no effect.
+//! Reasons why a setting that no network has read has no effect.
 
 use super::ENTRY;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The reason why a setting has no effect, as the end of a sentence after "has no effect: ", and the remedy.
+/// Why a setting has no effect, as the end of a sentence after "has no effect: ", and what to do.
 #[derive(Clone, Debug)]
 pub(super) struct Reason {
     pub(super) why: String,
@@ -17,7 +17,7 @@ impl Reason {
         Self { why: why.into(), instead: instead.into() }
     }
 
-    /// The reason that this setting needs another setting with this value.
+    /// Makes the reason that another setting must have this value.
     pub(super) fn needs(setting: &str) -> Self {
         Self::new(format!("it belongs to `{setting}`"), format!("set `{setting}`, or leave it out"))
     }
@@ -36,7 +36,7 @@ struct Other {
     instead: String,
 }
 
-/// Returns the reason for a setting that acts only where it is read; `None` for a setting that always acts.
+/// Returns the reason for a setting that has an effect only if it is read; `None` for one that always has an effect.
 pub(super) fn of(path: &[&str]) -> Option<&'static Reason> {
     static ALL: LazyLock<BTreeMap<String, Reason>> = LazyLock::new(|| {
         let Written { belongs, other } = toml::from_str(include_str!("reasons.toml")).expect("a table of reasons");
@@ -46,7 +46,7 @@ pub(super) fn of(path: &[&str]) -> Option<&'static Reason> {
         belongs.chain(other).flat_map(each).collect()
     });
     match path {
-        // In a list only tables may lack an effect.
+        // In a list only tables can be without effect.
         ["routing", "route"] => None,
         ["routing", "route", ENTRY] => ALL.get("routing.route"),
         _ => ALL.get(&path.join(".")),

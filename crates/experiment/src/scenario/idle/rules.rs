@@ -1,4 +1,4 @@
-//! Settings that act only with certain values, so that being read does not prove an effect.
+//! Settings that have an effect only with certain values of others, even if the network reads them.
 
 use super::reasons::Reason;
 use super::{At, ENTRY};
@@ -10,7 +10,7 @@ use sim::config::{
 };
 use units::Duration;
 
-/// Returns the reason why the setting at `path` changes nothing here.
+/// Returns why the setting at `path` has no effect here.
 pub(super) fn of(path: &[&str], at: &At) -> Option<Reason> {
     match *path {
         ["queue", key, ref rest @ ..] => of_queue(key, rest, at.queue?),
@@ -55,7 +55,7 @@ fn is_silent(flow: &Flow) -> bool {
         && flow.at.iter().all(|step| step.rate.is_none_or(units::Rate::is_zero))
 }
 
-/// Checks for a time after the end of the run.
+/// Returns a reason if `time` is after the end of the run.
 fn late(time: Duration, end: Duration) -> Option<Reason> {
     let why = || format!("the run ends at {end}");
     (time >= end).then(|| Reason::new(why(), "write an earlier time or a longer `duration`, or leave the key out"))
@@ -114,7 +114,7 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings) -> Option<Reason> {
     }
 }
 
-/// True if bit errors follow from powers and noise.
+/// True if bit errors follow from signal powers and noise.
 fn has_noise(radio: &Radio) -> bool {
     let by_default = radio.propagation != Propagation::Range && radio.nominal_rate.is_none();
     radio.errors.model.map_or(by_default, |model| matches!(model, ErrorModel::Nist | ErrorModel::Yans))
@@ -128,7 +128,7 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
             "decoded frames count as sensed, and this value detects no further frames",
             "write a longer range or a lower threshold than that of decoding, or leave this key out",
         )),
-        // The times of 802.11n and ax depend on the band.
+        // 802.11n and 802.11ax have times that depend on the band.
         "frequency" if ranges && !radio.standard.high_throughput() => Some(no_powers()),
         "capture_threshold" if ranges && radio.capture_threshold?.as_db() > 0.0 => Some(no_powers()),
         "tx_power"
@@ -141,7 +141,7 @@ fn of_radio(key: &str, network: &Network) -> Option<Reason> {
             ))
         }
         "data_rate" | "mcs" if network.mac.rate_control.algorithm != RateAlgorithm::Fixed => {
-            // The streams of rate control may follow from it.
+            // Rate control may take its number of streams from this.
             let streams = match radio.standard {
                 Standard::N => true,
                 Standard::Ac | Standard::Ax => key == "data_rate" && radio.streams.is_none(),
