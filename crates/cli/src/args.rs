@@ -33,7 +33,7 @@ const ABOUT: &str = if cfg!(feature = "simulator") {
     "Govern queues of this machine's interfaces by controllers (without the simulator)"
 };
 
-/// Text after each command's options in its help, below a line with the command's name: examples, exit status.
+/// Text that follows each command's options in its help, under a line with the command's name: examples, exit status.
 const HELP: &str = include_str!("args/help.txt");
 
 /// Name of the section on `sluice` itself in these texts.

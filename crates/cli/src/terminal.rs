@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Enters full-screen use; `None` if standard output or input is not a terminal. A panic restores the terminal too.
+    /// Enters full-screen use; `None` if standard output or input is no terminal. A panic also restores the terminal.
     pub(crate) fn enter() -> Result<Option<Self>, Failure> {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return Ok(None);

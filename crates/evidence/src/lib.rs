@@ -3,7 +3,7 @@
 //! This crate reads, writes and checks the record and makes tables of it; it simulates nothing. The record itself is
 //! built into the command `sluice`. Programs that only run experiments or govern queues do not need this crate.
 //!
-//! Measured values come from runs. Statement, source and cause come from the scenario, each time the record is written.
+//! Measured values come from runs. Statement, source and cause come from the scenario whenever a record is written.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod again;

@@ -36,7 +36,7 @@ impl Run {
     }
 }
 
-/// Runs a network to its end; `None` when stopped. A fault in a model ends the run, but neither the sweep nor the
+/// Runs a network to its end; `None` if it was stopped. A fault in a model ends the run, but neither the sweep nor the
 /// interpreter.
 pub(crate) fn simulate(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, String> {
     match catch_unwind(AssertUnwindSafe(|| lab::run::run(network, seed, watch))) {

@@ -129,7 +129,7 @@ impl Attaching {
         let _ = self.log.line(text);
     }
 
-    /// Writes the queued rest, and reports lines that no reader took in time. An incomplete recording is a failure.
+    /// Writes what is still queued, and reports lines that no reader took. An incomplete recording is a failure.
     fn finish(&mut self) {
         if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
             self.complain(format_args!("{dropped} lines were dropped: the program that reads them is too slow"));

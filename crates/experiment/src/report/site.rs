@@ -128,7 +128,7 @@ mod tests {
     fn a_map_has_each_access_point_in_its_place_with_size_and_colour() {
         let mut page = String::new();
         maps(&mut page, &study(5), "h2").expect("a String takes all text");
-        // 580 pixels are 40 m; a quarter of the radius beyond 4 pixels is half of it.
+        // 580 pixels are 40 m. A busy ratio of a quarter gives half of the radius beyond 4 pixels.
         for circle in [
             "<circle cx=\"30.0\" cy=\"30.0\" r=\"11.0\" fill=\"#00875f\"",
             "<circle cx=\"175.0\" cy=\"30.0\" r=\"11.0\" fill=\"#2b8ac4\"",
