@@ -7,7 +7,7 @@ use queue::own::{PerPacket, Verdict};
 use serde_json::Value;
 use units::{Bytes, Instant};
 
-/// Registers a discipline. `make`: from a seed and its table, as JSON, to its functions `enqueue` and `dequeue`.
+/// Registers a discipline. `make` gets a seed and its table as JSON, and returns functions `enqueue` and `dequeue`.
 #[pyfunction]
 pub(crate) fn register(name: &str, make: Py<PyAny>) -> PyResult<()> {
     let build = move |table: Value, seed: u64| {
