@@ -48,8 +48,8 @@ impl Failure {
         Self { code: FAILED, message: message.to_string() }
     }
 
-    /// Makes the failure of a write. It is silent if the reader has closed its pipe, wrong use if the destination
-    /// cannot be written, and otherwise a failure while running, such as a full disk.
+    /// Makes the failure of a write. It is silent if the reader has closed its pipe, and wrong use if the destination
+    /// cannot be written. Other errors, such as a full disk, are failures while running.
     pub(crate) fn unwritten(error: &io::Error, what: impl Display) -> Self {
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,

@@ -16,8 +16,8 @@ pub struct Named {
 }
 
 /// Returns the faults of documents' records: claims that are missing, out of date, without a scenario or worded
-/// differently, and claims that do not hold and give no reason. `others` are scenarios with other conventions than
-/// their files', if the record has rows of such runs.
+/// differently. Claims that do not hold must give a reason. `others` are scenarios with other conventions than their
+/// files', if the record has rows of such runs.
 pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String, Vec<Row>>) -> Vec<String> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<&str, &Named> = BTreeMap::new();
@@ -89,8 +89,8 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
 /// Words that show that a statement is about a scheme's cost.
 const COSTS: [&str; 5] = ["cost", "costs", "drop", "penalty", "price"];
 
-/// Returns why a document's claim is no evidence. A value was chosen to match it, its window has only one end for a
-/// printed number, or it has a better side although it is about a cost.
+/// Returns why a document's claim is no evidence: a value was chosen to match it, or its window has only one end for a
+/// printed number. Nor may a claim about a cost have a better side.
 fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String> {
     let mut found = Vec::new();
     if claim.statement.is_none() {

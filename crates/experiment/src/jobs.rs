@@ -107,7 +107,7 @@ pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
     Job { case, seed, network, key }
 }
 
-/// Returns a hash of everything that determines a run's outcome, to name its file: the network with all values and
+/// Returns a hash that names a run's file. It covers all that determines the outcome: the network with all values and
 /// files, the seed, the build, the models, and the labels.
 fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
     let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));

@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use worst::worst;
 
-/// Formats a study in at most `width` columns, if its words allow: the answer, the requested tables, the counts of
-/// verdicts, and a line for each claim that does not hold. With `all` it has a table of all claims, and the reasons why
-/// claims do not hold.
+/// Formats a study in at most `width` columns, if its words allow. First come the answer, the requested tables and the
+/// counts of verdicts, then a line for each claim that does not hold. With `all`, a table of all claims and the reasons
+/// why claims do not hold follow.
 pub fn study(study: &Study, width: usize, all: bool) -> String {
     let mut text = format!("{}: {}\n", study.id, study.title);
     let answer = answer::sentences(study);
@@ -72,8 +72,8 @@ fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
     tally.split_once(':').map_or_else(String::new, |(claims, counts)| format!("{claims}{whose}:{counts}"))
 }
 
-/// Formats a line of at most `width` columns for each claim that does not hold, sorted by verdict: its id and
-/// statement, cut if the line is too short, the document's value (or else the window), and ours.
+/// Formats a line of at most `width` columns for each claim that does not hold, sorted by verdict. It has the id, the
+/// statement (cut if necessary), the document's value or else the window, and ours.
 fn failing(verdicts: &[Verdict], width: usize) -> String {
     const MOST: usize = 17;
     let line = |ruling: Ruling, of_claim: &[Verdict]| {

@@ -4,8 +4,8 @@
 //! about Linux. No packet passes through this crate: the kernel holds them.
 //!
 //! Folders are layers, each over those named before it: [`kernel`] (netlink and counters), [`device`] (one queue),
-//! [`telemetry`] (status and metrics for others), [`admission`] and [`notes`] (messages between agents), and above them
-//! [`agent`] (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks this order.
+//! [`telemetry`] (status and metrics), [`admission`] and [`notes`] (messages between agents). Above them are [`agent`]
+//! (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks this order.
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic if nothing can be written; hosts print")]
 
 pub mod admission;

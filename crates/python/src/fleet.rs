@@ -245,8 +245,8 @@ fn sight(seen: &Interval, limit: f64, settings: &Settings) -> [f32; SEEN] {
     values.map(|value| value as f32)
 }
 
-/// Returns the share of arrived packets that left, minus the penalty for each target by which the largest nodal delay
-/// exceeded the target; at most one target counts.
+/// Returns the share of arrived packets that left, minus the penalty times the excess of the largest nodal delay over
+/// the target. The excess is in targets, at most one.
 fn reward(seen: &Interval, settings: &Settings) -> f64 {
     let arrived = seen.arrived.packets.max(1) as f64;
     let beyond = (seen.nodal.max.as_secs_f64() / settings.target_s - 1.0).clamp(0.0, 1.0);

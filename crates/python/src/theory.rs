@@ -1,6 +1,6 @@
 //! Crate `theory` for rows of numbers: calls a model by name, with named arguments.
 //!
-//! Numbers become the crate's types here, and its results numbers in the order of Python's tuples. No formula is here.
+//! Numbers become the crate's types here, and results become numbers, ordered as Python's tuples. There is no formula.
 
 use crate::error::unsolved;
 use ::theory::queueing::{Mg1, Mm1, Mm1k};

@@ -27,7 +27,7 @@ const SIGNS: [(&str, Make); 5] = [
     (">", |low| Condition::Between { low, high: f64::INFINITY, open: true }),
 ];
 
-/// Largest share over all seeds that still counts as zero if the median seed has zero: less than the smallest share
+/// Largest share over all seeds that counts as zero if the median seed has zero. It is less than the smallest share
 /// that the ADTH document counts as not zero (1 packet of 25 507).
 pub(super) const ZERO_AT_MOST: f64 = 3e-5;
 

@@ -1,7 +1,7 @@
 //! Claims: from runs to verdicts.
 //!
-//! A claim's value is first computed for each seed (all cases and flows of one seed become one number) and then
-//! averaged, so that the confidence interval over the seeds is one of independent values.
+//! A claim's value is computed for each seed (cases and flows of a seed become one number) and then averaged. So the
+//! confidence interval over the seeds is one of independent values.
 
 mod combinations;
 mod condition;

@@ -18,7 +18,7 @@ const TCP_HEADER: Bytes = Bytes::new(20);
 /// Bytes that timestamps add to every segment.
 const TIMESTAMPS: Bytes = Bytes::new(12);
 
-/// Computes the models for a run of `network`. Errors: a class has no nodes, two classes have common nodes, or the
+/// Computes the models for a run of `network`. Errors: a class has no nodes, or two classes have common nodes. Or the
 /// models do not cover the network: another access than the DCF, variable rates, or packets of different lengths from
 /// one node to another.
 pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Result<Equilibrium, Fault> {

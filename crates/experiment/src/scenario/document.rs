@@ -13,9 +13,9 @@ pub(super) const QUEUE_TABLES: [&str; 2] = ["category_queue", "class_queue"];
 /// Tables of claims, charts and tables, in which labels are named.
 pub(super) const NAMING: [&str; 3] = ["claim", "chart", "table"];
 
-/// Adds to every queue the keys that it inherits. A node's queue inherits from the network's queue; a node's category
-/// or class inherits first from the network's category or class, then from the node's queue; and the network's category
-/// or class inherits from the network's queue.
+/// Adds to every queue the keys that it inherits. A node's queue inherits from the network's queue. A category or class
+/// of a node inherits first from that of the network, then from the node's queue. A category or class of the network
+/// inherits from the network's queue.
 pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     let shared = table(root, "queue").cloned().unwrap_or_default();
     let of_all = QUEUE_TABLES.map(|name| root.get_key_value(name).map(|(key, value)| (key.clone(), value.clone())));

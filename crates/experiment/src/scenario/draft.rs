@@ -148,7 +148,7 @@ impl<'s> Draft<'s> {
         Err(self.refuse_at("quick.vary", "no case has the labels that `--quick` keeps"))
     }
 
-    /// Returns the label on each axis.
+    /// Returns the case with these values: its label on each axis.
     fn labels(&self, chosen: &[usize]) -> claims::Case {
         let pairs = self.vary.axes.iter().zip(chosen);
         pairs.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect()

@@ -2,10 +2,10 @@
 //!
 //! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
 //! UDP socket. If the asking thread has this process's network, user, control group and label, this process makes the
-//! socket, gives it the class and hands it over: it equals one that the thread would make. Otherwise the thread makes
-//! its own socket and this process sets its class shortly after. It changes open sockets through copies of their
-//! descriptors (`pidfd_getfd`), which a process may make of its descendants. A class that the program sets (`IP_TOS`,
-//! `IPV6_TCLASS`) has no effect, and causes no error.
+//! socket with the class. It hands over a socket that equals one of the thread's own. Otherwise the thread makes its
+//! own socket, and this process sets its class shortly after. Open sockets change by copies of their descriptors
+//! (`pidfd_getfd`), which a process may make of its descendants. A class that the program sets (`IP_TOS`,
+//! `IPV6_TCLASS`) has no effect and causes no error.
 //!
 //! Needs Linux 5.14 with seccomp. The filter does not see sockets of `io_uring` and of 32-bit programs, so these keep
 //! class zero until the next change. Nor does it see options of single packets.

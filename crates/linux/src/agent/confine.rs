@@ -1,7 +1,7 @@
 //! The privileges that a running agent keeps: few capabilities, no way to get more, and the necessary system calls.
 //!
 //! An attacker who controls an agent must get only the queues that it governs. A system call that is not listed fails
-//! as if the kernel lacked it: a library then uses an older call, and other failures are reported like any kernel
+//! as if the kernel lacked it. A library then uses an older call, and other failures are reported like any kernel
 //! error. If the filter killed the agent instead, its queues would stay ungoverned and unrestored.
 
 use crate::device::contract::Keeps;

@@ -34,15 +34,15 @@ pub(super) fn controller(device: &str, settings: &Settings, seed: u64, notes: bo
 }
 
 /// Returns the time between two readings of a queue that is measured by polling: a sixteenth of the controller's
-/// interval, from 10 to 50 ms. A wake-up costs about 60 µs, nearly all in the kernel and nearly the same for any number
-/// of queues: a hundred per second take about half a percent of a core.
+/// interval, from 10 to 50 ms. A wake-up costs about 60 µs, nearly all in the kernel, for any number of queues. A
+/// hundred per second take about half a percent of a core.
 pub(super) fn look_every(controller: &AnyController) -> Duration {
     let part = Duration::from_nanos(interval(controller).as_nanos() / LOOKS);
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
 /// True if a queue separates real-time packets: the user asks for it, or the controller governs one of the two classes,
-/// or it orders notes, which must not wait in the queue that they describe.
+/// or it orders notes. Notes must not wait in the queue that they describe.
 pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
     let needs = controller.needs();
     wish.classes

@@ -20,10 +20,10 @@ pub struct Attached {
     pub remarks: Vec<String>,
 }
 
-/// Attaches to a queue. If the request names neither controller nor settings, [`Backend::Auto`] takes the best grade
-/// that is possible: turns of stations (2), or else the scheduler of mac80211 (1), if mac80211 holds the packets; turns
-/// without stations (3) if the driver pushes back. Else it tries Sluice's own discipline first, then mac80211's queues
-/// if mac80211 holds the packets, else the kernel's FIFO.
+/// Attaches to a queue. If the request names neither controller nor settings, [`Backend::Auto`] takes the best possible
+/// grade: turns of stations (2), or else mac80211's scheduler (1), if mac80211 holds the packets. Turns without
+/// stations (3) are possible if the driver pushes back. Else it tries Sluice's own discipline first, then mac80211's
+/// queues if mac80211 holds the packets, else the kernel's FIFO.
 ///
 /// # Errors
 /// There is no such interface, a privilege is missing, the device lacks a requested setting, or another agent governs

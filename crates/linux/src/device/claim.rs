@@ -21,7 +21,7 @@ pub(crate) fn claim(
     claim_locked(locked, route, looks, link, place.parent, replace)
 }
 
-/// Like [`claim`], but keeps a discipline of `kind` that a killed agent left if it `serves`; then returns true, and the
+/// Like [`claim`], but keeps a discipline of `kind` that a killed agent left if it `serves`, and then returns true. The
 /// queue before that discipline is still the one to restore.
 #[cfg(feature = "bpf")]
 pub(crate) fn claim_or_keep(

@@ -1,12 +1,12 @@
 //! Readings of a Wi-Fi interface's radio from nl80211, for controllers that need them.
 //!
 //! - *Channel time*: the survey of the channel in use, in milliseconds. Drivers that sense the channel report how long
-//! it was busy, including own frames, and how long they transmitted. Without a survey the load stays unknown: the
-//! airtime of stations is less than the channel's load.
+//!   it was busy, including own frames, and how long they transmitted. Without a survey the load stays unknown: the
+//!   airtime of stations is less than the channel's load.
 //! - *Link rate*: for each station the bitrate of the last frame to it, in a mean weighted by the bytes sent.
 //! - *Stations heard*: stations of the interface that sent a frame. The kernel does not list others.
 //! - *Aggregates*: MPDUs and retransmissions are counted per station. No driver reports how many of them shared a
-//! frame, so each frame is assumed to be as large as its format ([`largest`]) and [`LONGEST_FRAME`] allow.
+//!   frame, so each frame is assumed to be as large as its format ([`largest`]) and [`LONGEST_FRAME`] allow.
 //!
 //! MAC delays, hops and real-time traffic of this node come from the queue ([`Beside`](super::contract::Beside)).
 

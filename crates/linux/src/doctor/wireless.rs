@@ -165,7 +165,7 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
 }
 
 /// Returns why AQL is stuck, if it is so in all readings. Either more than the phy's threshold is pending but not for
-/// any station, so no completion will release it; or a station stays above its limit without change.
+/// any station: no completion will release it. Or a station stays above its limit without change.
 fn stuck(looks: &[Stations]) -> Option<String> {
     let first = looks.first()?;
     let lost = |look: &Stations| {

@@ -158,8 +158,8 @@ mod tests {
     use units::Bytes;
     use units::Duration;
 
-    /// Checks a text against the format: each family's HELP and TYPE come once, before its samples, which stand
-    /// together; no series occurs twice; a line feed ends the text. Returns the series.
+    /// Checks a text against the format. HELP and TYPE of a family come once, before its samples, which stand together.
+    /// No series occurs twice, and a line feed ends the text. Returns the series.
     fn checked(text: &str) -> BTreeSet<(String, String)> {
         assert!(text.is_empty() || text.ends_with('\n'));
         let (mut series, mut families, mut family) = (BTreeSet::new(), BTreeSet::new(), "");

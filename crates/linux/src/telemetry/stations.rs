@@ -1,6 +1,6 @@
-//! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211; from debugfs, each station's
-//! pending airtime below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and `debugfs_sta.c` were read in
-//! Linux 7.2). If a value is not available, it has the reason.
+//! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and each station's pending
+//! airtime below mac80211 from debugfs. This is for airtime queue limits (AQL); `net/mac80211/debugfs.c` and
+//! `debugfs_sta.c` were read in Linux 7.2. A value that is not available is a reason.
 
 use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};

@@ -86,8 +86,8 @@ pub enum State {
     Ended,
 }
 
-/// Returns the grade of a kind of queue that needs no controller: 1 for the scheduler of mac80211, 2 for turns of
-/// stations, 3 for turns where the driver pushes back.
+/// Returns the grade of a kind of queue without a controller: 1 for the scheduler of mac80211, 2 for turns of stations,
+/// 3 for turns on a driver that pushes back.
 pub fn grade(kind: &str) -> Option<u8> {
     let grades = [(knobs::KIND, 1), (TURNS_OF_STATIONS, 2), (TURNS_OF_ONE, 3)];
     grades.into_iter().find_map(|(known, grade)| (kind == known).then_some(grade))

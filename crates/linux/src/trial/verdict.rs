@@ -38,8 +38,8 @@ pub enum Ruling {
     Unknown,
 }
 
-/// Effect of an arm: the geometric mean of its ratios to the default in all rounds, and the ends of the mean's
-/// interval, which are infinite if there are too few rounds.
+/// Effect of an arm: the geometric mean of its ratios to the default in all rounds, and the ends of that mean's
+/// interval. With too few rounds the ends are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Effect {
@@ -97,9 +97,9 @@ fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> V
 }
 
 /// Returns the randomisation interval of a mean: the effects that are likely if only the random order of arms explains
-/// the differences. An order and its opposite are equally likely in each round. So each `difference - effect` is
-/// equally likely positive or negative, and the means of all subsets of differences divide the line into parts that are
-/// equally likely to hold the effect (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
+/// the differences. An order and its opposite are equally likely in each round, so each `difference - effect` is
+/// equally likely positive or negative. The means of all subsets of differences divide the line into parts that are
+/// equally likely to hold it (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
 pub(super) fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
     let n = differences.len();
     if n == 0 || level < 2.0_f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)) {

@@ -138,8 +138,8 @@ impl TxqCounts {
     }
 }
 
-/// Converts to counters of a queue discipline, so that the same estimates apply: packets that the phy holds, packets
-/// that left for an interface's stations, and all packets discarded.
+/// Converts to counters of a queue discipline, so that the same estimates apply. They are packets that the phy holds,
+/// packets that left for an interface's stations, and all packets discarded.
 pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
     let discarded = phy.queues.overlimit.wrapping_add(phy.queues.overmemory);
     Counters {
