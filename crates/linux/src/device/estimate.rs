@@ -1,8 +1,8 @@
 //! Estimates the intervals of a queue whose counters can only be read, many times per interval.
 //!
 //! - *Sojourn* by Little's law (Little 1961): the backlog in bytes, integrated over time, divided by the bytes that
-//!   left. Bytes are used because the kernel counts a GSO packet once while it waits, but by its segments when it leaves.
-//!   Packets dropped at the head have waited like those sent, and count as leaving.
+//!   left. Bytes are used because the kernel counts a GSO packet once while it waits, but by its segments when it
+//!   leaves. Packets dropped at the head have waited like those sent, and count as leaving.
 //! - *Departure gap* and *service*: the time between two readings divided by the number of packets that left. Packets
 //!   must wait at both readings, so that the link was never idle.
 //! - *Idle and busy time*: each reading stands for half of the time since the previous one and until the next.

@@ -11,9 +11,9 @@ const WITH_32_BITS: u16 = 8;
 
 /// Returns the options that create a discipline again, given its kind and the options that the kernel shows.
 ///
-/// The kernel keeps a CoDel time as `v` units of 1024 ns and shows it as `s` microseconds, both rounded down, so the
-/// shown time would restore a shorter one. `s + 1` microseconds are exact: from `s <= 1.024 v < s + 1` follows that `(s
-/// + 1) / 1.024` is above `v` and, as `1.024 (v + 1) >= s + 1.024`, below `v + 1`.
+/// The kernel keeps a CoDel time as `v` units of 1024 ns and shows it as `s` microseconds, both rounded down. So the
+/// shown time would restore a shorter one, but `s + 1` microseconds are exact. From `s <= 1.024 v < s + 1` follows that
+/// `(s + 1) / 1.024` is above `v` and, as `1.024 (v + 1) >= s + 1.024`, below `v + 1`.
 pub(crate) fn to_make_again(kind: &str, shown: &[u8]) -> Vec<u8> {
     let times: &[u16] = match kind {
         "codel" => &CODEL_TIMES,
