@@ -13,17 +13,17 @@ AODV = {
     "ns-3": {"routing.aodv.hello": "false"},
     "ns-2": {"routing.aodv.routing_priority": "none"},
 }
-# What ns-2's DSR sends, and how often it asks, is in no trace that these programs count.
+# These programs count no trace that shows what ns-2's DSR sends and how often it asks.
 DSR = {"routing.protocol": "dsr"}
-# Network (j) with a constant bit rate.
+# Network (j) with traffic of constant bit rate.
 CBR = {"flow.down.transport": "udp", "flow.down.traffic.kind": "cbr", "flow.down.traffic.rate": "300 kb/s",
        "flow.down.traffic.packet": "1000 B", "flow.down.phase_jitter": "26.6 ms"}
-# Seconds before results count, where cost is measured.
+# Seconds before results count in measurements of cost.
 WARM_UP = 1
-# In our programs for ns-3 no frame is too old.
+# In Sluice's programs for ns-3 frames do not expire.
 OLD = {"ns-3": {"mac.aggregation.lifetime": "3600 s"}}
 NEW = {"ns-3": OLD["ns-3"] | {"conventions": "ns-3.44"}}
-# ns-3 sends an RTS until it is answered (ns3/README.md).
+# ns-3 repeats an RTS until it is answered (ns3/README.md).
 ENDLESS_RTS = {"mac.short_retry_limit": 200}
 
 
@@ -196,9 +196,9 @@ WIDE = {"ac": ("vht", 8, {"radio.standard": "802.11ac"}), "ax": ("he", 11, {})}
 
 # Stations that do not hear each other, since two of three are 69 m apart.
 FAR = {"nodes.spacing": "40 m", "radio.range": "50 m", "radio.carrier_sense_range": "60 m"}
-# What free space takes of 5.18 GHz over 1 m, and the noise of 20 MHz with a noise figure of 7 dB: dB and dBm.
+# Loss of 5.18 GHz over 1 m in free space (dB), and noise of 20 MHz with a noise figure of 7 dB (dBm).
 FREE_SPACE, NOISE = 46.73, -93.97
-# Two hidden senders that ask first, and the last of two stations of an older standard.
+# Two hidden senders that send an RTS first; the last of two stations has an older standard.
 HIDDEN_WIDE = {"radio.standard": "802.11ax", "radio.streams": 2, "mac.rts_threshold": "0 B",
                "mac.aggregation.ampdu": "1048575 B", "mac.aggregation.ampdu_frames": 256,
                "mac.aggregation.ampdu_duration": "5484 us", "queue.limit": 1000}
@@ -220,7 +220,7 @@ def wide(standard, width, stations, down=False, payload=1000):
     options = (f"--standard={program}", f"--width={width}", f"--stations={stations}", f"--mcs={mcs}", "--streams=2",
                f"--payload={payload}", *(["--down=1"] if down else []), f"--duration={warmup + 0.5}", f"--warmup={warmup}")
     name = f"{standard} {width} n={stations} {'down' if down else 'up'} {payload} B"
-    # Downloads to forty have their agreements within WARM_UP.
+    # With forty downloads all stations have their agreements within WARM_UP.
     settled = WARM_UP if down else max(WARM_UP, int(warmup))
     measured = {"ax 80 n=1 up 1000 B": 3, "ax 80 n=10 up 1000 B": 3, "ax 80 n=40 up 1000 B": 4,
                 "ax 80 n=40 down 1000 B": 2}
@@ -256,7 +256,7 @@ def wides():
     yield longer(wide("ax", 20, 3), "ax 20 three hidden", 5.2, FAR, ("--hidden=1",))
     yield from (noisy(mcs, snr) for mcs, snr in ((4, 10), (7, 18), (7, 19), (8, 21.5), (8, 25), (11, 29), (11, 31)))
     for standard, width in itertools.product(WIDE, (20, 40, 80, 160)):
-        # Its samples are few: in ns-3 they take these seconds at 20 MHz, and minutes at 80.
+        # There are few samples: in ns-3 a run of these seconds takes seconds at 20 MHz, and minutes at 80 MHz.
         like = longer(wide(standard, width, 1), f"{standard} {width} Minstrel-HT", 31, {
             "mac.rate_control.algorithm": "minstrel-ht", "warmup": "30 s"}, ("--minstrel=1", "--warmup=30"))
         settings = {key: value for key, value in like.settings.items() if key != "radio.mcs"}
@@ -322,7 +322,7 @@ def mixed(one, two, protection="cts-to-self", payload=1000):
                 conventions={"ns-3": rules})
 
 
-# EDCA with one frame a TXOP, whatever the category.
+# EDCA with one frame in each TXOP, for every category.
 ONE_FRAME = {f"mac.edca.{category}.txop_limit": "0 s" for category in ("voice", "video", "best_effort")}
 
 

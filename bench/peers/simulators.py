@@ -16,7 +16,7 @@ import packages
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCENARIOS = ROOT / "scenarios/reference"
-# The programs that need a newer ns-3 than Debian's.
+# Programs that need a newer ns-3 than Debian has.
 WIDE = {"ns3-wide", "ns3-ofdma", "ns3-overlap", "ns3-mixed"}
 PEERS = {"ns-3": ("libns3-dev", "/usr/include/ns3/wifi-module.h"), "ns-2": ("ns2", "/usr/bin/ns")}
 
@@ -97,7 +97,7 @@ def count(command):
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", f"--log-file={log}",
                     "--trace-children=yes"]
         found, _, _ = run([*valgrind, *command])
-        # `env` before a program leaves its own lines before that program's.
+        # `env` before a program prints its own lines before the program's.
         return found, int(re.findall(r"Collected : (\d+)", log.read_text())[-1])
 
 
@@ -115,7 +115,7 @@ def run(command):
         process.returncode = os.waitstatus_to_exitcode(status)
         stdout.seek(0)
         stderr.seek(0)
-        # ns-2 says other things too.
+        # ns-2 also prints other lines.
         answer = next((line for line in stdout.read().decode().splitlines() if line.startswith("{")), None)
         if process.returncode != 0 or answer is None:
             words = " ".join(command)
