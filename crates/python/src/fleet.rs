@@ -228,8 +228,8 @@ fn next_limit(limit: f64, action: u8, most: f64) -> f64 {
     next.clamp(1.0, most)
 }
 
-/// Returns what an agent observes: the limit (logarithmic); the backlog divided by the limit; the largest nodal delay,
-/// the mean time in the queue and the mean service time, each divided by the target; and the share of dropped packets.
+/// Returns what an agent observes: the limit (logarithmic), the backlog divided by it, the largest nodal delay, the
+/// mean time in the queue, the mean service time, and the dropped share. Times are divided by the target.
 #[expect(clippy::cast_possible_truncation, reason = "agents see 32 bits")]
 fn sight(seen: &Interval, limit: f64, settings: &Settings) -> [f32; SEEN] {
     let over_target = |time: units::Duration| (time.as_secs_f64() / settings.target_s).min(FAR);

@@ -15,7 +15,7 @@ pub(crate) enum Condition {
     Zero,
 }
 
-/// Makes a condition of its only number.
+/// Makes a condition that has one number, from this number.
 type Make = fn(f64) -> Condition;
 
 /// The signs before a single number. Longer signs come first, because `<=` begins with `<`.

@@ -154,7 +154,7 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
     }
 }
 
-/// Returns the largest fall from a step to a later one at most `over` later; NaN if there are no steps.
+/// Returns the largest fall between two steps that are at most `over` apart; NaN if there are no steps.
 fn fall(seen: &[Step], over: Option<Duration>) -> f64 {
     // Half a nanosecond allows for the rounding of times.
     let over = over.map_or(f64::INFINITY, |over| over.as_secs_f64() + 0.5e-9);

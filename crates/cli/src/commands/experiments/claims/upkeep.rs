@@ -17,7 +17,7 @@ use std::time::UNIX_EPOCH;
 /// Marks in a page, before and after a table of the record.
 const MARKED: (&str, &str) = ("<!-- headline table: sluice claims", "<!-- end -->");
 
-/// Checks the record without simulating, and against the runs in `folders`.
+/// Checks the record against the scenarios and pages, and against the runs in `folders`. Simulates nothing.
 pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     let records = records()?;
     let scenarios = scenarios()?;
