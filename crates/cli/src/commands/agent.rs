@@ -111,7 +111,7 @@ struct Next {
 
 impl Serving<'_> {
     fn complain(&mut self, text: impl std::fmt::Display) {
-        // The agent governs on, even if the log cannot be written.
+        // Governing continues, even if the log cannot be written.
         let _ = self.log.line(text);
     }
 

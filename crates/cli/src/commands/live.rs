@@ -125,7 +125,7 @@ impl Attaching {
     }
 
     fn complain(&mut self, text: impl std::fmt::Display) {
-        // The queue is governed on, even if the output cannot be written.
+        // Governing continues, even if the output cannot be written.
         let _ = self.log.line(text);
     }
 
