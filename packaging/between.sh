@@ -11,7 +11,7 @@ forward() {
     done
 }
 
-# In the client's node, to which the client's network moves.
+# This runs in the client's node, to which the client's network moves.
 if [ "${1:-}" = node ]; then
     until ip link show dev eth0 > /dev/null 2>&1; do sleep 0.1; done
     for address in $ADDRESSES; do ip addr add "$address" dev eth0; done
@@ -54,7 +54,7 @@ node=
 until [ -n "$node" ] && ip link show dev sluice0 > /dev/null 2>&1; do
     sleep 0.1
     kill -0 $emulation || exit 1
-    # The process within the namespaces; a thread keeps the node.
+    # The process within the namespaces. A thread of it keeps the node.
     inside=$(cat /proc/$emulation/task/$emulation/children)
     node=$(grep -lx node-0 /proc/"${inside% }"/task/*/comm 2> /dev/null || true)
 done

@@ -30,7 +30,7 @@ MEDIA = "application/vnd.oci.image"
 def built():
     """The command for this machine's processor, linked statically."""
     target = f"{platform.machine()}-unknown-linux-gnu"
-    # With a target, build scripts and macros are not static.
+    # With a target set, build scripts and macros are not linked statically.
     command = ["cargo", "build", "--profile", "small", "--locked", "-p", "sluice-cli", "--target", target]
     variables = {"RUSTFLAGS": "-C target-feature=+crt-static", "CARGO_TARGET_DIR": str(PLACE / "build")}
     subprocess.run(command, check=True, cwd=ROOT, env=os.environ | variables)

@@ -20,7 +20,7 @@ sys.path.append(str(ROOT / "tests"))
 
 import instructions
 
-# Networks that no count comes from.
+# Networks that are not profiled.
 OTHERS = {name: (name, duration, {}) for name, duration in
           {"ampdu": "5 s", "aodv-conventions-mobile": "10 s", "edca": "5 s", "tcp-web": "105 s"}.items()}
 

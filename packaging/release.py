@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 HERE = ROOT / "packaging"
 HOME = os.environ.get("SLUICE_HOME", "").rstrip("/")
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-# Where else the version stands: the first match is it.
+# Other places of the version: the first match in each file.
 ELSEWHERE = {
     "CHANGELOG.md": r"^## (\d\S*)",
     "CITATION.cff": r"^version: (.*)",
@@ -29,12 +29,12 @@ ELSEWHERE = {
     "packaging/openwrt/luci-app-sluice/Makefile": r"^PKG_VERSION:=(.*)",
     "packaging/openwrt/sluice/Makefile": r"^PKG_VERSION:=(.*)",
 }
-# By crate: files of the repository that it embeds, and where its copy has them.
+# For each crate: files of the repository that it embeds, and where its copy has them.
 EMBEDDED = {
     "evidence": {"evidence": "evidence", "crates/lab/carry.rs": "carry.rs"},
     "lab": {"scenarios": "scenarios", "target/charts": "charts"},
 }
-# What its build script then reads.
+# Files that the copy's build script then reads.
 PATHS = {
     "evidence/build.rs": ('"../lab/carry.rs"', '"carry.rs"'),
     "evidence/carry.rs": ('.join("../..")', ""),

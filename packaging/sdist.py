@@ -21,7 +21,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
-# Of processor time: a busy machine changes no verdict.
+# Processor time, so that a busy machine changes no verdict.
 MOST_SECONDS = 60
 REPORT = """
 import pathlib, sluice

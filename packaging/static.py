@@ -29,7 +29,7 @@ TARGETS = {
     "mips": "mips-unknown-linux-musl",
     "mipsel": "mipsel-unknown-linux-musl",
 }
-# Nothing unwinds, and a panic prints no backtrace: without the tables for both.
+# Panics neither unwind nor print a backtrace, so the tables for both are left out.
 FLAGS = [
     *("-C", "target-feature=+crt-static", "-C", "link-self-contained=no", "-C", "force-unwind-tables=no"),
     "--remap-path-prefix=/crates=crates",
@@ -58,7 +58,7 @@ def prepare():
 def in_tree(command):
     """Runs a shell command in the tree, with the sources in /sluice; the mounts end with it."""
     crates = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
-    # Whom this machine trusts, so does Cargo in the tree.
+    # Cargo in the tree trusts the same certificates as this machine.
     trusted = "etc/ssl/certs"
     shared = {ROOT: "sluice", crates: "crates", f"/{trusted}": trusted, "/dev": "dev", "/proc": "proc"}
     for folder in shared.values():
@@ -75,7 +75,7 @@ def build(target):
     """The binary for a target."""
     variables = {
         "CARGO_HOME": "/crates",
-        # The smallest: nothing computes for long here, and code for MIPS is half as large again.
+        # Optimised for size: no computation here takes long, and code for MIPS is half as large again.
         "CARGO_PROFILE_SMALL_OPT_LEVEL": "z",
         "CARGO_TARGET_DIR": "/sluice/target/static/build",
         "CARGO_ZIGBUILD_ZIG_PATH": "/sluice/target/static/site/ziglang/zig",

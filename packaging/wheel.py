@@ -19,7 +19,7 @@ import static
 
 PROCESSOR, TARGET, GLIBC = "aarch64", "aarch64-unknown-linux-gnu", "manylinux_2_28"
 DIST = static.ROOT / "dist"
-# Debian's Python for that processor, unpacked: nothing in it runs but in the emulator.
+# Debian's Python for that processor, unpacked. It runs only in the emulator.
 ROOT = static.PLACE / f"python-{PROCESSOR}"
 PYTHON = "usr/bin/python3.13"
 PACKAGES = ["libc6", "libexpat1", "libgcc-s1", "libpython3-stdlib", "libssl3t64", "python3", "zlib1g"]
@@ -46,7 +46,7 @@ def build():
         "CARGO_TARGET_DIR": "/sluice/target/static/build",
         "HOME": "/tmp",
         "PATH": "/sluice/target/static/site/bin:/sluice/target/static/site/ziglang:/usr/bin:/bin",
-        # As in static.py.
+        # The same as in static.py.
         "RUSTC_BOOTSTRAP": "1",
         "RUSTFLAGS": "--remap-path-prefix=/crates=crates",
         "XDG_CACHE_HOME": "/sluice/target/static/cache",
@@ -76,7 +76,7 @@ def emulated(folder):
         options = ["--quiet", "--mode=root", "--variant=extract", "--architectures=arm64"]
         command = ["mmdebstrap", *options, f"--include={','.join(PACKAGES)}", static.RELEASE, ROOT, line]
         static.image.debian.patiently(command, makes=ROOT)
-        # A package's script would make it.
+        # Otherwise a script of the package makes it.
         (ROOT / "lib").symlink_to("usr/lib")
     root, package = (pathlib.Path("/sluice") / path.relative_to(static.ROOT) for path in (ROOT, folder))
     command = ["qemu-aarch64", "-L", root, "-E", f"PYTHONPATH={package}", root / PYTHON, "-c", RUN, *SCENARIOS]

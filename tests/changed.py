@@ -20,7 +20,7 @@ def main():
     names = names or files("diff", "--name-only", "HEAD~1")
     parts = (pathlib.PurePath(name).parts for name in names)
     crates = sorted({part[1] for part in parts if part[0] == "crates" and (ROOT / "crates" / part[1]).is_dir()})
-    # Its tests are Python's.
+    # The tests of this part are in Python.
     crates = [crate for crate in crates if crate != "python"]
     if not crates:
         print("changed: no crate")

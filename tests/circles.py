@@ -34,7 +34,7 @@ def paths(text, at=0):
             at = name.end()
             if text.startswith("::", at):
                 at += 2
-                # What an argument of a macro names, whoever calls the macro uses.
+                # Names in a macro's arguments are used by every caller of the macro.
                 if text.startswith("$", at):
                     return [], at
                 continue
@@ -45,7 +45,7 @@ def paths(text, at=0):
         while text[at] != "}":
             parts, at = paths(text, at + 1)
             found += [names + part for part in parts]
-            # What follows a name in a group: `as x`, or `*`.
+            # What may follow a name in a group: `as x`, or `*`.
             at = re.compile(r"[^,{}]*").match(text, at).end()
         return found, at + 1
 

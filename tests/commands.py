@@ -52,7 +52,7 @@ def tried(words, page, folder):
         done = subprocess.run(
             [SLUICE, *command], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
         )
-        # A claim that differs is no failure of the command.
+        # If a claim differs, the command has not failed.
         if done.returncode not in (0, 1):
             yield f"{page}: sluice {shlex.join(words)}\n  tried as sluice {shlex.join(command)}: {done.stderr.strip()}"
 
@@ -61,7 +61,7 @@ def ways(words):
     """The commands that stand for one."""
     command, rest = words[0], words[1:]
     options = words[: words.index("--")] if "--" in words else words
-    # An option goes with its placeholder, and one that ends a command without its value is only named.
+    # An option belongs to its placeholder. An option at a command's end without its value is only named.
     parsed = [
         word for word, after in zip(options, [*options[1:], "..."])
         if not PLACEHOLDER.search(word) and not (word.startswith("-") and PLACEHOLDER.search(after))

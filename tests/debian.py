@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 
-# By group: a file, or programs of which one is enough, and the packages that have it.
+# For each group: a file, or programs of which one is enough, and the packages that have it.
 GROUPS = {
-    # Any of these compilers will do for the queueing discipline in BPF; clang-19 is installed where there is none.
+    # Any of these compilers suits the queueing discipline in BPF; clang-19 is installed if there is none.
     "bpf": {
         "clang-19 clang-20 clang-18 clang-16": "clang-19",
         "/usr/include/libelf.h": "libelf-dev",
@@ -27,7 +27,7 @@ GROUPS = {
     "valgrind": {"valgrind": "valgrind"},
 }
 RETRIES = ["-o", "Acquire::Retries=5"]
-# Another stage of the same tests may be installing.
+# Another stage of the same tests may install at the same time.
 LOCK = ["-o", "DPkg::Lock::Timeout=600"]
 
 

@@ -28,7 +28,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 # linux/seccomp.h, with the numbers of x86-64.
 SECCOMP, SOCKET, BIND, OPENAT = 317, 41, 49, 257
 RECEIVE, SEND, ADD_FD = 0xC0502100, 0xC0182101, 0x40182103
-# The number of nl80211's family here, and its attributes: phy, its name, interface, its role, limit of all queues.
+# A number for nl80211's family, and its attributes: phy, its name, interface, its role, limit of all queues.
 FAMILY = 0x3FE
 WIPHY, NAME, IFINDEX, IFTYPE, LIMIT = 1, 2, 3, 5, 266
 NODEV, OPNOTSUPP = -19, -95
@@ -126,7 +126,7 @@ class Kernel:
             fcntl.ioctl(listener, ADD_FD, add)
             given.close()
             return
-        # Whoever binds a socket that is not of netlink would be refused.
+        # A program that bound a socket other than netlink would be refused.
         is_own = what == BIND and os.stat(f"/proc/{process}/fd/{arguments[0]}").st_ino in self.inside
         fcntl.ioctl(listener, SEND, bytearray(struct.pack("QqiI", number, 0, 0, 0 if is_own else 1)))
 
@@ -154,7 +154,7 @@ class Kernel:
             if request := own.recv(1 << 16):
                 own.send(self.answer(request))
                 return
-        # The program has closed it, or has ended.
+        # The program has closed the socket, or has ended.
         self.events.unregister(own)
         own.close()
 
@@ -170,7 +170,7 @@ class Kernel:
             until, said = time.monotonic() + PATIENCE, ""
             while program.poll() is None:
                 for key, _ in self.events.select(0.05):
-                    # A call that a signal interrupts meanwhile is known no longer: the program makes it again, or ends.
+                    # If a signal interrupts the call, it is no longer known: the program repeats it or ends.
                     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                         key.data()
                 said = pathlib.Path(out.name).read_text()
@@ -227,7 +227,7 @@ def check(sluice, folder, fixture):
             events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
             tried.update({event["device"]: event for event in events if event["what"] in ("attached", "waiting")})
             set_.add(json.dumps(machine))
-            # Where nothing can be governed it waits for more.
+            # If nothing can be governed, the program waits.
             is_there = not is_held or any(event["what"] == "attached" for event in events)
             return set(devices) <= set(tried) and is_there
 

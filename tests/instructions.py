@@ -77,7 +77,7 @@ def instructions(binary, network):
     """Those of one run of this binary, start and results included."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", binary, *run(network)]
-        # The environment is on the stack, and is read: the same one everywhere.
+        # The environment is on the stack and is read, so it is the same everywhere.
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/"}
         done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
     counted = re.search(r"Collected : (\d+)", done.stderr)

@@ -36,7 +36,7 @@ PORT = 5001
 SYN = 2
 # Chosen after first runs of both: two means of sixteen, each within 4 % of its expectation, and a window in whole segments.
 TOLERANCE = 0.12
-# What Linux does otherwise than the RFCs (docs/tcp.md).
+# Behaviour of Linux that differs from the RFCs (docs/tcp.md).
 LINUX = {"reno": {"tcp.recovery_end": "news"},
          "cubic": {"tcp.recovery_end": "news", "tcp.friendly_growth": "constant"}}
 

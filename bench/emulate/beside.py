@@ -32,14 +32,14 @@ SLUICE = os.environ.get("SLUICE", ROOT / "target/release/sluice")
 HOME = (ROOT / "scenarios/emulate/home.toml").read_text()
 # 150 Mb/s on the air; about a hundred of goodput.
 WIDE = ["--set", "radio.channel_width=40 MHz", "--set", "radio.mcs=7", "--set", "radio.guard_interval=short"]
-# The neighbours begin when the measurement is over.
+# The neighbours begin after the measurement.
 ALONE = HOME.replace('name = "download"\n', 'name = "download"\nstart = "59 s"\n').replace('phase_jitter = "1 s"\n', "")
 T95 = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 SECONDS = 20
 WARMUP = 2
 FIFO = []
 PORT = 9000
-# Exit status after a signal.
+# The exit status after this signal.
 INTERRUPTED = 130
 # An echo request and its reply, with IPv4's header.
 PING = 84

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tests/browser"))
 from check_page import HALL, start, until  # noqa: E402
 from chromium import chromium, window  # noqa: E402
 
-# Each figure is the best of so many.
+# Number of repetitions; each figure is the best of them.
 TIMES = 3
 
 

@@ -14,7 +14,7 @@ import packages
 PATCHES = pathlib.Path(__file__).resolve().parent / "patches"
 NS2, NS3 = "ns2=2.35+dfsg-5", "ns3=3.37-2"
 
-# What ns-2's configure would find out. C++ of its time; a library TclCL with 32-bit variables.
+# Results that ns-2's configure would find: C++ of its time, and a library TclCL with 32-bit variables.
 NS2_SETTINGS = {
     "CC": "gcc", "CXX": "g++ -std=gnu++98 -fpermissive", "V_CCOPT": "-O2 -w", "V_TCLSH": "tclsh", "V_TCL2CPP": "tcl2c++",
     "V_RANLIB": "ranlib", "PERL": "/usr/bin/perl", "CPP_NAMESPACE": "std",

@@ -36,10 +36,10 @@ import statistic
 GRID = simulators.SCENARIOS / "grid-2500.toml"
 GRID_SEEDS = 3
 
-# Relative difference of mean goodput, and of mean frames a second, within which two simulators did the same work.
+# Largest relative difference of mean goodput, and of mean frames per second, at which two simulators did the same work.
 TOLERANCE = 0.05
 
-# Seeds of outcomes where instructions are counted.
+# Seeds whose outcomes are compared when instructions are counted.
 OUTCOMES = 5
 
 
@@ -205,7 +205,7 @@ def main():
     rows = []
     try:
         for case in cases:
-            # Of ns-3.44 there is the wheel alone.
+            # ns-3.44 exists only as a wheel.
             own = None if case.ns3 and case.ns3[0] in simulators.WIDE else ns3
             for peer in case.peers():
                 runs = [measure(toolbox, run, case, peer, seed, own) for seed in range(1, seeds + 1)]

@@ -101,7 +101,7 @@ EXPERIMENTS = [
       "and forget nobody": Changed(options=("--every-link=1", "--forget=0", "--capture=10", "--lose-below=10"))}),
 ]
 
-# Runs in which the copy of ns-2 must be the package: every program, short.
+# Runs in which the copy of ns-2 must give the package's results: every program, for a short time.
 CONTROL = ["cell-b n=10", "cell-a n=5", "hidden-rts", "chain-aodv", "mobile", "tcp aodv 7", "1mbps aodv 3"]
 
 

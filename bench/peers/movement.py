@@ -13,7 +13,7 @@ import math
 import random
 import sys
 
-# ns-2 refuses a place on the edge of its area.
+# ns-2 refuses a position on the edge of its area.
 MARGIN = 0.001
 
 

@@ -13,17 +13,17 @@ AODV = {
     "ns-3": {"routing.aodv.hello": "false"},
     "ns-2": {"routing.aodv.routing_priority": "none"},
 }
-# What ns-2's DSR sends, and how often it asks, is in no trace that these programs count.
+# These programs count no trace that shows what ns-2's DSR sends and how often it asks.
 DSR = {"routing.protocol": "dsr"}
-# Network (j) with a constant bit rate.
+# Network (j) with traffic of constant bit rate.
 CBR = {"flow.down.transport": "udp", "flow.down.traffic.kind": "cbr", "flow.down.traffic.rate": "300 kb/s",
        "flow.down.traffic.packet": "1000 B", "flow.down.phase_jitter": "26.6 ms"}
-# Seconds before results count, where cost is measured.
+# Seconds before results count in measurements of cost.
 WARM_UP = 1
-# In our programs for ns-3 no frame is too old.
+# In Sluice's programs for ns-3 frames do not expire.
 OLD = {"ns-3": {"mac.aggregation.lifetime": "3600 s"}}
 NEW = {"ns-3": OLD["ns-3"] | {"conventions": "ns-3.44"}}
-# ns-3 sends an RTS until it is answered (ns3/README.md).
+# ns-3 repeats an RTS until it is answered (ns3/README.md).
 ENDLESS_RTS = {"mac.short_retry_limit": 200}
 
 
@@ -224,7 +224,7 @@ def wide(standard, width, stations, down=False, payload=1000):
     options = (f"--standard={program}", f"--width={width}", f"--stations={stations}", f"--mcs={mcs}", "--streams=2",
                f"--payload={payload}", *(["--down=1"] if down else []), f"--duration={warmup + 0.5}", f"--warmup={warmup}")
     name = f"{standard} {width} n={stations} {'down' if down else 'up'} {payload} B"
-    # Downloads to forty have their agreements within WARM_UP.
+    # With forty downloads all stations have their agreements within WARM_UP.
     settled = WARM_UP if down else max(WARM_UP, int(warmup))
     measured = {"ax 80 n=1 up 1000 B": 3, "ax 80 n=10 up 1000 B": 3, "ax 80 n=40 up 1000 B": 4,
                 "ax 80 n=40 down 1000 B": 2}
@@ -341,7 +341,7 @@ def mixed(one, two, protection="cts-to-self", payload=1000):
                 conventions={"ns-3": rules})
 
 
-# EDCA with one frame a TXOP, whatever the category.
+# EDCA with one frame in each TXOP, for every category.
 ONE_FRAME = {f"mac.edca.{category}.txop_limit": "0 s" for category in ("voice", "video", "best_effort")}
 
 

@@ -97,7 +97,7 @@ def count(command):
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", f"--log-file={log}",
                     "--trace-children=yes"]
         found, _, _ = run([*valgrind, *command])
-        # `env` before a program leaves its own lines before that program's.
+        # `env` before a program prints its own lines before the program's.
         return found, int(re.findall(r"Collected : (\d+)", log.read_text())[-1])
 
 
@@ -115,7 +115,7 @@ def run(command):
         process.returncode = os.waitstatus_to_exitcode(status)
         stdout.seek(0)
         stderr.seek(0)
-        # ns-2 says other things too.
+        # ns-2 also prints other lines.
         answer = next((line for line in stdout.read().decode().splitlines() if line.startswith("{")), None)
         if process.returncode != 0 or answer is None:
             words = " ".join(command)

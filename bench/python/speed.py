@@ -83,7 +83,7 @@ def ns3():
     return True
 
 
-# Prints the steps a second of so many environments that are stepped together.
+# Prints how many steps per second this many environments make that are stepped together.
 TOGETHER = """
 import sys, time, gymnasium, numpy
 from sluice import learn
@@ -103,7 +103,7 @@ print(count * steps / (time.perf_counter() - began))
 def steps_a_second(environments, steps, cores):
     """Steps a second of environments that are stepped together, on so many cores."""
     own = sorted(os.sched_getaffinity(0))[:cores]
-    # In a process of its own: the threads are as many as the cores that it may use when it starts.
+    # In a process of its own, because the number of threads follows from the cores that it may use when it starts.
     command = [sys.executable, "-c", TOGETHER, str(environments), str(steps)]
     pinned = lambda: os.sched_setaffinity(0, own)
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, preexec_fn=pinned).stdout)

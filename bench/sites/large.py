@@ -21,7 +21,7 @@ RECORD = pathlib.Path(__file__).with_name("large.csv")
 CHANNELS = [*range(36, 65, 4), *range(100, 141, 4)]
 STATIONS = 23
 TOLERANCE = 0.1
-# Cells, and simulated seconds.
+# Number of cells, and simulated seconds.
 ROWS = [(1, 3), (2, 3), (4, 3), (8, 3), (130, 3)]
 
 HEAD = """title = "a site of {cells} access points"

@@ -143,7 +143,7 @@ class Site:
     target_s: float | None
 
 
-#: What the simulator calls: from what was measured to a limit in packets and a rate in bit/s.
+#: What the simulator calls: gets measurements, and returns a limit in packets and a rate in bit/s.
 Decide = Callable[[dict[str, Any]], tuple[int, "float | None"]]
 
 

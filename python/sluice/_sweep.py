@@ -26,14 +26,14 @@ from ._values import listed, seeds_of, text_of, whole
 
 __all__ = ["Failure", "Sweep", "sweep"]
 
-#: A chunk simulates so many seconds: at the usual thousand times real time it takes a second or more.
+#: Seconds that a chunk simulates; at the usual thousand times real time it takes a second or more.
 CHUNK_S = 2000.0
-#: No chunk has more runs, so that little is lost when one is.
+#: Most runs of a chunk, so that little is lost when a chunk is lost.
 MOST_RUNS = 500
-#: Chunks that are handed out before they are needed, for each worker.
+#: Chunks per worker that are handed out before they are needed.
 AHEAD = 2
 
-#: What a value of an axis is: its label, and what it sets.
+#: A value of an axis: its label, and its settings.
 Value = tuple[str, list[str]]
 
 
@@ -261,7 +261,7 @@ def _plan(spec: Spec) -> _sluice.Plan:
     return spec.plan()
 
 
-#: Differs for each registration of a discipline.
+#: A number that each registration of a discipline has to itself.
 registered = ""
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
-#: Rows that a notebook shows.
+#: Number of rows that a notebook shows.
 SHOWN = 20
 
 

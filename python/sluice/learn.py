@@ -22,7 +22,7 @@ from ._values import checked_seed, listed, whole
 
 __all__ = ["FACTORS", "OBSERVATION", "LimitEnv", "LimitVectorEnv", "QueuesEnv", "chain", "table", "toml"]
 
-#: What an action multiplies the limit by; the limit moves by a packet at least, but for the factor 1.
+#: Factors of actions on the limit. The limit changes by at least one packet, except with the factor 1.
 FACTORS: list[float] = _sluice.FACTORS
 #: What an agent sees of an interval: the limit as a share of the largest on a logarithmic scale, the backlog over the
 #: limit, the largest nodal delay, the mean time in the queue and the mean service time over the target (10 at most),
@@ -98,7 +98,7 @@ def table(
         "factors": [[float(factor) for factor in row] for row in factors],
     }
     queue = {"controller": "learned", "learned": learned}
-    # Whether it can be used, the scenario's own code says.
+    # The scenario's own code checks whether the value can be used.
     chain().replace({"node.n1.queue": queue})
     return queue
 

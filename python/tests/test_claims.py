@@ -91,7 +91,7 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_it(file):
     child = subprocess.Popen([sys.executable, "-c", LONG], cwd=file.parent, stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
-    # So that simulations run meanwhile; on a busy machine it may be interrupted before.
+    # Simulations run meanwhile; on a busy machine it may be interrupted earlier.
     time.sleep(1)
     child.send_signal(signal.SIGINT)
     assert child.communicate(timeout=120)[0] == "interrupted\n"

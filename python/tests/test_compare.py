@@ -219,7 +219,7 @@ def test_ctrl_c_ends_a_run_and_not_the_interpreter(chain, tmp_path):
     (tmp_path / "chain.toml").write_text(chain.text)
     child = subprocess.Popen([sys.executable, "-c", LONG], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
-    # So that it runs meanwhile; on a busy machine it may be interrupted before.
+    # It runs meanwhile; on a busy machine it may be interrupted earlier.
     time.sleep(0.5)
     child.send_signal(signal.SIGINT)
     assert child.communicate(timeout=120)[0] == "interrupted; still alive: 1\n"
@@ -238,7 +238,7 @@ def test_other_threads_go_on_while_something_runs(chain):
 
     thread = threading.Thread(target=count)
     thread.start()
-    # Long enough for ten turns of the other thread on a busy machine.
+    # Long enough for ten turns of the other thread, even on a busy machine.
     chain.replace({"duration": "300 s"}).run()
     done.set()
     thread.join()
@@ -260,7 +260,7 @@ def test_an_experiment_is_loaded_by_its_id(root, monkeypatch, tmp_path):
     monkeypatch.chdir(root)
     here = sluice.load("adth-s1a")
     assert here.id == "adth-s1a"
-    # Elsewhere it is the one that is built in.
+    # In other folders it is the built-in one.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert sluice.load("adth-s1a").text == here.text

@@ -54,7 +54,7 @@ def test_a_rate_is_obeyed(chain):
 
     scenario = quiet(chain).replace({"duration": "10 s"})
     goodput = scenario.run(series="1 s", controllers={"n0": Slow(1)}).flow_series["goodput_bps"]
-    # 1000 B of payload are 1028 B in the network layer. What was already below the queue takes a second to leave.
+    # 1000 B of payload are 1028 B at the network layer. Packets that were below the queue take a second to leave.
     assert np.mean(goodput[2:]) == pytest.approx(200_000 * 1000 / 1028, rel=0.02)
 
 
@@ -111,7 +111,7 @@ def test_actions_move_the_limit_and_the_end_truncates():
     ends = []
     for _ in range(14):
         ends.append(env.step(3)[2:4])
-    # An interval of 100 ms is over 19 times before 2 s are; the last step goes from 1.9 s to the end.
+    # In 2 s, 19 intervals of 100 ms end before the end of the run; the last step goes from 1.9 s to the end.
     assert ends == [(False, False)] * 13 + [(False, True)]
 
 
@@ -175,7 +175,7 @@ def test_each_agent_sees_its_own_queue():
         assert np.array_equal(seen["n1"], single[0]) and rewards["n1"] == single[1]
 
 
-# Opposite factors side by side, so that the limit moves all the time.
+# Opposite factors follow each other, so that the limit always changes.
 FACTOR_OF = np.array([[3, 6], [1, 4], [0, 2]])
 DELAY_EDGES, BACKLOG_EDGES = [0.4, 0.9], [0.5]
 
@@ -221,7 +221,7 @@ def test_a_table_decides_the_same_in_the_environment_in_python_and_without(delay
     assert ours.seen == played and len(set(played)) > 10
     for kind in ("totals", "flows", "queues"):
         one, other = getattr(python, kind).to_dict(), getattr(rust, kind).to_dict()
-        # A controller in Python has neither a name nor a target of which the queue would know.
+        # A controller in Python has neither a name nor a target that the queue could know.
         named = {"controller", "target_delay_s", "target_miss_ratio"}
         assert one.keys() == other.keys()
         assert {key: one[key] for key in one.keys() - named} == {key: other[key] for key in other.keys() - named}
@@ -231,7 +231,7 @@ def test_a_table_is_written_as_keys_of_a_queue(root):
     factors = np.array([[0.8, 1.25], [1.0, 1.05], [0.5, 0.5]])
     queue = learn.table([0.5, 1], [0.5], factors, target="50 ms", interval="20 ms", delay="sojourn_mean")
     text = learn.toml(queue)
-    # With which a test of the command line governs an interface.
+    # A test of the command line governs an interface with this controller.
     assert text == (root / "crates/cli/tests/fixtures/learned.toml").read_text()
     in_file = sluice.Scenario(SHORT.text.replace("[queue]\n", f"[queue]\n{text}"))
     changed = SHORT.replace({f"queue.{key}": value for key, value in queue.items()})

@@ -27,7 +27,7 @@ from webkit import WebKit, webkit
 
 PATIENCE = 30
 HALL = "Forty stations in a lecture hall"
-# The results of the network on show, as text: what must be the same behind a shared address.
+# Results of the network shown, as text; they must be the same behind a shared address.
 RESULTS = """(async () => {
   tell({ call: "pause" });
   const { text } = await ask({ call: "whole", request: { ...request(), set: [...sets(), "duration=2 s"] } }, () => {});
@@ -171,7 +171,7 @@ def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -
     return wrong + faults(browser)
 
 
-# Policies of servers under which the page cannot simulate, and what it then says.
+# Servers' policies under which the page cannot simulate, and what it says then.
 POLICIES = [
     ("sandbox; default-src 'none'; style-src 'unsafe-inline'", "Scripts do not run here"),
     ("script-src 'none'", "Scripts do not run here"),
@@ -180,7 +180,7 @@ POLICIES = [
     ("script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; worker-src 'none'", "The simulator cannot start"),
     ("require-trusted-types-for 'script'", "The simulator cannot start"),
 ]
-# Under this one it simulates without its colours.
+# Under this policy it simulates without its colours.
 PLAIN = "style-src 'none'"
 
 
@@ -222,7 +222,7 @@ def scene(browser: Browser | Firefox | WebKit, name: str) -> None:
     until(browser, f"scene.name === {json.dumps(name)} && stage !== null && time > 0.3", name)
 
 
-# A text with a bar where the cursor is, and some of what completion has to offer there.
+# A text with a bar at the cursor, and some of the completions that are offered there.
 OFFERS = [
     ("dur|", ["duration"]),
     ("[radio]\nmc|", ["mcs"]),
@@ -244,14 +244,14 @@ def complete(browser: Browser) -> list[str]:
         until(browser, "document.querySelector('.cm-tooltip-autocomplete li') !== null", f"completion in {text!r}")
         offered = browser.evaluate("[...document.querySelectorAll('.cm-completionLabel')].map((one) => one.textContent)")
         wrong += [f"{text!r}: {one} is not offered: {offered}" for one in expected if one not in offered]
-    # As a reader types: a fault is shown while the text stands in the editor.
+    # As when a reader types: a fault is shown while the text is in the editor.
     browser.evaluate("(source.text = scenes[0].toml, source.view.focus(), 0)")
     browser.evaluate("source.view.dispatch({ changes: { from: 0, insert: 'titel = 1\\n' } })")
     until(browser, "document.querySelector('.cm-lintRange-error')?.textContent.includes('titel')", "the mark at a wrong line")
     return wrong
 
 
-# Everything that the first chart shows: its lines and their points.
+# All that the first chart shows: its lines and their points.
 SHOWN = """[...document.querySelectorAll("#chart-0-0-0 svg path")].map((path) => path.getAttribute("d")).join(" ")"""
 BUTTONS = """Object.fromEntries([...document.querySelectorAll(".trial button")].map((one) => [one.textContent, one]))"""
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from chromium import Browser, Failure, chromium, open_drawn, screenshot, window
 
-# How the page looks from inside. Contrast is that of WCAG 2: 4.5 for text, 3 for lines.
+# The page as it looks. Contrast is that of WCAG 2: 4.5 for text, 3 for lines.
 LOOK = """(() => {
   // Drawn and read back, because browsers write mixed colours in many ways.
   const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -148,7 +148,7 @@ def faults(look: dict, width: int, dark: bool) -> list[str]:
     return found
 
 
-# Presses every count; gives those that do not leave as many verdicts as they count, and whether a second press shows all.
+# Presses each count. Returns those that leave another number of verdicts, and whether a second press shows all.
 FILTER = """(() => {
   const claims = [...document.querySelectorAll(".claim")];
   const shown = () => claims.filter((claim) => claim.checkVisibility());
@@ -195,7 +195,7 @@ def hover_and_toggle(browser: Browser) -> list[str]:
     return found
 
 
-# Clicks a button of a figure and gives what would be saved: name, type, and the picture itself.
+# Clicks a button of a figure and returns what would be saved: name, type, and the picture.
 SAVE = """(format) => new Promise((done) => {
   const made = [];
   URL.createObjectURL = (blob) => { made.push(blob); return "data:,"; };
@@ -288,7 +288,7 @@ def paper(browser: Browser, folder: pathlib.Path | None) -> list[str]:
     return found
 
 
-# What Jenkins sends with files of a build: no script, and no style but from files beside it.
+# Jenkins sends this policy with files of a build: no script, and styles only from files next to it.
 POLICY = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
 
 

@@ -18,7 +18,7 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
 ]  # fmt: skip
-# Whatever would be fetched cannot be.
+# Fetching must fail.
 OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9"]
 PATIENCE = 120
 
@@ -35,7 +35,7 @@ class Browser:
         self.reader, from_browser = os.pipe()
 
         def connect() -> None:
-            # Through copies far above 3 and 4, which either end may be already.
+            # The copies' numbers are far above 3 and 4, which either end may already use.
             high = [os.dup2(to_browser, 100), os.dup2(from_browser, 101)]
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
@@ -64,7 +64,7 @@ class Browser:
             if answer.get("id") != number:
                 self.events.append(answer)
                 if answer.get("method") == "Page.javascriptDialogOpening":
-                    # The page stands still until it is closed.
+                    # The page does not move until it is closed.
                     self.send("Page.handleJavaScriptDialog", {"accept": False})
             elif "error" in answer:
                 raise Failure(f"{method}: {answer['error'].get('message')}")
@@ -151,7 +151,7 @@ def open_drawn(browser: Browser, url: str) -> None:
 def screenshot(browser: Browser, file: pathlib.Path, height: float | None = None) -> None:
     """Writes a picture of the page, all of it or its top."""
     size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
-    # Higher pictures than this exceed what Chromium draws in one piece.
+    # Chromium cannot draw a higher picture in one piece.
     clip = {"x": 0, "y": 0, "width": size["width"], "height": min(height or size["height"], 12000), "scale": 1}
     shot = browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
     file.write_bytes(base64.b64decode(shot["data"]))

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from chromium import PATIENCE, Failure
 
 NAMES = ("firefox-esr", "firefox")
-# Nothing is fetched: whatever is asked for goes to a port on which nothing listens.
+# Nothing is fetched: every request goes to a port at which no program listens.
 SETTINGS = {
     "marionette.port": 0, "network.proxy.type": 1, "network.proxy.http": "127.0.0.1", "network.proxy.http_port": 9,
     "network.proxy.ssl": "127.0.0.1", "network.proxy.ssl_port": 9, "datareporting.policy.dataSubmissionEnabled": False,
@@ -87,7 +87,7 @@ class Firefox:
 
     def evaluate(self, expression: str):
         """The value of a JavaScript expression in the page."""
-        # The page's names are those of its scripts; only `eval` in its own scope finds them all.
+        # The page's names belong to its scripts; only `eval` in its own scope finds them all.
         script = """const done = arguments[arguments.length - 1];
           Promise.resolve(window.wrappedJSObject ? window.wrappedJSObject.eval(arguments[0]) : window.eval(arguments[0]))
             .then((value) => done({ value }), (error) => done({ error: String(error) }));"""

@@ -16,7 +16,7 @@ import zlib
 from chromium import Failure, chromium, open_drawn, screenshot, window
 
 WIDTH = 1060
-# Down to the counts of verdicts.
+# The picture ends below the counts of verdicts.
 BOTTOM = "Math.ceil([...document.querySelectorAll('.tally')].at(-1).getBoundingClientRect().bottom + scrollY + 16)"
 
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from chromium import PATIENCE, Failure
 
-# In this locale WebKitGTK tells pages a language that is none.
+# In this locale WebKitGTK reports a language to pages that does not exist.
 LANGUAGE = {"LC_ALL": "C.UTF-8"}
-# Nothing is fetched: whatever is asked for goes to a port on which nothing listens.
+# Nothing is fetched: every request goes to a port at which no program listens.
 OFFLINE = {"proxyType": "manual", "httpProxy": "127.0.0.1:9", "sslProxy": "127.0.0.1:9"}
 
 
@@ -68,7 +68,7 @@ class WebKit:
 
     def evaluate(self, expression: str):
         """The value of a JavaScript expression in the page."""
-        # Indirect, `eval` finds the names of the page's scripts.
+        # Indirect `eval` finds the names of the page's scripts.
         script = """const done = arguments[arguments.length - 1];
           new Promise((give) => give((0, eval)(arguments[0])))
             .then((value) => done({ value }), (error) => done({ error: String(error) }));"""
@@ -100,7 +100,7 @@ def webkit() -> Iterator[WebKit]:
     if not all(map(shutil.which, ("WebKitWebDriver", "Xvfb"))):
         raise Failure("there is no WebKitGTK; on Debian: python3 tests/debian.py webkit")
     reader, writer = os.pipe()
-    # It writes the number of the first screen that is free.
+    # It prints the number of the first free screen.
     command = ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
     screen = subprocess.Popen(command, pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(writer)

@@ -105,7 +105,7 @@ category = "voice"
 traffic = { kind = "cbr", rate = "64 kb/s", packet = "160 B" }
 """
 
-# Standard, MCS, guard interval in scenarios and in tshark, and the bytes of a block acknowledgement's bitmap.
+# Standard, MCS, guard interval in scenarios and in tshark, and bytes of the bitmap in a block acknowledgement.
 WIDE = [("802.11ac", 8, "short", "1", 8), ("802.11ac", 3, "long", "0", 8), ("802.11ax", 11, "long", "0", 32),
         ("802.11ax", 4, "1.6 us", "1", 32), ("802.11ax", 0, "3.2 us", "2", 32)]
 
@@ -266,7 +266,7 @@ def check_exchange(folder):
     assert int(cts["wlan.duration"]) == 2 * 10 + payload + short
     assert int(data["wlan.duration"]) == 10 + short
     assert int(ack["wlan.duration"]) == 0
-    # 30 m are 0.1 us: the answer is heard twice that later.
+    # 30 m take 0.1 us, so the answer is heard twice that later.
     gaps = [micros(later) - micros(earlier) for earlier, later in zip(rows[:3], rows[1:4], strict=True)]
     assert all(abs(gap - due) < 0.3 for gap, due in zip(gaps, [long + 10, short + 10, payload + 10], strict=True)), gaps
     assert (rts["wlan.ra"], rts["wlan.ta"]) == (data["wlan.ra"], data["wlan.ta"])
@@ -365,7 +365,7 @@ def check_ofdma(folder):
     counts = {kind: kinds(rows).count(kind) for kind in (TRIGGER, QOS_NULL, QOS_DATA)}
     assert all(counts.values()), counts
     answers = [row for row in rows if row["wlan.fc.type_subtype"] == QOS_NULL]
-    # RUs of 242 tones, of 484 where two are asked, of 996 where one is.
+    # RUs have 242 tones; 484 if two stations are asked; 996 if one is.
     assert {int(row["radiotap.he.data_5.data_bw_ru_allocation"], 0) for row in answers} <= {7, 8, 9}
     sent = [event["frame"] for event in events if event["event"] == "sends" and "frame" in event]
     assert {"trigger", "multi-block-ack"} <= set(sent), set(sent)
@@ -376,7 +376,7 @@ def check_ofdma(folder):
 def check_segments(folder):
     """Handshake, data, selective acknowledgements, time stamps, ECN and the end of TCP connections; pings."""
     rows, _, results = capture(SEGMENTS, "s1", folder)
-    # A frame is in the capture once an attempt: the first that is not spoilt is enough.
+    # The capture has a frame once for each attempt; the first good one is enough.
     once = {}
     for row in rows:
         if row["radiotap.flags.badfcs"] in ("0", "False"):
@@ -420,7 +420,7 @@ def check_segments(folder):
     assert flags[id(last)] & FIN, "the end rides along with the last data"
     pings = [(row["icmp.type"], row["icmp.seq"]) for row in rows if row["icmp.type"]]
     assert pings.count(("8", "3")) == 1 and pings.count(("0", "3")) == 1 and len(pings) == 40
-    # Expedited forwarding, also in replies; TCP is best effort.
+    # Replies, too, have expedited forwarding; TCP is best effort.
     assert {row["ip.dsfield.dscp"] for row in rows if row["icmp.type"]} == {"46"}
     assert {row["ip.dsfield.dscp"] for row in segments} == {"0"}
     flow = next(flow for flow in results["flows"] if flow["name"] == "file")

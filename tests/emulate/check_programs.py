@@ -40,13 +40,13 @@ PARTS = {
     "/picture.svg": ("image/svg+xml", b'<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>'),
     "/file": ("application/octet-stream", FILE),
 }
-# Handed to the kernel by each of two programs.
+# Number of packets that each of two programs hands to the kernel.
 FLOOD = 2_000_000_000
-# What the emulation may grow by meanwhile.
+# Growth that the emulation may have meanwhile.
 ROOM = 64 << 20
 
 
-# Emulations that a failed check has left.
+# Emulations that a failed check left running.
 RUNNING = contextlib.ExitStack()
 
 
@@ -190,10 +190,10 @@ def browse(resolver):
 def misbehave():
     """In the laptop: send what the network does not carry, a different number of each."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-        # To nobody.
+        # This goes to an address that no node has.
         for _ in range(3):
             udp.sendto(b"x", ("10.9.9.9", 9))
-    # Whoever is root in the node may give the device a larger MTU.
+    # Root in the node may give the device a larger MTU.
     subprocess.run(["ip", "link", "set", "air0", "mtu", "4000"], check=True)
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
         raw.bind(("air0", 0x0800))
@@ -209,7 +209,7 @@ def join(*groups):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("", 5353))
         for group in groups:
-            # Any device: the one to which the node's routes lead.
+            # The device may have any name: it is the one of the node's routes.
             udp.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + bytes(4))
         pathlib.Path("/proc/sys/net/ipv4/icmp_echo_ignore_broadcasts").write_text("0")
         print("ready", flush=True)
@@ -241,7 +241,7 @@ def check_groups():
     for listener in listeners:
         told = listener.communicate(timeout=60)[0].splitlines()
         assert sorted(told) == sorted(expected), told
-    # Over IPv6 the own kernel answers, too, and no address is that of the list.
+    # Over IPv6 this machine's kernel also answers, and no address is in the list.
     others = {emulation.addresses[node][0] for node in (phone, SERVER)}
     for words, count in [(["-b", "10.255.255.255"], 2), (["-6", "ff02::1%air0"], 3)]:
         told = emulation.ping(LAPTOP, 5, *words)[0]
@@ -276,7 +276,7 @@ def check_programs():
     for words in ([four], ["-6", six], ["-M", "do", "-s", "1472", four]):
         told, numbers = emulation.ping(LAPTOP, 10, *words)
         assert numbers[:10] == list(range(1, 11)), told
-    # A datagram of three fragments comes through, one that may not be broken up is refused by the kernel.
+    # A datagram of three fragments arrives; the kernel refuses one that must not be fragmented.
     emulation.ping(LAPTOP, 4, "-s", "4000", four)
     assert "too long" in emulation.run(LAPTOP, "ping", "-c", "1", "-M", "do", "-s", "1473", four, fails=True)
 
@@ -286,12 +286,12 @@ def check_programs():
     assert log.read_text().split("\n")[1:3] == ["GET /file"] * 2
 
     listener = emulation.start(SERVER, "iperf3", "--server", "--one-off")
-    # Refused, its client says so in JSON and ends as if all were well.
+    # If it is refused, its client reports this in JSON but ends with success.
     wait_until(lambda: ":5201" in emulation.run(SERVER, "ss", "-ltn"), "iperf3 did not listen")
     told = emulation.run(LAPTOP, "iperf3", "--client", four, "--bytes", "3M", "--json")
     listener.communicate(timeout=60)
     sent, total = (json.loads(told)["end"][which]["bytes"] for which in ("sum_sent", "sum_received"))
-    # The server reports what it had when the client was done.
+    # The server reports what it had received when the client ended.
     assert sent == 3 << 20 and 0 < total <= sent, told
 
     resolver = emulation.folder / "resolv.conf"
@@ -335,7 +335,7 @@ def check_capture(file):
     rows = [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in told.splitlines()]
     rows = [row for row in rows if row["radiotap.flags.badfcs"] in ("0", "False")]
     assert not any(row["_ws.malformed"] for row in rows)
-    # Simulated packets end after their headers, and have no check sums of what they carry.
+    # Simulated packets end after their headers, so checksums of their contents cannot be checked.
     assert any(row["tcp.dstport"] == "10000" for row in rows)
     real = [row for row in rows if "10.0.0.2" in row["ip.addr"].split(",") and row["tcp.dstport"]]
     # A sum of zero has two forms. tshark calls the kernel's, 0xffff, bad (RFC 1624): one segment in 65,536 has it.
@@ -415,14 +415,14 @@ def check_gateway():
         command = ["ping", "-c", "3", "-i", "0.2", "-w", "60", *words]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    # The gateway takes one off the TTL.
+    # The gateway lowers the TTL by one.
     for told in (ping(laptop), ping("-6", laptop6), emulation.ping(LAPTOP, 3, machine)[0]):
         assert "ttl=63" in told, told
     emulation.ping(LAPTOP, 3, "-6", machine6)
     # An address of this machine that no node has: what is behind the gateway is reached by routes alone.
     subprocess.run(["ip", "addr", "add", "192.0.2.1/32", "dev", "sluice0"], check=True)
     emulation.ping(LAPTOP, 3, "192.0.2.1")
-    # A simulated node is no way out.
+    # A simulated node cannot be the gateway.
     emulation.run(LAPTOP, "ping", "-c", "2", "-W", "1", "10.0.0.3", fails=True)
     found = emulation.end()["emulation"]["refused_packets"]
     assert found["elsewhere"] == 2, found

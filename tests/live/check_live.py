@@ -25,7 +25,7 @@ import tempfile
 import guest
 import image
 
-# With the workspace's features, as `make compile` does, so that nothing is compiled twice.
+# With the workspace's features, as in `make compile`, so that nothing is compiled twice.
 BUILD = ["cargo", "build", "--workspace", "--bin", "sluice", "--test", "guest", "--locked", "--features", "bpf"]
 # A limit for a guest that hangs: on a busy machine all tests take longer than on an idle one.
 SECONDS = 3_600
@@ -94,7 +94,7 @@ COPY = "cp -r /host/tests /host/sluice /host/attacker /host/router /tmp; chmod 7
 # OpenWrt's init script with stand-ins for OpenWrt.
 ROUTER = "sh router/test.sh"
 
-# Measurements, which take long: measure.py, testbed.py and swan.py.
+# Measurements that take long: measure.py, testbed.py and swan.py.
 MEASURED = ["tables::", "testbed::", "swan::runs"]
 # The longest first. `instructions` counts on a clock of its own; `queues` shows that the oldest kernel takes the
 # discipline, too.
@@ -148,7 +148,7 @@ def main():
         share = pathlib.Path(share)
         binaries(share)
         repeat = int(os.environ.get("LIVE_REPEAT", "1"))
-        # A guest uses one processor, and how many others there are does not change its results.
+        # A guest uses one processor; the number of others does not change its results.
         with load(int(os.environ.get("LIVE_LOAD", "0"))), concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as guests:
             ended = list(guests.map(lambda part: part.run(share), parts * repeat))
     statuses = [status for status, _ in ended]
@@ -174,7 +174,7 @@ def binaries(share):
     artifacts = [message for message in map(json.loads, messages.splitlines()) if message.get("executable")]
     for name, test in {"guest": True, "sluice": False}.items():
         built = [one for one in artifacts if (one["target"]["name"], one["profile"]["test"]) == (name, test)]
-        # What debuggers need is most of it.
+        # Information for debuggers is most of it.
         file = share / ("tests" if test else name)
         subprocess.run(["strip", "-o", file, built[0]["executable"]], check=True)
 

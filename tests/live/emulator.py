@@ -26,7 +26,7 @@ def command(at_once):
     usr = PLACE / "usr"
     if not (usr / "bin" / PROGRAM).exists():
         unpack()
-    # It needs the libraries of its own release.
+    # It needs the libraries of its own Debian release.
     loader = [usr / "lib64/ld-linux-x86-64.so.2", "--library-path", usr / "lib/x86_64-linux-gnu"]
     return [*loader, usr / "bin" / PROGRAM, "-L", usr / "share/qemu", "-L", usr / "share/seabios"]
 

@@ -30,10 +30,10 @@ import image
 # sampling (KFENCE, an allocation each millisecond), and of every packet, by what stands around and in it (SLUB).
 CHECKS = "kfence.sample_interval=1 slab_debug=FZP,skbuff_head_cache,skbuff_small_head"
 
-# The console of the guest that was the last to end without a status.
+# The console of the last guest that ended without a status.
 CONSOLE = image.ROOT / "target/guest-console"
 
-# A command that was ended for its time limit, and a guest that ended without a status.
+# Exit codes: of a command that exceeded its time limit, and of a guest that ended without a status.
 LATE, DEAD = 124, 125
 
 CLOCKS = {

@@ -19,7 +19,7 @@ import debian  # noqa: E402
 import wifi  # noqa: E402
 
 PLACE = ROOT / "target/guest"
-# The guest's files, while it is made.
+# The guest's files while the image is made.
 TREE = PLACE / "tree"
 SOURCES = [HERE / "guest/init", HERE / "wifi.py", pathlib.Path(__file__).resolve()]
 

@@ -1,4 +1,4 @@
-//! Output to the terminal, which survives a closed pipe.
+//! Output to the terminal. A closed pipe is no error.
 
 use crate::failure::Failure;
 use experiment::printable;
@@ -14,7 +14,7 @@ pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     write(&printable::json(json))
 }
 
-/// Prints an error or a remark to standard error. A failed write is ignored, so that an agent continues.
+/// Prints an error or a remark to standard error. Ignores a failed write, so that an agent continues.
 pub(crate) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable::lines(&text.to_string()));
 }
@@ -30,10 +30,10 @@ fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Returns the greatest width of tables: the terminal's width, or 100 characters without a terminal.
+/// Returns the largest width of tables: that of the terminal, or 100 characters if there is none.
 pub(crate) fn width() -> usize {
     const ELSEWHERE: usize = 100;
-    // A terminal of unknown size reports 0 columns.
+    // If the size of a terminal is unknown, it reports 0 columns.
     if columns() == 0 { ELSEWHERE } else { columns() }
 }
 

@@ -5,31 +5,31 @@ use lab::sweep::SweepError;
 use std::fmt::{self, Display};
 use std::io;
 
-/// Done, and every claim holds.
+/// The command succeeded, and every claim holds.
 pub(crate) const HOLDS: u8 = 0;
-/// Done, but a claim differs or is not confirmed.
+/// The command succeeded, but a claim differs or is not confirmed.
 #[cfg(feature = "simulator")]
 pub(crate) const DIFFERS: u8 = 1;
-/// Wrong use, a wrong scenario, or a folder that cannot be written to.
+/// The command or its scenario is wrong, or a folder cannot be written.
 pub(crate) const WRONG: u8 = 2;
-/// Failed while running.
+/// The command failed while it was running.
 pub(crate) const FAILED: u8 = 3;
-/// A path cannot carry the flow of the command to be run.
+/// The path cannot carry the flow of the command to be run.
 #[cfg(target_os = "linux")]
 pub(crate) const REFUSED: u8 = 10;
-/// No answer arrived to the probe of the path for the flow of the command.
+/// No answer came to the probe for the flow of the command to be run.
 #[cfg(target_os = "linux")]
 pub(crate) const NO_ANSWER: u8 = 11;
-/// More packets of an emulation were late than was allowed.
+/// More packets of an emulation were late than allowed.
 #[cfg(all(target_os = "linux", feature = "simulator"))]
 pub(crate) const LATE: u8 = 12;
-/// A command cannot be run: the exit code that shells use.
+/// The command to be run cannot be run; shells use the same exit code.
 #[cfg(target_os = "linux")]
 const CANNOT_RUN: u8 = 126;
-/// A command was not found: the exit code that shells use.
+/// The command to be run was not found; shells use the same exit code.
 #[cfg(target_os = "linux")]
 const NOT_FOUND: u8 = 127;
-/// Interrupted by Ctrl-C: 128 plus the signal's number, as in shells.
+/// Ctrl-C interrupted the command: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// A failure of a command: exit code and message.
@@ -48,8 +48,8 @@ impl Failure {
         Self { code: FAILED, message: message.to_string() }
     }
 
-    /// Creates the failure of a write: silent if the reader has closed its pipe, wrong use if the place cannot be
-    /// written to, and otherwise a failure while running, such as a full disk.
+    /// Makes the failure of a write. It is silent if the reader has closed its pipe, and wrong use if the destination
+    /// cannot be written. Other errors, such as a full disk, are failures while running.
     pub(crate) fn unwritten(error: &io::Error, what: impl Display) -> Self {
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
@@ -64,7 +64,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure of a command that did not run.
+    /// Makes the failure of a command that could not be run.
     #[cfg(target_os = "linux")]
     pub(crate) fn not_run(program: &std::ffi::OsStr, error: &io::Error) -> Self {
         let code = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN };
@@ -118,7 +118,7 @@ impl From<SweepError> for Failure {
 impl From<linux::Error> for Failure {
     fn from(error: linux::Error) -> Self {
         match &error {
-            // A folder that cannot be written to, as everywhere.
+            // This is a folder that cannot be written, which has one exit code everywhere.
             linux::Error::Kernel { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
                 Self::wrong(error.to_string())
             }
@@ -144,7 +144,7 @@ mod tests {
         let live = |source| linux::Error::Kernel { what: "keep the former queue in /ro".to_owned(), source };
         assert_eq!(Failure::from(live(refused())).code(), WRONG);
         assert_eq!(Failure::unwritten(&refused(), "").code(), WRONG);
-        // The kernel's own refusals are failures while running.
+        // Refusals by the kernel itself are failures while running.
         assert_eq!(Failure::from(live(io::Error::from(io::ErrorKind::NotFound))).code(), FAILED);
     }
 }

@@ -1,4 +1,4 @@
-//! The `sluice` command: turns arguments into calls of `lab` and, on Linux, `linux`, without models and statistics.
+//! The `sluice` command: turns arguments into calls of `lab` and, on Linux, `linux`. Has no models and statistics.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written: see `console`")]
 
@@ -17,7 +17,7 @@ use args::Args;
 use failure::Failure;
 use std::process::ExitCode;
 
-/// Parses the arguments. Help is printed to standard output like all other output.
+/// Parses the arguments. Prints help to standard output like all other output.
 fn parsed() -> Result<Args, Failure> {
     Args::read().or_else(|asked| {
         if asked.use_stderr() {
@@ -32,7 +32,7 @@ fn parsed() -> Result<Args, Failure> {
 
 /// Runs the command with the arguments of this program.
 pub fn main() -> ExitCode {
-    // A panic is a failure while running; its message says where, for a bug report.
+    // A panic is a failure while running. Its message says where, for a bug report.
     std::panic::set_hook(Box::new(|panic| {
         console::complain(format_args!("error: this is a fault in Sluice: {panic}"));
         std::process::exit(i32::from(failure::FAILED));
@@ -40,7 +40,7 @@ pub fn main() -> ExitCode {
     match parsed().and_then(commands::run) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            // There is none where the reader of the output has closed its pipe.
+            // If the reader of the output has closed its pipe, there is no message.
             let message = failure.to_string();
             if !message.is_empty() {
                 console::complain(format_args!("error: {message}"));

@@ -1,5 +1,5 @@
-//! Output of a process that must not wait for its reader: bytes that cannot be written at once are queued up to a
-//! bound; beyond it whole lines are dropped and counted.
+//! Output of a process that must not wait for its reader. Bytes that cannot be written at once are queued up to a
+//! bound. Beyond it, whole lines are dropped and counted.
 
 use experiment::printable;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
@@ -16,9 +16,9 @@ use std::path::Path;
 
 /// Largest number of queued bytes.
 const MOST: usize = 256 << 10;
-/// Bytes that a pipe with room accepts without waiting.
+/// Number of bytes that a pipe with room accepts without waiting.
 const AT_ONCE: usize = 4_096;
-/// Number of waits for a reader at the end, and their length.
+/// Number of waits for a reader at the end; the next constant is their length.
 const LAST_WAITS: usize = 10;
 const LAST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
@@ -28,18 +28,18 @@ pub(crate) struct Outlet {
     kind: Kind,
     queue: Vec<u8>,
     dropped: u64,
-    /// True if the output goes to the journal, which accepts a priority before each line.
+    /// True if the output goes to the journal, in which each line may begin with a priority.
     is_journal: bool,
 }
 
 /// Ways to write without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A file, which never waits for a reader, or an own descriptor in non-blocking mode.
+    /// A file, which never has to wait for a reader, or this outlet's own descriptor in non-blocking mode.
     Plain,
-    /// A socket: each call passes the flag not to wait.
+    /// A socket; each call has the flag not to wait.
     Socket,
-    /// A pipe or a terminal that cannot be reopened: written to only while it has room.
+    /// A pipe or a terminal that cannot be opened again; it is written only while it has room.
     Shared,
 }
 
@@ -57,7 +57,7 @@ impl Outlet {
         Ok(to)
     }
 
-    /// Creates a file, or empties it. Opening a named pipe fails without a reader.
+    /// Creates a file, or empties it. A named pipe without a reader is an error.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let made = Self::open(path)?;
         let file = File::from(made.to.try_clone()?);
@@ -90,7 +90,7 @@ impl Outlet {
         let (to, kind) = if kind.is_socket() {
             (file, Kind::Socket)
         } else if kind.is_fifo() || kind.is_char_device() {
-            // Setting this descriptor non-blocking would set it for all processes that share it.
+            // If this descriptor became non-blocking, it would for all processes that share it.
             let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
             let own =
                 OpenOptions::new().write(true).custom_flags(flags).open(format!("/proc/self/fd/{}", file.as_raw_fd()));
@@ -101,13 +101,13 @@ impl Outlet {
         Ok(Self { to: to.into(), kind, queue: Vec::new(), dropped: 0, is_journal: false })
     }
 
-    /// Writes a line of text, whatever characters it contains. Errors: the destination cannot be written to, as on a
-    /// full disk. A closed pipe is no error.
+    /// Writes a line of text that may contain any characters. Errors: the destination cannot be written, for example
+    /// because the disk is full. A closed pipe is no error.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
         self.put(&(printable::lines(&text.to_string()) + "\n"))
     }
 
-    /// Writes an event, as JSON if `json` is set. An error is ignored, so that governing continues.
+    /// Writes an event, as JSON if `json` is true. Ignores errors, so that governing continues.
     pub(crate) fn event(&mut self, event: &AgentEvent, json: bool) {
         let priority = if self.is_journal { format!("<{}>", priority(event.what)) } else { String::new() };
         let line = json.then(|| serde_json::to_string(event).ok()).flatten().unwrap_or_else(|| event.to_string());
@@ -125,7 +125,7 @@ impl Outlet {
         self.flush()
     }
 
-    /// Writes as much of the queue as is possible without waiting.
+    /// Writes as much of the queue as possible without waiting.
     fn flush(&mut self) -> io::Result<()> {
         while !self.queue.is_empty() {
             match self.write() {
@@ -155,14 +155,14 @@ impl Outlet {
         Ok(poll(&mut polled, Some(&within))? > 0)
     }
 
-    /// Writes the queued rest if the reader takes it within half a second. Returns the number of dropped lines.
+    /// Writes what is still queued, if the reader takes it within half a second. Returns the number of dropped lines.
     pub(crate) fn finish(&mut self) -> io::Result<u64> {
         for _ in 0..LAST_WAITS {
             self.flush()?;
             if self.queue.is_empty() {
                 break;
             }
-            // A signal only shortens the wait.
+            // A signal can only shorten the wait.
             let _ = self.has_room(LAST_WAIT);
         }
         let rest = self.queue.split(|byte| *byte == b'\n').count() as u64 - 1;
@@ -196,7 +196,7 @@ mod tests {
         Outlet::new(to.into()).unwrap()
     }
 
-    /// Fills an output that nobody reads, then reads all of it: whole lines in order, and the number of dropped ones.
+    /// Fills an output before it is read, then reads all of it: whole lines in order, and the number of dropped ones.
     fn filled(mut to: Outlet, mut from: impl io::Read + Send + 'static) {
         let lines = 100_000_u64;
         for number in 0..lines {

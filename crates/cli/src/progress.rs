@@ -1,4 +1,4 @@
-//! Progress of runs on the terminal: a bar, warnings, Ctrl-C.
+//! Progress of runs on the terminal: a bar, warnings, and Ctrl-C.
 
 use crate::console::complain;
 use crate::failure::{Failure, INTERRUPTED};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{thread, time};
 use units::Duration;
 
-/// Time from Ctrl-C until the program ends in any case.
+/// Time after Ctrl-C at which the program ends in any case.
 const GRACE: time::Duration = time::Duration::from_millis(700);
 
 pub(crate) fn warn(warnings: &[String]) {
@@ -27,9 +27,9 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Handles Ctrl-C: the first asks the runs to stop, the second ends the program. The program also ends after
-    /// [`GRACE`] if the runs do not stop, for example while a large network is built. Files are always written
-    /// completely or not at all.
+    /// Handles Ctrl-C. The first asks the runs to stop, and the second ends the program. The program also ends after
+    /// [`GRACE`] if runs do not stop, for example while a large network is built. Files are always written completely
+    /// or not at all.
     pub(crate) fn new() -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
@@ -60,7 +60,7 @@ impl Console {
     }
 }
 
-/// Ends the program [`GRACE`] after Ctrl-C if it still runs.
+/// Ends the program [`GRACE`] after Ctrl-C, if it still runs then.
 #[expect(clippy::disallowed_methods, reason = "Ctrl-C is handled in wall-clock time")]
 fn end_anyway() {
     thread::sleep(GRACE);

@@ -1,4 +1,4 @@
-//! Full-screen drawing on a terminal that is restored at the end.
+//! Full-screen output on a terminal, which is restored at the end.
 
 use crate::console::complain;
 use crate::failure::{FAILED, Failure};
@@ -6,7 +6,7 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tc
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Escape sequences that enter the alternate screen without a cursor, and leave it.
+/// Escape sequences that enter the alternate screen and hide the cursor, and that undo this.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Enters full-screen use; `None` if standard output or input is not a terminal. A panic restores the terminal too.
+    /// Enters full-screen use; `None` if standard output or input is no terminal. A panic also restores the terminal.
     pub(crate) fn enter() -> Result<Option<Self>, Failure> {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return Ok(None);
@@ -26,7 +26,7 @@ impl Terminal {
         let failed = |errno| Failure::failed(format!("cannot use the terminal: {errno}"));
         let former = tcgetattr(io::stdin()).map_err(failed)?;
         let mut ours = former.clone();
-        // Keys arrive at once and are not echoed. Ctrl-Z would leave our screen to the shell.
+        // Keys arrive at once and are not shown. Ctrl-Z would leave this screen to the shell.
         ours.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         ours.special_codes[SpecialCodeIndex::VSUSP] = 0;
         let terminal = Self { out: io::stdout(), former };
@@ -45,15 +45,15 @@ impl Terminal {
         }));
     }
 
-    /// Returns the numbers of columns and rows, 80 and 24 if unknown.
+    /// Returns the number of columns and of rows; 80 and 24 if they are unknown.
     pub(crate) fn size(&self) -> (usize, usize) {
         let size = tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col, size.ws_row));
-        // A terminal of unknown size reports 0.
+        // If the size of a terminal is unknown, it reports 0.
         let or = |given: u16, usual| if given == 0 { usual } else { usize::from(given) };
         (or(size.0, 80), or(size.1, 24))
     }
 
-    /// Replaces the content by as many `lines` as fit into `rows`.
+    /// Replaces the screen by as many of `lines` as `rows` allows.
     pub(crate) fn draw(&self, lines: &[String], rows: usize) -> Result<(), Failure> {
         let mut text = String::from("\x1b[H");
         for (number, line) in lines.iter().take(rows).enumerate() {
@@ -71,7 +71,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Restores the terminal. An error is ignored: nothing can be done if the terminal is closed.
+/// Restores the terminal. Ignores errors: if the terminal is closed, there is nothing to do.
 fn leave(former: &Termios) {
     let _ = write(&io::stdout(), LEAVE);
     let _ = tcsetattr(io::stdin(), OptionalActions::Now, former);

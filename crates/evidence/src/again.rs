@@ -1,4 +1,4 @@
-//! Rows of which only the window has changed are ruled on again, from the value and the interval on record.
+//! Rows of which only the window has changed get a new verdict, from the value and the interval on record.
 
 use super::{Row, word};
 use experiment::claims;
@@ -6,8 +6,8 @@ use experiment::scenario::Scenario;
 use experiment::study::{Claim, Ruling, Side};
 use itertools::Itertools as _;
 
-/// Returns a row by the scenario's present window. A row stays unchanged, and stale, if anything else has changed, or
-/// if its value does not decide under the new window.
+/// Returns a row with the verdict for the scenario's present window. It stays unchanged, and out of date, if anything
+/// else has changed, or if the value on record does not decide with the new window.
 pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
     let Some(hash) = scenario.hashes.get(&claim.id).filter(|hash| *hash != row.hash) else { return row };
     let of = |better| scenario.hashes.with_window(&claim.id, &row.window, better).as_deref() == Some(&row.hash);
@@ -15,7 +15,7 @@ pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
         return row;
     }
     let verdict = match row.verdict {
-        // Every value on the better side differs where no side is better, and the same one lies farthest outside.
+        // Without a better side, values on that side differ, and the one farthest outside is the same.
         Ruling::Better if row.window == claim.holds && claim.better.is_none() => Some(Ruling::Differs),
         _ => claims::again(claim, row.ours, row.low, row.high),
     };
@@ -31,8 +31,8 @@ pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
     Row { verdict, depends_on, neighbours, window: claim.holds.clone(), hash, ..row }
 }
 
-/// Returns the verdicts with neighbouring choices under the present window. The intervals of neighbouring choices are
-/// not on record: `None` unless only the better side was removed.
+/// Returns the verdicts for neighbouring choices with the present window. `None` unless only the better side was
+/// removed, because the record has no intervals of neighbouring choices.
 fn neighbours(row: &Row, claim: &Claim) -> Option<String> {
     let is_same = row.window == claim.holds && claim.better.is_none();
     let of = |told: &str| match told.strip_suffix(&word(&Ruling::Better)) {

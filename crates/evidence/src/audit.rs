@@ -1,4 +1,4 @@
-//! Faults of the record that are detected without simulating, and contradictions between the record and runs.
+//! Faults of the record that are found without simulating, and contradictions between the record and runs.
 
 use super::{Row, number, word};
 use experiment::claims;
@@ -6,18 +6,18 @@ use experiment::scenario::Scenario;
 use experiment::study::{Claim, Ruling, Verdict};
 use std::collections::BTreeMap;
 
-/// A scenario with the document to which it belongs.
+/// A scenario and its document.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// The document: `adth`, the name of the scenario's folder.
+    /// Name of the document, which is also the name of the scenario's folder: `adth`.
     pub document: String,
-    /// The scenario as in its file, or under other conventions.
+    /// The scenario as in its file, or with other conventions.
     pub scenario: Scenario,
 }
 
-/// Returns the faults of the records of documents: claims that are missing, stale, orphaned or worded differently, and
-/// claims that do not hold and give no reason. `others` are the scenarios under other conventions than in their files,
-/// if the record has rows of such runs.
+/// Returns the faults of documents' records: claims that are missing, out of date, without a scenario or worded
+/// differently. Claims that do not hold must give a reason. `others` are scenarios with other conventions than their
+/// files', if the record has rows of such runs.
 pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String, Vec<Row>>) -> Vec<String> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<&str, &Named> = BTreeMap::new();
@@ -86,11 +86,11 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     found
 }
 
-/// Words that mark statements about a scheme's cost.
+/// Words that show that a statement is about a scheme's cost.
 const COSTS: [&str; 5] = ["cost", "costs", "drop", "penalty", "price"];
 
-/// Returns why a document's claim is no evidence: a value was chosen to match the claim, its window has one bound for a
-/// printed number, or the claim has a better side although it concerns a cost.
+/// Returns why a document's claim is no evidence: a value was chosen to match it, or its window has only one end for a
+/// printed number. Nor may a claim about a cost have a better side.
 fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String> {
     let mut found = Vec::new();
     if claim.statement.is_none() {
@@ -112,8 +112,8 @@ fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String
     found
 }
 
-/// Returns the contradictions between the verdicts of a run and the record. The verdicts of a short run may be weaker,
-/// but not different; a full run must have the same verdicts and values.
+/// Returns contradictions between a run's verdicts and the record. A short run's verdicts may be weaker, but not
+/// different; a full run must have the same verdicts and values.
 pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, full: bool) -> Vec<String> {
     let on_record: BTreeMap<(&str, &str), &Row> = rows
         .iter()
@@ -141,8 +141,8 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
     verdicts.iter().filter_map(against).collect()
 }
 
-/// True if a short run's verdict claims no more than the full run's verdict. An interval of few seeds can be narrower
-/// by chance, so that a claim that is not refuted seems to hold.
+/// True if a short run's verdict claims no more than the full run's. With few seeds an interval can be narrow by
+/// chance, so that a claim seems to hold that is not refuted.
 fn weaker(short: Ruling, full: Ruling) -> bool {
     let held = |ruling| matches!(ruling, Ruling::Holds | Ruling::NotRefuted);
     matches!(short, Ruling::NotConfirmed | Ruling::TooFewSeeds | Ruling::NeedsFullRuns)

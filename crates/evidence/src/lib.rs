@@ -1,9 +1,9 @@
-//! The record of the values and verdicts of claims: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
+//! The record of the values and verdicts of claims: `evidence/DOCUMENT.csv`, with a row for each verdict of a full run.
 //!
-//! This crate reads, writes and checks the record and makes tables of it. The record itself is built into the command
-//! `sluice`. This crate simulates nothing. A program that only runs experiments or governs queues does not need it.
+//! This crate reads, writes and checks the record and makes tables of it; it simulates nothing. The record itself is
+//! built into the command `sluice`. Programs that only run experiments or govern queues do not need this crate.
 //!
-//! Measured values come from runs. Statement, source and cause come from the scenario, each time the record is written.
+//! Measured values come from runs. Statement, source and cause come from the scenario whenever a record is written.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod again;
@@ -28,73 +28,73 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fs, io};
 
-/// A verdict on record. The fields are the columns of the file, in their order.
+/// A verdict on record. Its fields are the columns of the file, in the same order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The claim's id.
+    /// Id of the claim.
     pub id: String,
-    /// The setting within which the claim was ruled on, if it has several verdicts: "RTS/CTS".
+    /// Setting to which the verdict applies, if the claim has several verdicts: "RTS/CTS".
     pub setting: String,
-    /// The simulator whose conventions the network followed: "standard", "ns-2".
+    /// Simulator whose conventions the network followed: "standard", "ns-2".
     pub conventions: String,
     /// True for one of the document's main statements.
     pub headline: bool,
-    /// The origin of the statement; `None` if it is the document's.
+    /// Origin of the statement; `None` if it is the document's.
     pub kind: Option<Origin>,
     /// The statement, in words.
     pub statement: String,
-    /// The place in the document.
+    /// Where the document makes the statement.
     pub source: String,
-    /// The document's value: a number in the unit of the row, or words.
+    /// Value of the document: a number in the unit of the row, or words.
     pub document: Option<Reported>,
-    /// Our value; NaN if there is none.
+    /// Value of Sluice; NaN if there is none.
     #[serde(deserialize_with = "number_or_nan")]
     pub ours: f64,
-    /// Lower end of the value's 95 % interval, or the smallest value of the seeds.
+    /// Lower end of the value's 95 % interval, or smallest value of the seeds.
     #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
-    /// Upper end, or the largest.
+    /// Upper end of the interval, or largest value of the seeds.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
-    /// The unit of these values.
+    /// Unit of these values.
     pub unit: Unit,
-    /// The case and seed that decided, if there are several values.
+    /// The case and seed that decided, if there were several values.
     pub at: String,
-    /// The condition under which the claim holds.
+    /// Condition that the value must fulfil for the claim to hold.
     pub window: String,
     /// The verdict.
     pub verdict: Ruling,
-    /// Values and verdicts with neighbouring choices of parameters.
+    /// Values and verdicts for neighbouring choices of parameters.
     pub neighbours: String,
-    /// The parameters with a neighbouring choice that has another verdict.
+    /// Parameters for which a neighbouring choice has another verdict.
     pub depends_on: String,
-    /// The cause of the difference.
+    /// Cause of the difference.
     pub cause: Option<Cause>,
-    /// The day on which the runs were made, in UTC: `2026-05-09`.
+    /// Day of the runs, in UTC: `2026-05-09`.
     pub date: String,
-    /// The command that makes the runs again.
+    /// Command that repeats the runs.
     pub command: String,
-    /// The hash of everything that determines the ruling.
+    /// Hash of everything that determines the verdict.
     pub hash: String,
 }
 
 const COLUMNS: &str = "id,setting,conventions,headline,kind,statement,source,document,ours,low,high,unit,at,window,verdict,\
     neighbours,depends_on,cause,date,command,hash";
 
-/// The entry in the column `kind` for a statement of the document.
+/// Text in the column `kind` if the statement is the document's.
 const DOCUMENTS_OWN: &str = "document";
 
-/// The folder of the record, next to the folder of the scenarios.
+/// Folder of the record, next to the folder of the scenarios.
 pub const FOLDER: &str = "evidence";
 
-/// The repository's record: path below `evidence` and content.
+/// The record of the repository: each file's path below `evidence`, and its content.
 const BUILT_IN: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
 
-/// Returns the name and text of the record of every document: from the working directory if it also has scenarios,
-/// otherwise from this program.
+/// Returns the name and text of each document's record: from the working directory if it also has scenarios, otherwise
+/// from this program.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file cannot be read.
 pub fn texts() -> io::Result<Vec<(String, String)>> {
     let named = |name: &str, text: &[u8]| {
         let document = name.strip_suffix(".csv")?.to_owned();
@@ -114,7 +114,7 @@ pub fn texts() -> io::Result<Vec<(String, String)>> {
 /// Reads a file of the record.
 ///
 /// # Errors
-/// The first line that this version of Sluice would write differently.
+/// This version of Sluice would write a line differently; the error is the first such line.
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = csv::parsed(text)?.into_iter();
     if lines.next().is_none_or(|head| head.join(",") != COLUMNS) {
@@ -138,7 +138,7 @@ pub fn write(rows: &[Row]) -> String {
 impl Row {
     fn cells(&self) -> Vec<String> {
         let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Vec::new() };
-        // JSON numbers cannot be infinite.
+        // JSON has no infinite numbers.
         let measured = |name: &str| match name {
             "ours" => self.ours,
             "low" => self.low,
@@ -168,7 +168,7 @@ impl Row {
         serde_json::from_value(fields.into()).ok().filter(|_| is_whole)
     }
 
-    /// Returns the row with the scenario's present texts of the claim.
+    /// Returns the row with the claim's present texts in the scenario.
     #[must_use]
     fn reworded(self, claim: &Claim) -> Self {
         Self {
@@ -197,7 +197,7 @@ fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
-/// Reads a number as [`number`] writes it.
+/// Reads a number that [`number`] wrote.
 fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.is_empty() { Ok(f64::NAN) } else { text.parse().map_err(D::Error::custom) }
@@ -213,18 +213,18 @@ fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { rounded(value).to_string() }
 }
 
-/// Returns the command that makes an experiment's full runs.
+/// Returns the command for an experiment's full runs.
 pub fn command(scenario: &Scenario) -> String {
     let set = scenario.set.iter().map(|(key, value)| format!(" --set {key}={}", value.trim_matches('"')));
     format!("sluice reproduce {}{}", scenario.id, set.collect::<String>())
 }
 
-/// Returns the rows of a scenario's full runs, by claim in the scenario's order. Claims are ruled on again from the
-/// stored runs, so that a claim may be newer than the runs. `then` is the scenario with which the runs were made: a run
-/// is used if its network and seed are the same, whatever its labels were.
+/// Returns the rows of a scenario's full runs, in the order of its claims. Verdicts are computed again from the stored
+/// runs, so a claim may be newer than its runs. `then` is the scenario as it was run: a run is used if its network and
+/// seed are the same, whatever its labels were.
 ///
 /// # Errors
-/// When a run is missing.
+/// A run is missing.
 pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> Result<Vec<Row>, String> {
     let network = |case: &Case| serde_json::to_string(&case.network).map_err(|error| error.to_string());
     let mut made: BTreeMap<(String, u64), &Run> = BTreeMap::new();
@@ -277,9 +277,9 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
     Ok(verdicts.into_iter().filter_map(row).collect())
 }
 
-/// Merges new rows into a document's record: for every claim of its scenarios, in their order, the new rows, or else
-/// those on record. Claims that no scenario contains any longer are left out. The scenarios may contain one file
-/// several times, once for each set of conventions with claims.
+/// Merges new rows into a document's record. Each claim of its scenarios, in their order, gets its new rows, or else
+/// keeps its old ones. Claims that are in no scenario are left out. A file may occur several times among the scenarios:
+/// once for each set of conventions with claims.
 pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
     let mut merged = Vec::new();
     let mut seen = BTreeSet::new();
@@ -288,7 +288,7 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
             let of = |rows: &[Row]| -> Vec<Row> { rows.iter().filter(|row| row.id == claim.id).cloned().collect() };
             let (new, old) = (of(new), of(old));
             let mut conventions: Vec<&String> = new.iter().chain(&old).map(|row| &row.conventions).collect();
-            // The scenario's own conventions come first.
+            // Rows with the scenario's own conventions come first.
             conventions.sort_by_key(|name| (**name != scenario.conventions, (*name).clone()));
             conventions.dedup();
             for name in conventions {
@@ -305,7 +305,7 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
     merged
 }
 
-/// Returns the day of a time in seconds since 1970, in UTC: `2026-05-09`.
+/// Returns the day in UTC of a time in seconds since 1970: `2026-05-09`.
 pub fn day(seconds: u64) -> String {
     let [year, month, day] = units::date(seconds / 86_400);
     format!("{year}-{month:02}-{day:02}")

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Formats a table of claims with at most `width` columns: statement, document, ours, verdict, cause.
+/// Formats a table of claims in at most `width` columns: statement, document's value, ours, verdict, cause.
 pub fn table(rows: &[&Row], width: usize) -> String {
     let of_claim = |rows: &[&Row]| {
         let line = |(rank, row): (usize, &&Row)| {
@@ -24,20 +24,20 @@ pub fn table(rows: &[&Row], width: usize) -> String {
     tables::table(&head, &lines, &Columns { right: &[], prose: &[0, 1, 2, 3] }, width)
 }
 
-/// Joins a value to its unit by no-break spaces: "ns-2: 7.45 s".
+/// Puts no-break spaces between a value and its unit: "ns-2: 7.45 s".
 fn together(value: &str) -> String {
     let (within, value) = value.rsplit_once(": ").map_or(("", value), |(within, value)| (within, value));
     let colon = if within.is_empty() { "" } else { ": " };
     format!("{within}{colon}{}", value.replace(' ', "\u{a0}"))
 }
 
-/// Returns the rows of the statements of which the document is the source.
+/// Returns the rows whose statements are the document's own.
 pub fn headline(rows: &[Row]) -> Vec<&Row> {
     rows.iter().filter(|row| row.headline).collect()
 }
 
-/// Counts the verdicts on a document's statements, in lines of at most `width` columns: its own statements, and
-/// separately those of other origin; under the scenarios' conventions, and under others.
+/// Counts the verdicts on a document's statements, in lines of at most `width` columns. Its own statements are counted
+/// apart from others, and the scenarios' conventions apart from other conventions.
 pub fn counts(rows: &[&Row], width: usize) -> String {
     let mut text = String::new();
     let mut line = |whose: &str, rows: &[&Row]| {
@@ -62,7 +62,7 @@ pub fn counts(rows: &[&Row], width: usize) -> String {
     text
 }
 
-/// Origins of statements, in the words of the counts.
+/// Origins of statements, each with the words that the counts use.
 const KINDS: [(Option<Origin>, &str); 4] = [
     (None, "statements of the document"),
     (Some(Origin::Ours), "statements of our own"),
@@ -70,12 +70,12 @@ const KINDS: [(Option<Origin>, &str); 4] = [
     (Some(Origin::Duplicate), "repetitions"),
 ];
 
-/// True for a row of runs under other conventions than the scenario's, which the claim's first row has.
+/// True for a row whose runs had other conventions than those of the claim's first row, which are the scenario's.
 fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
     rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
 }
 
-/// Formats the documents on record with at most `width` columns, with the counts of verdicts on their statements.
+/// Formats a table of the documents on record in at most `width` columns, with the counts of verdicts.
 pub fn documents(records: &BTreeMap<String, Vec<Row>>, width: usize) -> String {
     let (head, rows) = overview(records);
     tables::table(&head, &rows, &Columns { right: &[1, 2, 3, 4, 5, 6], prose: &[] }, width)
@@ -84,7 +84,7 @@ pub fn documents(records: &BTreeMap<String, Vec<Row>>, width: usize) -> String {
 const OVERVIEW: [Ruling; 5] =
     [Ruling::Holds, Ruling::NotRefuted, Ruling::Better, Ruling::Differs, Ruling::NotConfirmed];
 
-/// Returns the head and the rows of the table of documents: verdicts on the document's own statements.
+/// Returns the head and the rows of the table of documents, which counts verdicts on the documents' own statements.
 fn overview(records: &BTreeMap<String, Vec<Row>>) -> (Vec<String>, Vec<Vec<String>>) {
     let head = ["document", "verdicts"].into_iter().chain(OVERVIEW.iter().map(|ruling| ruling.word()));
     let line = |(document, rows): (&String, &Vec<Row>)| {
@@ -93,13 +93,13 @@ fn overview(records: &BTreeMap<String, Vec<Row>>) -> (Vec<String>, Vec<Vec<Strin
         let count = |ruling: &Ruling| own.iter().filter(|row| row.verdict == *ruling).count().to_string();
         [document.clone(), own.len().to_string()].into_iter().chain(OVERVIEW.iter().map(count)).collect()
     };
-    // Examples that state nothing of a document's are no document.
+    // An example without a document's statements is not a document.
     let with_own = records.iter().filter(|(_, rows)| rows.iter().any(|row| row.kind.is_none()));
     (head.map(str::to_owned).collect(), with_own.map(line).collect())
 }
 
-/// Formats tables in Markdown: with `all` every claim by document and experiment; otherwise the headline table of one
-/// document, or the table of several documents.
+/// Formats tables in Markdown: with `all` every claim, sorted by document and experiment; otherwise the headline table
+/// of one document, or the table of several documents.
 pub fn markdown(records: &BTreeMap<String, Vec<Row>>, all: bool) -> String {
     match (all, records.len()) {
         (false, 1) => records.values().map(|rows| markdown_table(&headline(rows))).collect(),
@@ -141,7 +141,7 @@ fn markdown_line(cells: &[String]) -> String {
     format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).join(" | "))
 }
 
-/// Formats one claim with all recorded data, in at most `width` columns. `why`: the scenario's reason.
+/// Formats all that is on record about one claim, in at most `width` columns. `why` is the scenario's reason.
 pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut text = format!("{}\n", tables::wrapped(&format!("{}: {}", first.id, first.statement), width, 2));
@@ -174,7 +174,7 @@ pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
     text
 }
 
-/// Returns the rows as JSON: a list of objects with the names of the columns.
+/// Returns the rows as a JSON list of objects; keys are the names of the columns.
 pub fn json(rows: &[&Row]) -> Value {
     let object = |row: &&Row| {
         let mut value = json!(row);
@@ -193,7 +193,7 @@ pub fn data(rows: &[&Row]) -> String {
     super::write(&rows.iter().map(|row| (*row).clone()).collect::<Vec<_>>())
 }
 
-/// Formats the document's value with its unit, or its words.
+/// Formats the document's value with its unit, or the document's words.
 fn document(row: &Row) -> String {
     match &row.document {
         None => "-".to_owned(),
@@ -209,13 +209,13 @@ fn ours(row: &Row, rows: &[&Row]) -> String {
     if within.is_empty() { value } else { format!("{within}: {value}") }
 }
 
-/// Returns the setting and the conventions, as far as they distinguish a row from the others of its claim.
+/// Returns the setting and the conventions if they distinguish a row from other rows of its claim.
 fn within(row: &Row, rows: &[&Row]) -> String {
     let conventions = if rows[0].conventions == row.conventions { "" } else { &row.conventions };
     [row.setting.as_str(), conventions].into_iter().filter(|word| !word.is_empty()).join(", ")
 }
 
-/// Formats our value with the interval and the case that decided.
+/// Formats our value, its interval, and the case that decided.
 fn measured(row: &Row, rows: &[&Row]) -> String {
     let value = |value| short_quantity(value, row.unit);
     let mut text = ours(row, rows);
@@ -233,7 +233,7 @@ fn verdict(row: &Row) -> String {
     row.verdict.word().to_owned() + &depends
 }
 
-/// Returns the cause of a difference; empty for a claim that holds throughout.
+/// Returns the cause of a difference; empty if the claim holds in all rows.
 fn cause(rows: &[&Row]) -> String {
     let differs = rows.iter().any(|row| !matches!(row.verdict, Ruling::Holds | Ruling::NotRefuted));
     rows[0].cause.filter(|_| differs).map_or_else(String::new, |cause| word(&cause))

@@ -1,4 +1,4 @@
-//! The documents that are reproduced, with authors and publication (`sources.toml`).
+//! The reproduced documents, with authors and publication (`sources.toml`).
 
 use itertools::Itertools as _;
 use serde::Deserialize;
@@ -9,17 +9,17 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The document, by the name of its record's file.
+    /// Name of the document, which is also the name of its file in the record.
     pub document: String,
     /// Key of the BibTeX entry.
     key: String,
     /// Kind of the BibTeX entry.
     kind: String,
-    /// Fields of the entry, in order.
+    /// Fields of the entry, in the order in which they are written.
     fields: Vec<(String, String)>,
 }
 
-/// The sources by document.
+/// The sources of all documents.
 pub static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
     let read: BTreeMap<String, Vec<Source>> = toml::from_str(include_str!("sources.toml")).expect("a test reads it");
     read.into_values().flatten().collect()
@@ -40,7 +40,7 @@ impl Source {
         self.field("year").unwrap_or_default()
     }
 
-    /// Writes the BibTeX entry. Capitals of a title are protected.
+    /// Returns the BibTeX entry. Capitals in the title are protected.
     pub fn bibtex(&self) -> String {
         let Self { key, kind, .. } = self;
         let field = |(name, value): &(String, String)| match name.as_str() {
@@ -50,7 +50,7 @@ impl Source {
         format!("@{kind}{{{key},\n{}}}\n", self.fields.iter().map(field).collect::<String>())
     }
 
-    /// Writes the source as one sentence: authors, title, place of publication, year, address, and unknown details.
+    /// Returns the source as one sentence: authors, title, publication, year, address, and unknown details.
     pub fn cited(&self) -> String {
         let first_names_first = |name: &str| match name.split_once(", ") {
             Some((last, first)) => format!("{first} {last}"),

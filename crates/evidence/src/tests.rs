@@ -9,7 +9,7 @@ fn scenario(text: &str, set: &[&str]) -> Scenario {
     Scenario::parse("chain.toml", text.as_bytes(), &wishes).unwrap()
 }
 
-/// Makes a row of the first claim of the chain.
+/// Makes a row for the first claim of the chain.
 fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
     let set = format!("conventions={conventions}");
     let set = [set.as_str()];
@@ -35,7 +35,7 @@ fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
     row.reworded(claim)
 }
 
-/// Returns the chain with one claim only, which has these further keys.
+/// Returns the chain with one claim, to which these keys are added.
 fn with_claim(keys: &str) -> String {
     let mut parts = CHAIN.split("[[claim]]");
     format!("{}[[claim]]{}\n{keys}\n", parts.next().unwrap(), parts.next().unwrap().split("[[").next().unwrap())
@@ -143,7 +143,7 @@ fn a_row_is_ruled_on_again_where_its_window_alone_has_changed() {
     let plain = Row { neighbours: String::new(), high: 1.5, ..row(&now, "standard", 1.0, Ruling::Differs) };
     let again = merged(&[scenario(&wider, &[])], &[], std::slice::from_ref(&plain));
     assert_eq!((again[0].verdict, again[0].window.as_str()), (Ruling::Holds, "<= 2"));
-    // The interval decides, but not what one case of several would decide, and not where the network is another.
+    // The interval is enough to decide, unless one of several cases decides or the network differs.
     for other in [wider.replace("statistic = \"max\"", "statistic = \"each\""), wider.replace("seeds = 2", "seeds = 3")]
     {
         assert_eq!(merged(&[scenario(&other, &[])], &[], std::slice::from_ref(&plain))[0].hash, plain.hash);

@@ -1,18 +1,18 @@
-//! The values that documents do not state, as their scenarios' comments mark them, and other values that were tried.
+//! Values that documents do not state, as comments in their scenarios mark them, and other values that were tried.
 
 use experiment::claims;
 use itertools::Itertools as _;
 use toml::{Table, Value};
 
-/// The mark in the comment of a key.
+/// The mark that a key's comment then has.
 const MARK: &str = "not stated";
 /// The text after this mark gives the range of the other values that were tried, or why there are none.
 const RANGE: &str = "range:";
 
-/// A scenario's file, or a base: the document, the file's name and its text.
+/// A scenario's file or a base: its document, its name and its text.
 #[derive(Clone, Debug)]
 pub struct Text {
-    /// The document: `adth`, the name of the file's folder.
+    /// Name of the document, which is also the name of the file's folder: `adth`.
     pub document: String,
     /// The file's name: `s5.toml`.
     pub file: String,
@@ -23,19 +23,19 @@ pub struct Text {
 /// A value that a document does not state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unstated {
-    /// The document.
+    /// Name of the document.
     pub document: String,
     /// The file's name.
     pub file: String,
     /// Dotted path of the key or table: `radio.basic_rate`.
     pub key: String,
-    /// The value that was chosen, as it is written; empty for a table.
+    /// The chosen value, as it is written; empty for a table.
     pub value: String,
-    /// Other values that scenarios of the document set, as written and each once; for a table, with their keys.
+    /// Other values that scenarios of the document set, as they are written and each once; for a table with their keys.
     pub tried: Vec<String>,
-    /// Text of the comment after the mark: the rule of the choice.
+    /// Text after the mark in the comment: the rule by which the value was chosen.
     pub reason: String,
-    /// Text about the range: the possible values, or why no decade was tried in each direction.
+    /// Text about the range: the possible values, or why none a decade above and below was tried.
     pub range: String,
 }
 
@@ -62,7 +62,7 @@ pub fn unstated(texts: &[Text]) -> Vec<Unstated> {
     found
 }
 
-/// Returns the faults: values that were not varied to a tenth and to ten times, and that have no text on their range.
+/// Returns the faults: values of which neither a tenth and ten times was tried nor a text gives the range.
 pub fn untried(all: &[Unstated]) -> Vec<String> {
     let bare = all.iter().filter(|one| one.range.is_empty() && !spans_a_decade(&one.value, &one.tried));
     let told = |one: &Unstated| {
@@ -74,7 +74,7 @@ pub fn untried(all: &[Unstated]) -> Vec<String> {
     bare.map(told).collect()
 }
 
-/// True if values of the same kind as `value` lie a decade below and above it.
+/// True if values of the same kind are at least a decade below and above `value`.
 fn spans_a_decade(value: &str, tried: &[String]) -> bool {
     let read = |text: &str| claims::quantity(text.trim_matches('"'));
     let Some((chosen, unit)) = read(value) else { return false };
@@ -82,7 +82,7 @@ fn spans_a_decade(value: &str, tried: &[String]) -> bool {
     others().any(|(other, _)| other * 10.0 <= chosen) && others().any(|(other, _)| other >= chosen * 10.0)
 }
 
-/// True for a key that sets `path` or something in it; `*` stands for any name.
+/// True for a key that sets `path` or something in it; `*` means any name.
 fn is_under(key: &[String], path: &[String]) -> bool {
     let alike = |(one, other): (&String, &String)| one == other || one == "*" || other == "*";
     key.len() >= path.len() && key.iter().zip(path).all(alike)
@@ -101,7 +101,7 @@ fn marked(text: &str) -> Vec<(String, String, String)> {
         } else if let Some(("name", value)) = code.split_once(" = ").filter(|_| is_list) {
             table = format!("{}.{}", table.split('.').next().unwrap_or_default(), value.trim_matches('"'));
         }
-        // The window of a claim is no value of a network.
+        // The window of a claim is not a value of a network.
         let Some((before, after)) = comment.split_once(MARK).filter(|_| table != "claim") else { continue };
         let told = [before, after].map(|part| part.trim_matches([' ', ':', ';', ',', '.', '(', ')']));
         let reason = told.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
@@ -119,7 +119,7 @@ fn unquoted(key: &str) -> String {
     key.trim().replace('"', "")
 }
 
-/// Returns the keys that a text sets in a sweep, split at their dots, with their values as they are written.
+/// Returns the keys that a text sets in a sweep, split at their dots, each with its value as it is written.
 fn settings(text: &str) -> Vec<(Vec<String>, String)> {
     let sweep = toml::from_str::<Table>(text).ok().and_then(|mut all| all.remove("vary"));
     let Some(Value::Table(axes)) = sweep else { return Vec::new() };
@@ -191,7 +191,7 @@ mod tests {
             untried(found).into_iter().map(key).collect()
         };
         assert_eq!(faulty(&found), ["duration", "tcp", "flow.up.rate", "queue.limit"]);
-        // A decade each way needs no text; a value that is not a quantity has no decade.
+        // A decade in each direction needs no text. A value that is not a quantity has no decade.
         let other = texts().map(|mut text| {
             text.text =
                 text.text.replace("[20, 50, 500]", "[5, 50, 500]").replace("rate\" = 3", "rate\" = [\"20 Mb/s\", 0.2]");

@@ -1,4 +1,4 @@
-//! `[answer]`: sentences that take measured values.
+//! `[answer]`: sentences that contain measured values.
 
 use crate::quantity::short_quantity;
 use crate::study::{Ruling, Study, Verdict};
@@ -6,13 +6,13 @@ use crate::study::{Ruling, Study, Verdict};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part<T> {
     Text(T),
-    /// The measured value of a claim with its unit. Before the value is known: the claim, by its full id or by the part
+    /// The measured value of a claim with its unit. Before the value is known: the claim's full id, or the part of it
     /// after the experiment's id.
     Value(T),
 }
 
 impl<T> Part<T> {
-    /// Returns the claim, or its value.
+    /// Returns the claim or, once it is known, its value.
     pub(crate) fn claim(self) -> Option<T> {
         match self {
             Self::Text(_) => None,
@@ -57,7 +57,7 @@ pub(crate) fn sentences(study: &Study) -> Vec<String> {
     pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Part::text).collect()).collect()
 }
 
-/// Returns a study's sentences with the values of its verdicts, without the sentences on a claim without a value.
+/// Returns a study's sentences with the values of its verdicts. Leaves out a sentence if a claim in it has no value.
 pub(crate) fn pieces(study: &Study) -> Vec<Vec<Part<String>>> {
     study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims)).collect()
 }

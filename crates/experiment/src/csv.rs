@@ -42,8 +42,8 @@ fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }
 
-/// Formats the time series of one run: one line per step, with the step's end first, then every series under the key
-/// that charts use for it.
+/// Formats the time series of one run: a line for each step, with the step's end first and then every series, under the
+/// key that charts use.
 pub fn series(series: &Series) -> String {
     let of = |path: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
         let Ok(Value::Object(keys)) = entry else { return Vec::new() };
@@ -60,7 +60,7 @@ pub fn series(series: &Series) -> String {
     let steps = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
     let mut text = line(std::iter::once("time_s").chain(columns.iter().map(|(name, _)| name.as_str())));
     for step in 0..steps {
-        // Whole nanoseconds, like simulated time.
+        // Times are rounded to whole nanoseconds, like simulated time.
         let _ = write!(text, "{}", ((step + 1) as f64 * series.step_s * 1e9).round() / 1e9);
         for (_, values) in &columns {
             let _ = match values.get(step) {
@@ -85,7 +85,7 @@ pub fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) ->
     format!("{name}seed-{seed}")
 }
 
-/// Keeps letters, digits and points, and writes dashes for the rest.
+/// Keeps letters, digits and points, and replaces all other characters by dashes.
 fn plain(text: &str) -> String {
     let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+');
     let words: Vec<&str> = text.split(|c| !kept(c)).filter(|word| !word.is_empty()).collect();
@@ -105,19 +105,19 @@ pub fn table(runs: &[Run], entries: Entries) -> String {
     sheet.text()
 }
 
-/// Returns the first cells of a line: they name its case.
+/// Returns the first cells of a line, which name its case.
 fn head(run: &Run, seed: Option<u64>) -> Vec<(String, String)> {
     let scenario = ("scenario".to_owned(), run.scenario.clone());
     let seed = seed.map(|seed| ("seed".to_owned(), seed.to_string()));
     std::iter::once(scenario).chain(seed).chain(run.case.clone()).collect()
 }
 
-/// Values of an element by key, one per seed, in the order of the keys.
+/// Values of an element: for each key one value per seed, in the order of the keys.
 type ByKey = Vec<(String, Vec<String>)>;
 
-/// Formats the means of every entry over the seeds of its case: one line per case and entry, for each number its mean and
-/// the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`). A value that is no number stays
-/// if it is the same with all seeds.
+/// Formats the means of every entry over the seeds of its case, with a line for each case and entry. Each number has
+/// its mean and the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`). Other values stay
+/// if they are the same with all seeds.
 pub fn means(runs: &[Run], entries: Entries) -> String {
     let mut sheet = Sheet::default();
     for runs in runs.chunk_by(|a, b| a.case == b.case) {
@@ -128,7 +128,7 @@ pub fn means(runs: &[Run], entries: Entries) -> String {
                 flatten(entry, "", &mut cells);
                 let keys = entry_of(&mut elements, entry["name"].as_str().unwrap_or_default().to_owned());
                 for (next, (key, value)) in cells.into_iter().enumerate() {
-                    // Mostly all runs have the same keys, in this order.
+                    // In most studies all runs have the same keys in the same order.
                     match keys.get_mut(next) {
                         Some((known, values)) if *known == key => values.push(value),
                         _ => entry_of(keys, key).push(value),
@@ -155,7 +155,7 @@ pub fn means(runs: &[Run], entries: Entries) -> String {
     sheet.text()
 }
 
-/// A table whose rows have values for some of the columns; the columns stand in the order of their first use.
+/// A table whose rows have values for some of the columns. Columns are in the order of their first use.
 #[derive(Default)]
 struct Sheet {
     names: Vec<String>,
@@ -202,10 +202,10 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
     }
 }
 
-/// Parses the cells of every line by RFC 4180.
+/// Parses the cells of every line according to RFC 4180.
 ///
 /// # Errors
-/// A last line without an end.
+/// The last line has no end.
 pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
     refuse_if!(!text.is_empty() && !text.ends_with('\n'), Err("the last line has no end".to_owned()));
     let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
@@ -215,7 +215,7 @@ pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
 /// Formats a line, with quotes where RFC 4180 requires them.
 pub fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    // Memory takes every line, and the cells are UTF-8.
+    // Writing to memory cannot fail, and the cells are UTF-8.
     let bytes = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok());
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }

@@ -12,9 +12,9 @@ pub(crate) struct Grid {
     /// The name of the rows' axis.
     pub(crate) axis: String,
     pub(crate) rows: Vec<String>,
-    /// The labels of the columns' axes: one column per combination.
+    /// The labels on the columns' axes: one column for each combination.
     pub(crate) columns: Vec<Vec<String>>,
-    /// Values by row, column and cell; NaN if there is none.
+    /// Values in the order row, column, cell; NaN if there is none.
     pub(crate) values: Vec<Vec<Vec<Interval>>>,
 }
 
@@ -45,7 +45,7 @@ impl Grid {
     }
 }
 
-/// The values of a cell for one case, by seed.
+/// The values of a cell for one case, one for each seed.
 struct Entry<'s> {
     case: &'s Case,
     by_seed: Vec<f64>,

@@ -1,8 +1,8 @@
-//! Random homes: the number of a home determines the whole home, and its scenario has the same bytes on every machine.
+//! Random homes. The number of a home determines all of it, and its scenario has the same bytes on every machine.
 //!
-//! A home has an access point with 1 to 25 stations, each with traffic, shadowing walls, a line to the servers that may
-//! be slower than Wi-Fi, and possibly a neighbour on the channel; `parts.toml` lists these parts. `judge` compares the
-//! schemes of its access point.
+//! A home has an access point with 1 to 25 stations, traffic for each station, walls that shadow, a line to the servers
+//! that may be slower than Wi-Fi, and possibly a neighbour on the channel. `parts.toml` lists these parts. `judge`
+//! compares the schemes of the access point.
 
 mod judge;
 
@@ -13,26 +13,26 @@ use crate::study::Axis;
 use control::{Random, mix};
 
 const PARTS: &str = include_str!("homes/parts.toml");
-/// Schemes of the access point: today's default, ours, today's default with the settings of `turns`' grade 1, and the
-/// null control, whose scheduler differs by 4 us in 256, so that its effect is chance.
+/// Schemes of the access point: today's default; ours; today's default with the settings of `turns`' grade 1; and the
+/// null control. The scheduler of the null control differs by 4 us in 256, so its effect is chance.
 pub const ARMS: [&str; 4] = ["mac80211", "turns", "knobs", "null"];
-/// Id of the experiment of many homes, and its axis.
+/// Id of the experiment with many homes, and name of its axis.
 pub const ID: &str = "arena-homes";
 const AXIS: &str = "home";
 
 /// A home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// Number.
+    /// Number of the home.
     pub number: u64,
-    /// Scenario file.
+    /// Text of the scenario file.
     pub text: String,
     /// Properties that homes can share: "heavy neighbour", "802.11ac", "film".
     pub traits: Vec<&'static str>,
 }
 
 impl Home {
-    /// Draws the home of a number.
+    /// Draws the home with this number.
     ///
     /// # Panics
     /// Never.
@@ -90,7 +90,7 @@ impl Home {
     }
 }
 
-/// A part of homes: its description, and its scenario text.
+/// A part of homes: its description and its text in the scenario.
 struct Part {
     words: Vec<&'static str>,
     body: &'static str,
@@ -105,7 +105,7 @@ fn parts(kind: &str) -> impl Iterator<Item = Part> {
     PARTS.split("\n#: ").skip(1).map(part).filter(move |part| part.words[0] == kind)
 }
 
-/// The draws of a home, and the traits of its parts.
+/// The random draws of a home, and the traits of its parts.
 struct Draw {
     random: Random,
     traits: Vec<&'static str>,
@@ -130,7 +130,7 @@ impl Draw {
         part
     }
 
-    /// Draws a place on a disc, in percent of its radius, and not on the access point.
+    /// Draws a position on a disc, in percent of the radius, but not that of the access point.
     fn place(&mut self) -> (i32, i32) {
         loop {
             let [x, y] = [(); 2].map(|()| i32::from(self.random.below(201)) - 100);
@@ -155,13 +155,13 @@ impl Draw {
     }
 }
 
-/// Makes one experiment of the given homes with the given [`ARMS`].
+/// Makes one experiment of these homes with these [`ARMS`].
 ///
 /// # Panics
-/// Without a home.
+/// There is no home.
 ///
 /// # Errors
-/// A fault in a home's scenario, which is a bug of this module.
+/// A home's scenario has a fault, which is a bug of this module.
 pub fn scenario(homes: &[Home], arms: &[String], seeds: Option<usize>) -> Result<Scenario, Refusal> {
     let read = |home: &Home| {
         let name = format!("home-{}.toml", home.number);
@@ -195,7 +195,7 @@ mod tests {
         numbers.map(Home::draw).collect()
     }
 
-    /// A second generator, in another language, wrote the same homes.
+    /// A second generator, in another language, made the same homes.
     #[test]
     fn a_number_is_the_same_home_everywhere() {
         let texts: String = drawn(1..=100).into_iter().map(|home| home.text).collect();

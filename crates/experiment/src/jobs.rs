@@ -1,4 +1,4 @@
-//! The runs of a sweep, each with the name of its results, and their study.
+//! The runs of a sweep, each with the name of its results, and the study that they make.
 
 use crate::claims;
 use crate::homes;
@@ -10,7 +10,7 @@ use sim::config::{Network, Role};
 use std::collections::BTreeMap;
 use units::{Duration, Length};
 
-/// The version of Sluice that makes the runs.
+/// The version of Sluice that executes the runs.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A pending run of a sweep.
@@ -21,7 +21,7 @@ pub struct Job<'s> {
     pub seed: u64,
     /// The network to simulate.
     pub network: Network,
-    /// The name of the run's results, equal for runs of the same network, seed and build.
+    /// Name of the run's results; equal for runs of the same network, seed and build.
     pub key: String,
 }
 
@@ -31,7 +31,7 @@ pub fn simulated_time(scenario: &Scenario) -> Duration {
     scenario.cases.iter().map(of_case).sum()
 }
 
-/// Returns the study of all runs of a sweep, by case and then by seed, with the verdicts on its claims.
+/// Returns the study of all runs of a sweep, sorted by case and then by seed, with the verdicts on its claims.
 pub fn study(scenario: &Scenario, runs: Vec<Run>, command: &str) -> Study {
     let own = &runs[..scenario.own_cases().len() * scenario.seeds.len()];
     let judged =
@@ -67,13 +67,13 @@ pub fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, comman
     }
 }
 
-/// Returns the positions of the access points that have their own.
+/// Returns the positions of access points that have positions of their own.
 fn places(network: &Network) -> BTreeMap<String, [f64; 2]> {
     let points = network.node.iter().filter(|node| node.role == Role::AccessPoint && node.waypoints.is_empty());
     points.filter_map(|node| node.position.map(|at| (node.name.clone(), [at.x, at.y].map(Length::as_metres)))).collect()
 }
 
-/// Returns the axes, with the labels that cases have.
+/// Returns the axes with the labels that occur in cases.
 fn axes(scenario: &Scenario) -> Vec<Axis> {
     let occurs =
         |axis: &Axis, label: &String| scenario.cases.iter().any(|case| case.labels.get(&axis.name) == Some(label));
@@ -84,15 +84,15 @@ fn axes(scenario: &Scenario) -> Vec<Axis> {
     scenario.axes.iter().map(with_cases).collect()
 }
 
-/// Returns the sweep's runs, by case and then by seed.
+/// Returns the sweep's runs, sorted by case and then by seed.
 pub fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
     (0..scenario.cases.len() * scenario.seeds.len()).map(|number| job(scenario, number, build)).collect()
 }
 
-/// Returns one run of the sweep by its index, by case and then by seed.
+/// Returns the run with this index; runs are sorted by case and then by seed.
 ///
 /// # Panics
-/// If the sweep has fewer runs.
+/// The sweep has fewer runs.
 pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
     let (case, index) = (&scenario.cases[number / scenario.seeds.len()], number % scenario.seeds.len());
     let seed = scenario.seeds[index];
@@ -106,8 +106,8 @@ pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
     Job { case, seed, network, key }
 }
 
-/// Returns a hash of everything that determines a run's outcome, as a name for its file: the network with every value
-/// and file, the seed, the build, the models, and the labels.
+/// Returns a hash that names a run's file. It covers all that determines the outcome: the network with all values and
+/// files, the seed, the build, the models, and the labels.
 fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
     let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
     let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();
@@ -121,7 +121,7 @@ pub fn record(scenario: &Scenario, case: &Case, seed: u64, mut timed: Timed) -> 
     timed.outcome.warnings.extend(scenario.remarks(case));
     Run {
         scenario: scenario.id.clone(),
-        // Networks that a model does not cover were refused when the scenario was read.
+        // A network that a model does not cover was refused when the scenario was read.
         model: model::of(&scenario.models, &case.network, &timed.outcome).unwrap_or_default(),
         seed,
         case: case.labels.clone(),

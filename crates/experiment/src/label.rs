@@ -1,4 +1,4 @@
-//! Labels of an axis as positions: `200 ms` is at 0.2, `6 hops` at 6, `FIFO-DF` only has a rank.
+//! Labels of an axis as positions: `200 ms` is at 0.2 and `6 hops` at 6, but `FIFO-DF` only has a rank.
 
 use crate::quantity::in_si;
 use serde::Serialize;
@@ -7,12 +7,12 @@ use units::Length;
 /// The x axis of a picture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Scale {
-    /// Title of the scale, with the unit that all labels share.
+    /// Title of the axis, with the unit that all labels share.
     pub(crate) title: String,
     /// The position of each label.
     pub(crate) at: Vec<f64>,
     pub(crate) labels: Vec<String>,
-    /// True if `at` holds ranks: their distances mean nothing, so that no line joins the points.
+    /// True if `at` has ranks: their distances mean nothing, so no line joins the points.
     pub(crate) ordinal: bool,
     pub(crate) log: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) fn short(key: &str) -> String {
     key.rsplit('.').next().unwrap_or(key).replace('_', " ")
 }
 
-/// Returns the number that a label means: a quantity in its SI unit, or a bare number, perhaps with a word.
+/// Returns the number that a label means: a quantity in its SI unit, or a number, perhaps with a word.
 pub(crate) fn place(label: &str) -> Option<f64> {
     if let Some((value, _)) = in_si(label) {
         return Some(value);
@@ -53,14 +53,14 @@ pub(crate) fn place(label: &str) -> Option<f64> {
     number.parse().ok().filter(|value: &f64| plain && value.is_finite())
 }
 
-/// True if no two labels have the same position, at which one would be drawn over the other.
+/// True if all labels have different positions; otherwise one would be drawn over another.
 fn distinct(at: &[f64]) -> bool {
     let mut sorted = at.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// Returns the labels without their common unit, and that unit.
+/// Returns the labels without the unit that they share, and that unit.
 fn without_shared_unit(labels: &[String]) -> (Vec<String>, Option<String>) {
     let parts: Vec<_> = labels.iter().filter_map(|label| label.split_once(' ')).collect();
     match parts.first() {

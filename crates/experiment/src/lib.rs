@@ -1,8 +1,8 @@
-//! Experiments as data: a scenario is read from its text and checked, its runs are listed, verdicts are given on its
-//! claims, and results are shown as tables and reports.
+//! Experiments as data. A scenario is read from its text and checked, and its runs are listed. Verdicts are given on
+//! its claims, and results become tables and reports.
 //!
-//! This crate uses no files, threads or clocks, so that it also runs in a browser: the caller provides a scenario's
-//! [files](scenario::Files) and runs the [jobs]. The crate holds no model of a network, queue or controller.
+//! This crate uses no files, threads or clocks, so it also runs in a browser: the caller provides a scenario's
+//! [files](scenario::Files) and executes the [jobs]. The crate has no model of networks, queues or controllers.
 
 mod answer;
 pub mod claims;

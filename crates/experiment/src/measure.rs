@@ -1,4 +1,4 @@
-//! Finding a result by its path: `flows.*.delay_s.max`, `nodes.n1.queues.*.nodal_delay_s.p999`, `totals.loss_ratio`.
+//! Finds a result by its path: `flows.*.delay_s.max`, `nodes.n1.queues.*.nodal_delay_s.p999`, `totals.loss_ratio`.
 
 use crate::study::{Modelled, Run};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(crate) struct Missing {
     pub(crate) known: Vec<String>,
 }
 
-/// Returns the results of a run, without series, as a tree of their keys, with the results of models if there are any.
+/// Returns a run's results, without series, as a tree of their keys, together with results of models.
 pub(crate) fn tree(outcome: &Outcome, model: Option<&Modelled>) -> Value {
     let mut tree = of_outcome(outcome);
     if let Some(model) = model {
@@ -44,8 +44,8 @@ fn of_outcome(outcome: &Outcome) -> Value {
     )
 }
 
-/// Returns flows, each with whether it was refused: a refused flow asked for admission and is not admitted at the end.
-/// Flows that do not ask count as not refused, so that systems with and without admission can be compared.
+/// Returns flows, each with true if it was refused: it asked for admission and is not admitted at the end. Flows that
+/// do not ask count as not refused, so that systems with and without admission can be compared.
 fn flows<'f>(of: impl IntoIterator<Item = &'f Flow>) -> Value {
     let told = |flow: &Flow| {
         let mut tree = json!(flow);
@@ -55,7 +55,7 @@ fn flows<'f>(of: impl IntoIterator<Item = &'f Flow>) -> Value {
     of.into_iter().map(told).collect()
 }
 
-/// Adds to a run's future results each access point's frames to each station, by the names and roles of all nodes.
+/// Adds each access point's frames to each station to a future run's results. `roles`: name and role of each node.
 pub(crate) fn add_stations(tree: &mut Value, roles: &[(String, Role)]) {
     let of = |wanted: Role| roles.iter().filter(move |(_, role)| *role == wanted).map(|(name, _)| name);
     let hop = |name: &String| Hop { name: name.clone(), ..Hop::default() };
@@ -137,8 +137,8 @@ pub(crate) fn branch(run: &Run, path: &str) -> Value {
     }
 }
 
-/// Returns all values at `path`, in the scenario's order. A list's elements are addressed by name: all by `*`, those
-/// with a common beginning by `down*`, those with a common beginning and end by `down* be`.
+/// Returns all values at `path`, in the scenario's order. Elements of a list are addressed by their names. `*` means
+/// all of them, `down*` those that begin so, and `down* be` those that also end so.
 pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Missing> {
     let mut places = vec![Found { names: Vec::new(), value: root }];
     for segment in path.split('.') {
@@ -168,7 +168,7 @@ fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> 
     }
 }
 
-/// True if `segment` of a path means the element called `name`.
+/// True if `segment` of a path means the element named `name`.
 pub fn means(segment: &str, name: &str) -> bool {
     segment == name
         || segment
@@ -191,15 +191,15 @@ pub(crate) fn series(series: &Series, path: &str) -> Vec<(String, Vec<Option<f64
     trees.filter_map(|(name, tree)| Some((name, values(&tree)?))).collect()
 }
 
-/// Returns the numbers at `path`, in the scenario's order: 1 for true, 0 for false, NaN for any other result that is no
-/// number. Empty if `path` leads nowhere.
+/// Returns the numbers at `path`, in the scenario's order. True is 1 and false is 0; any other result that is not a
+/// number is NaN. Empty if nothing is at `path`.
 pub(crate) fn numbers(root: &Value, path: &str) -> Vec<f64> {
     let number = |value: &Value| value.as_f64().or_else(|| value.as_bool().map(|is| f64::from(u8::from(is))));
     let found = find(root, path).unwrap_or_default();
     found.into_iter().map(|found| number(found.value).unwrap_or(f64::NAN)).collect()
 }
 
-/// Returns the names of the elements at `path`: `n1 be`. Empty if `path` leads nowhere.
+/// Returns the names of the elements at `path`: `n1 be`. Empty if nothing is at `path`.
 pub(crate) fn names(root: &Value, path: &str) -> Vec<String> {
     find(root, path).unwrap_or_default().into_iter().map(|found| found.names.join(" ")).collect()
 }

@@ -1,4 +1,4 @@
-//! Analytic models of a run: their predictions for its network, from its measurements.
+//! Analytic models of a run, which predict results for its network from its measurements.
 
 mod bqm;
 pub(crate) mod swan;

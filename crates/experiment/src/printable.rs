@@ -1,20 +1,20 @@
-//! Text from files and results for a terminal: a title must not move the cursor, colour the screen or hide text.
+//! Makes text from files and results safe for a terminal: a title must not move the cursor, colour or hide text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns the character, or a mark in place of one that controls the terminal or changes the direction of the text.
+/// Returns the character; if it controls the terminal or changes the direction of text, a mark in its place.
 pub fn shown(c: char) -> char {
     let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if c.is_control() || turns { '\u{fffd}' } else { c }
 }
 
-/// Returns lines of text with a mark in place of every control character, turns of direction included.
+/// Returns lines of text with a mark in place of every control character, including changes of direction.
 pub fn lines(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '\n' | '\t') { c } else { shown(c) }).collect()
 }
 
-/// Returns JSON with an escape in place of every control character, without a change of meaning.
+/// Returns JSON in which every control character is escaped; the meaning does not change.
 pub fn json(text: &str) -> Cow<'_, str> {
     // Results are mostly numbers: megabytes of plain ASCII without control characters.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {

@@ -30,7 +30,7 @@ pub fn short_quantity(value: f64, unit: Unit) -> String {
     with_unit(value, unit, "us", short)
 }
 
-/// Formats a value with the fitting prefix of its unit, with these texts for microseconds and numbers.
+/// Formats a value with a suitable prefix to its unit. `micros` is the text for microseconds.
 pub(crate) fn with_unit(value: f64, unit: Unit, micros: &str, number: fn(f64) -> String) -> String {
     let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by));
     match (unit, value.abs()) {
@@ -48,7 +48,7 @@ pub(crate) fn with_unit(value: f64, unit: Unit, micros: &str, number: fn(f64) ->
     }
 }
 
-/// Formats four significant digits, without trailing zeros.
+/// Formats a number with four significant digits, without trailing zeros.
 pub(crate) fn number(value: f64) -> String {
     if value.is_nan() {
         return "none".to_owned();

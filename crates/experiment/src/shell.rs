@@ -1,4 +1,4 @@
-//! Words quoted for a POSIX shell, so that every command that Sluice prints can be pasted again.
+//! Quotes words for a POSIX shell, so that every command that Sluice prints can be pasted into one.
 
 /// Returns the word itself if it is plain, otherwise in single quotes.
 pub fn quoted(word: &str) -> String {
@@ -6,7 +6,7 @@ pub fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    // A single quote ends the quotation, stands by itself, and begins the next.
+    // A single quote ends the quotation, is escaped, and begins the next quotation.
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

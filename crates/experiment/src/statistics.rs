@@ -11,8 +11,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Returns the mean of one value per seed and its 95 % interval, by Student's t with `n - 1` degrees of freedom: the
-/// seeds are independent and few, and their values are taken as roughly normal. NaN for no values.
+/// Returns the mean of values, one for each seed, and its 95 % interval by Student's t with `n - 1` degrees of freedom.
+/// Seeds are independent and few; values are assumed roughly normal. NaN if there are none.
 pub fn interval(values: &[f64]) -> Interval {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -21,7 +21,7 @@ pub fn interval(values: &[f64]) -> Interval {
     Interval { mean, low: mean - half, high: mean + half }
 }
 
-/// Returns the values under a key; the list has the keys in the order of their first values.
+/// Returns the values under `key`, which is added at the end if it is new.
 pub(crate) fn entry_of<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let place = list.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
         list.push((key, V::default()));
@@ -30,9 +30,9 @@ pub(crate) fn entry_of<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K)
     &mut list[place].1
 }
 
-/// Returns the 97.5 % quantile of Student's t distribution: from tables up to 30 degrees of freedom, then by the first
-/// terms of its expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), which is accurate there within
-/// 0.000 01.
+/// Returns the 97.5 % quantile of Student's t distribution. It is from tables up to 30 degrees of freedom. Beyond, it
+/// is from the first terms of an expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), accurate there
+/// to 0.000 01.
 fn t_975(freedom: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139,

@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use worst::worst;
 
-/// Formats a study with at most `width` columns, as far as the words allow: the answer, the requested tables, the
-/// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim, and the reasons
-/// why claims do not hold.
+/// Formats a study in at most `width` columns, if its words allow. First come the answer, the requested tables and the
+/// counts of verdicts, then a line for each claim that does not hold. With `all`, a table of all claims and the reasons
+/// why claims do not hold follow.
 pub fn study(study: &Study, width: usize, all: bool) -> String {
     let mut text = format!("{}: {}\n", study.id, study.title);
     let answer = answer::sentences(study);
@@ -51,8 +51,8 @@ pub fn study(study: &Study, width: usize, all: bool) -> String {
     text + &format!("\n{}, {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n", runs(study))
 }
 
-/// Groups verdicts by the origin of their statements, each group with its name: "" if all statements are the
-/// document's, otherwise " of the document", " of our own" and so on.
+/// Groups verdicts by the origin of their statements. Each group has a name: "" if all statements are the document's,
+/// otherwise " of the document", " of our own" and so on.
 pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<&'v Verdict>)> {
     let kinds = [
         (None, " of the document"),
@@ -73,8 +73,8 @@ fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
     tally.split_once(':').map_or_else(String::new, |(claims, counts)| format!("{claims}{whose}:{counts}"))
 }
 
-/// Formats one line of at most `width` columns for each claim that does not hold, by verdict: its id and statement, cut
-/// if the line is too short, the document's value (otherwise the window) and ours.
+/// Formats a line of at most `width` columns for each claim that does not hold, sorted by verdict. It has the id, the
+/// statement (cut if necessary), the document's value or else the window, and ours.
 fn failing(verdicts: &[Verdict], width: usize) -> String {
     const MOST: usize = 17;
     let line = |ruling: Ruling, of_claim: &[Verdict]| {
@@ -108,7 +108,7 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
     text
 }
 
-/// Cuts a text to this number of columns, with an ellipsis where something was cut off.
+/// Cuts a text to this number of columns; an ellipsis shows that it was cut.
 fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -117,7 +117,7 @@ fn cut(text: &str, columns: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Formats the scenario's reasons why claims do not hold.
+/// Formats the reasons that the scenario gives for claims that do not hold.
 fn reasons(study: &Study, width: usize) -> String {
     let mut text = String::new();
     for claims in study.claims.chunk_by(|a, b| a.id == b.id) {
@@ -129,8 +129,8 @@ fn reasons(study: &Study, width: usize) -> String {
     text
 }
 
-/// Formats the verdicts on a study's claims, one block per claim: the statement, the document's value, and ours. If a
-/// claim has several verdicts, each has a line with its setting. At most `width` characters wide, if the words allow.
+/// Formats the verdicts on a study's claims in a block for each claim: the statement, the document's value, and ours.
+/// If a claim has several verdicts, each has a line with its setting. At most `width` wide, if the words allow.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -184,7 +184,7 @@ pub fn tally<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
     tallied(verdicts.into_iter().map(|verdict| (verdict.id.as_str(), verdict.verdict)))
 }
 
-/// Counts the verdicts of claims given by id.
+/// Counts the verdicts of claims; each verdict comes with its claim's id.
 pub fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String {
     let (ids, rulings): (Vec<&str>, Vec<Ruling>) = verdicts.unzip();
     let count = |ruling: &Ruling| rulings.iter().filter(|other| *other == ruling).count();
@@ -204,7 +204,7 @@ fn of_ids(ids: &[&str]) -> String {
     if claims == ids.len() { claims_told } else { format!("{claims_told}, {} verdicts", ids.len()) }
 }
 
-/// Formats the access points of a run if there are several; of very many only the slowest.
+/// Formats the access points of a run if there are several; of very many it shows only the slowest.
 pub fn cells(outcome: &Outcome, width: usize) -> String {
     let row = |cell: &CellTotals| {
         let stations = outcome.nodes.iter().find(|node| node.name == cell.name).map_or(0, |node| node.hops.len());
@@ -221,8 +221,8 @@ pub fn cells(outcome: &Outcome, width: usize) -> String {
     table(&head, &rows, &Columns { right: &[1, 2, 3, 4], prose: &[] }, width) + &said + "\n"
 }
 
-/// Formats the flows of a run, at most `width` characters wide, as far as the names allow. With TCP, the data that
-/// arrived in order stands next to all data that arrived. Of very many flows only the slowest are shown.
+/// Formats the flows of a run, at most `width` characters wide if the names allow. With TCP it shows the data that
+/// arrived in order next to all data that arrived. Of very many flows it shows only the slowest.
 pub fn flows(outcome: &Outcome, width: usize) -> String {
     let tcp = outcome.flows.iter().any(|flow| flow.carried_bps.is_some());
     let with_carried = |mut cells: Vec<String>, carried: String| {
@@ -251,7 +251,7 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width) + &said
 }
 
-/// Formats a line for each flow that replays a recording in part: the number of frames left out, and the reason.
+/// Formats a line for each flow that replays only part of a recording: how many frames are left out, and why.
 pub fn left_out(outcome: &Outcome, width: usize) -> String {
     let line = |flow: &Flow| {
         let reasons = flow.left_out?.reasons();
@@ -274,8 +274,8 @@ pub fn roams(outcome: &Outcome, width: usize) -> String {
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
-/// Formats the packet reception ratio of all broadcast flows by distance, at most `width` characters wide; empty if it
-/// was not recorded.
+/// Formats the packet reception ratio of all broadcast flows at each distance, at most `width` characters wide; empty
+/// if it was not recorded.
 pub fn receptions(outcome: &Outcome, width: usize) -> String {
     let mut classes: Vec<(&str, u64, u64)> = Vec::new();
     for flow in &outcome.flows {
@@ -299,8 +299,8 @@ pub fn receptions(outcome: &Outcome, width: usize) -> String {
     table(&head, &rows, &Columns { right: &[0, 1, 2, 3], prose: &[] }, width) + "\n"
 }
 
-/// Formats the queues of a run, at most `width` characters wide, as far as the names allow. Of very many queues only the
-/// slowest are shown.
+/// Formats the queues of a run, at most `width` characters wide if the names allow. Of very many queues it shows only
+/// the slowest.
 pub fn queues(outcome: &Outcome, width: usize) -> String {
     let mut rows = Vec::new();
     let queues = || outcome.nodes.iter().flat_map(|node| &node.queues);
@@ -335,8 +335,8 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
     table(&[&["node", serves], &figures[..]].concat(), &rows, &columns, width) + &said
 }
 
-/// Formats a table that a scenario asks for: its title, the names of the figures in a cell, and the means over the
-/// seeds. At most `width` characters wide, as far as the labels allow.
+/// Formats a table that a scenario asks for: its title, the names of a cell's figures, and the means over the seeds. At
+/// most `width` characters wide, if the labels allow.
 pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     let grid = Grid::new(study, table);
     let titles = table.cell.iter().map(|cell| &cell.title).join(" / ");
@@ -391,7 +391,7 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// Two names, then figures. If the width is too small, a value stands above its unit, and a path takes several lines.
+/// Two names, then figures. If the width is too small, a unit goes below its value, and a path takes several lines.
 const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[0, 1, 2, 3, 4, 5, 6, 7, 8] };
 
 fn reported(verdict: &Verdict) -> String {

@@ -4,7 +4,7 @@ use crate::claims::Expression;
 use crate::study::{Compare, Labels, Unit};
 use std::collections::BTreeMap;
 
-/// Units allowed in parentheses at the end of a title, and their factors from SI values.
+/// Units allowed in parentheses at the end of a title, each with its factor from SI values.
 const WRITTEN: &[(&[&str], Unit, f64)] = &[
     (&["s", "sec", "seconds"], Unit::Seconds, 1.0),
     (&["ms", "msec", "milliseconds"], Unit::Seconds, 1e3),
@@ -25,7 +25,7 @@ const WRITTEN: &[(&[&str], Unit, f64)] = &[
     (&["%", "percent", "per cent"], Unit::Share, 100.0),
 ];
 
-/// Returns the unit of the values that a chart or a table shows of a measure.
+/// Returns the unit of the values that a chart or a table shows for a measure.
 pub(crate) fn unit(measure: &str, against: &BTreeMap<String, Labels>, compare: Compare) -> Unit {
     if !against.is_empty() && compare == Compare::Ratio {
         return Unit::Share;
@@ -33,8 +33,8 @@ pub(crate) fn unit(measure: &str, against: &BTreeMap<String, Labels>, compare: C
     Expression::parse(measure).map_or(Unit::Number, |expression| expression.unit())
 }
 
-/// Returns the factor from SI values to the unit in the title; 1 if it names no unit. Errors: a unit that the values do
-/// not have, in words.
+/// Returns the factor from SI values to the unit in the title; 1 if it names none. Errors: the values cannot have this
+/// unit; the text says which they have.
 pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, String> {
     let Some(given) = in_parentheses(title) else { return Ok(1.0) };
     // The unit of computed or counted values is not always known.
@@ -45,13 +45,13 @@ pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, Stri
         Some((Unit::Share, factor)) if open => Ok(factor),
         Some((Unit::Packets | Unit::Bytes, factor)) if open && (factor - 1.0).abs() < 1e-9 => Ok(1.0),
         Some((written, factor)) if written == unit => Ok(factor),
-        // A remark, unless it is one word where a unit is expected.
+        // The parentheses contain a remark, unless it is one word where a unit is expected.
         None if !is_word || !matches!(unit, Unit::Seconds | Unit::BitsPerSecond | Unit::Bytes) => Ok(1.0),
         _ => Err(refusal(given, measure, unit)),
     }
 }
 
-/// Returns the factor from SI values for a title that was checked.
+/// Returns the factor from SI values for a title that was checked before.
 pub(crate) fn scale(title: &str) -> f64 {
     in_parentheses(title).and_then(known).map_or(1.0, |(_, factor)| factor)
 }

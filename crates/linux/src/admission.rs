@@ -1,4 +1,4 @@
-//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. See
+//! Admission between agents: probes, the answers to probes, and requests to regulate flows, all sent hop by hop. See
 //! `docs/live-admission.md`.
 
 mod filter;
@@ -22,7 +22,7 @@ use units::Rate;
 /// Default UDP port of agents.
 pub const PORT: NonZeroU16 = NonZeroU16::new(9_478).expect("not zero");
 
-/// Name of the socket, in the state folder, at which programs of this machine send their probes.
+/// Name of the socket in the state folder to which programs of this machine send their probes.
 pub const SOCKET: &str = "admission.sock";
 
 /// The table `[admission]`: the agent answers and forwards probes.
@@ -30,13 +30,13 @@ pub const SOCKET: &str = "admission.sock";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Admission"))]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Names of the interfaces at which neighbours' agents are heard.
+    /// Names of the interfaces at which the agent listens for neighbours' agents.
     pub interfaces: Vec<String>,
     /// The UDP port, the same for all agents of a network. Default 9478.
     #[serde(default = "port")]
     pub port: NonZeroU16,
-    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes, in addition to its
-    /// controllers' bound. Default: none.
+    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes. The controllers' bound holds
+    /// too. Default: none.
     pub at_most: Option<Rate>,
 }
 

@@ -1,4 +1,4 @@
-//! The loop that joins devices to controllers, its configuration, and the privileges that it keeps.
+//! The loop that joins devices to controllers, its configuration, and the privileges that the agent keeps.
 
 pub mod config;
 mod confine;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
 
 /// Callbacks of the program that embeds an agent.
 pub trait Host {
-    /// Called when a queue has been taken up; `remarks` are for the user.
+    /// Called when the agent has attached to a queue; `remarks` are for the user.
     fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
         let _ = (device, controller, remarks);
     }
@@ -39,7 +39,7 @@ pub trait Host {
     /// Called for each event of a queue.
     fn happened(&mut self, event: &AgentEvent);
 
-    /// Called on SIGHUP: returns the queues that are wanted from now on; `None` ends the agent.
+    /// Called on SIGHUP: returns the queues to govern from now on; `None` ends the agent.
     ///
     /// # Errors
     /// The new settings cannot be read; the message says why, and the agent continues with the old ones.
@@ -47,14 +47,14 @@ pub trait Host {
         None
     }
 
-    /// Called after each [`reload`](Self::reload); `applies` is true if the returned settings apply now. If `applies`
-    /// is false, the former settings still apply.
+    /// Called after each [`reload`](Self::reload). `applies` is true if the new settings apply now, and false if the
+    /// former ones still do.
     fn reloaded(&mut self, applies: bool) {
         let _ = applies;
     }
 
-    /// Settings of admission, and the folder in which programs of this machine ask; called at the start and after each
-    /// [`reload`](Self::reload). `None`: the agent takes no part in admission.
+    /// Returns the settings of admission, and the folder of the socket for programs of this machine. Called at the
+    /// start and after each [`reload`](Self::reload). `None`: the agent takes no part in admission.
     fn admission(&self) -> Option<(Admission, PathBuf)> {
         None
     }

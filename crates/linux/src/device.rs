@@ -1,4 +1,4 @@
-//! One queue of an interface, whatever holds its packets: measured, limited, and restored at the end.
+//! One queue of an interface: measured, limited, and restored at the end, wherever its packets wait.
 
 pub(crate) mod attach;
 #[cfg(feature = "bpf")]

@@ -1,4 +1,4 @@
-//! Findings about this machine and its interfaces: what is possible, why not more, and how to change that. Reads only.
+//! Findings about this machine and its interfaces: what is possible, why no more is, and what would help. Reads only.
 
 mod bundle;
 #[cfg(test)]
@@ -26,13 +26,13 @@ pub struct Diagnosis {
     pub kernel: String,
     /// Findings about the machine and this process.
     pub machine: Vec<Finding>,
-    /// Findings about each interface, by its name.
+    /// Findings about each interface, under its name.
     pub interfaces: Vec<(String, Vec<Finding>)>,
-    /// Stations of the interfaces that are Wi-Fi.
+    /// Stations of each Wi-Fi interface.
     pub wireless: BTreeMap<String, Stations>,
 }
 
-/// Examines the machine, and the interface `device` or all; of each, the queue at `parent`.
+/// Examines the machine, and the queue at `parent` of the interface `device` or, with `None`, of all.
 ///
 /// # Errors
 /// There is no such interface or class, or the kernel does not answer.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use units::Duration;
 
-/// Reasons why an action on an interface or an agent fails. Each message says what a user can do.
+/// Reasons why an action on an interface or an agent fails. Each message says what the user can do.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
@@ -50,12 +50,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Makes the error of an action that the system refuses.
+    /// Makes an error from the system's failure to do `what`.
     pub(crate) fn kernel<E: Into<io::Error>>(what: &str) -> impl Fn(E) -> Self + Copy {
         |source| Self::Kernel { what: what.into(), source: source.into() }
     }
 
-    /// Makes the error of an action that the system refuses, perhaps for want of a privilege.
+    /// Makes an error from the system's refusal to do `what`, perhaps because the privilege `needs` is missing.
     pub(crate) fn refused<E: Into<io::Error>>(what: &str, needs: &'static str) -> impl Fn(E) -> Self + Copy {
         move |source| match source.into() {
             source if source.kind() == io::ErrorKind::PermissionDenied => {
@@ -66,7 +66,7 @@ impl Error {
     }
 }
 
-/// Requests that do not suit the queue that is to hold the packets.
+/// Requests that the chosen kind of queue does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unfit {
@@ -140,7 +140,7 @@ pub enum Unsupported {
     KernelWithoutBpfQdiscs,
 }
 
-/// Things that another agent or another program holds.
+/// Resources that another agent or another program holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Taken {
@@ -186,7 +186,7 @@ pub enum Unforced {
     Former { name: String, obstacle: String },
 }
 
-/// `needs the queueing delay, which pfifo cannot measure`
+/// Returns, for example, `needs the queueing delay, which pfifo cannot measure`.
 fn lacks(lacking: &Lacking, kind: &str) -> String {
     match lacking {
         Lacking::Reading(what) => format!("needs the {what}, which {kind} cannot measure"),
@@ -194,7 +194,7 @@ fn lacks(lacking: &Lacking, kind: &str) -> String {
     }
 }
 
-/// ` (process 7)`
+/// Returns, for example, ` (process 7)`; empty if the process is unknown.
 fn by(process: Option<u32>) -> String {
     process.map_or_else(String::new, |process| format!(" (process {process})"))
 }

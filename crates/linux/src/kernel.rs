@@ -17,7 +17,7 @@ use rustix::thread::nanosleep;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use units::{Duration, Instant};
 
-/// Gives a type the descriptor of one of its fields.
+/// Implements `AsFd` for a type by one of its fields.
 macro_rules! descriptor_of {
     ($type:ty, $field:tt) => {
         impl std::os::fd::AsFd for $type {
@@ -31,34 +31,34 @@ pub(crate) use descriptor_of;
 
 pub(crate) fn random() -> Result<u64, Error> {
     let mut number = [0; 8];
-    // The kernel returns so few bytes whole or not at all.
+    // The kernel returns this few bytes completely or not at all.
     getrandom(&mut number, GetRandomFlags::empty()).map_err(Error::kernel("take a random number"))?;
     Ok(u64::from_ne_bytes(number))
 }
 
-/// Counters of a queue discipline. All except the backlog only grow, and wrap.
+/// Counters of a queue discipline. All except the backlog only grow, until they wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets sent; each segment of a GSO packet counts.
+    /// Packets sent; a GSO packet counts as its number of segments.
     pub sent_packets: u64,
     /// Bytes sent, with link headers.
     pub sent_bytes: u64,
     /// Packets dropped. Wraps at 32 bits.
     pub dropped: u32,
-    /// Packets waiting; a GSO packet counts once.
+    /// Packets waiting; a GSO packet counts as one.
     pub backlog_packets: u32,
     /// Bytes waiting, with link headers.
     pub backlog_bytes: u32,
 }
 
-/// Returns the time since the machine started, without the time for which it slept, so that suspension makes no long
-/// interval.
+/// Returns the time since the machine started without the time for which it slept: a suspension makes no interval
+/// longer.
 pub fn now() -> Instant {
     read(ClockId::Monotonic)
 }
 
-/// A bounded wait for a condition that has to be polled. The clock bounds it and not the number of attempts: on a busy
-/// machine an attempt and a pause take many times as long as elsewhere.
+/// A bounded wait for a condition that has to be polled. A time bounds the wait, not a number of attempts: on a busy
+/// machine an attempt and its pause take many times as long as elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     until: Instant,
@@ -66,17 +66,17 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// From now on.
+    /// Starts the wait now.
     pub(crate) fn new(longest: Duration, pause: Duration) -> Self {
         Self { until: now() + longest, pause }
     }
 
-    /// Waits for the next attempt; returns false if the time is over.
+    /// Pauses until the next attempt; returns false if the time is over.
     pub(crate) fn lasts(&self) -> bool {
         if now() >= self.until {
             return false;
         }
-        // If a signal cuts the pause short, it is only shorter. Its nanoseconds have 32 bits on some processors.
+        // A signal may end the pause early, with no harm. Nanoseconds have 32 bits on some processors.
         if let Ok(pause) = Timespec::try_from(std::time::Duration::from_nanos(self.pause.as_nanos())) {
             let _ = nanosleep(&pause);
         }
@@ -84,7 +84,7 @@ impl Patience {
     }
 }
 
-/// Returns for how long the machine has slept since it was started.
+/// Returns for how long the machine has slept since its start.
 pub(crate) fn slept() -> Duration {
     let awake = now();
     read(ClockId::Boottime).since(awake)
@@ -107,7 +107,7 @@ mod tests {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            // An attempt of 20 ms.
+            // The attempt takes 20 ms.
             Patience { until: Instant::NEVER, ..slow }.lasts();
             if !patience.lasts() {
                 break;

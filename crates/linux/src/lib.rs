@@ -1,11 +1,11 @@
 //! Live use: a Linux interface whose queue is measured and limited by the same controllers that are simulated.
 //!
-//! A [`Device`] measures a queue and sets its limit; [`control::Controller`] decides in between and knows nothing about
-//! Linux. No packet passes through this crate: the kernel holds them.
+//! A [`Device`] measures a queue and sets its limit. Between the two [`control::Controller`] decides and knows nothing
+//! about Linux. No packet passes through this crate: the kernel holds them.
 //!
-//! Folders are layers over those before them: [`kernel`] (netlink and counters), [`device`] (one queue, whatever holds
-//! its packets), [`telemetry`] (status and metrics for others), [`admission`] and [`notes`] (messages between agents),
-//! and above them [`agent`] (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks this order.
+//! Folders are layers, each over those named before it: [`kernel`] (netlink and counters), [`device`] (one queue),
+//! [`telemetry`] (status and metrics), [`admission`] and [`notes`] (messages between agents). Above them are [`agent`]
+//! (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks this order.
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic if nothing can be written; hosts print")]
 
 pub mod admission;

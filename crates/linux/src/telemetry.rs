@@ -8,5 +8,5 @@ pub mod serve;
 pub mod stations;
 pub mod status;
 
-/// An interval of a recording: measurements of a controller, and its decision.
+/// One interval of a recording: what the controller measured, and its decision.
 pub type Decision = control::Decision<Vec<control::Heard>>;

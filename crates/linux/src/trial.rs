@@ -1,6 +1,6 @@
-//! A trial: schemes ("arms") take turns on the same traffic, by blocks in random order, and the differences of blocks are
-//! judged (a switchback experiment). The world is behind [`Host`]: [a live interface](crate::agent::trial), or in tests a
-//! simulated network.
+//! A trial: schemes ("arms") take turns on the same traffic, in blocks in random order, and the differences between
+//! blocks are judged (a switchback experiment). A [`Host`] provides the world: [a live interface](crate::agent::trial),
+//! or in tests a simulated network.
 
 mod verdict;
 
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use units::Duration;
 
-/// Probability of an interval that misses the truth, for all measures and arms together.
+/// Probability that any of the trial's intervals, over all measures and arms, misses the true value.
 pub const LEVEL: f64 = 0.05;
-/// Interim analyses of a trial that ends when its verdict is known.
+/// Number of analyses in a trial that ends once its verdict is known.
 const LOOKS: usize = 4;
-/// An arm does harm if its share of lost echoes, of at least `ECHOES`, exceeds the default's largest by this much; by
-/// `LOSS_AT_FIRST` before `KNOWN` blocks show how the default's losses vary.
+/// An arm does harm if its share of lost echoes exceeds the default's largest share by this much; at least `ECHOES`
+/// echoes must be sent. Before `KNOWN` blocks show how the default's losses vary, `LOSS_AT_FIRST` applies.
 const LOSS: f64 = 0.2;
 const LOSS_AT_FIRST: f64 = 0.5;
 const KNOWN: usize = 4;
 const ECHOES: usize = 20;
-/// An arm does harm if no echo is answered for this time, in seconds, and for three times the default's longest silence.
+/// An arm does harm if echoes stay unanswered for this many seconds and for three times the default's longest silence.
 const SILENCE: f64 = 5.0;
 
-/// A world in which arms are tried.
+/// Sets up arms and measures them: a live interface or a simulation.
 pub trait Host {
-    /// The reason why the trial cannot continue.
+    /// Reason why the trial cannot continue.
     type Error;
 
     /// Restores the state before the trial, then sets up the arm with this number; 0 is the default.
@@ -35,10 +35,10 @@ pub trait Host {
     /// The arm cannot be set up.
     fn set_up(&mut self, arm: usize) -> Result<(), Self::Error>;
 
-    /// Measures for this time. `None`: a user asked to end.
+    /// Measures for this time. `None`: a user asked the trial to end.
     ///
     /// # Errors
-    /// The interface is absent, or no longer as it was set up.
+    /// The interface is absent, or another program has changed it.
     fn sample(&mut self, time: Duration) -> Result<Option<Sample>, Self::Error>;
 
     /// Restores the state before the trial.
@@ -52,15 +52,15 @@ pub trait Host {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the others' names say what they are")]
 pub struct Sample {
-    /// Round trips of echoes that were answered.
+    /// Round-trip times of answered echoes.
     pub rtts: Vec<f64>,
-    /// Echoes that were not.
+    /// Number of unanswered echoes.
     pub lost: usize,
-    /// Smoothed round trips of this machine's TCP connections.
+    /// Smoothed round-trip times of this machine's TCP connections.
     pub tcp_rtts: Vec<f64>,
     pub sojourns: Vec<f64>,
     pub bytes: u64,
-    /// Frames to stations, and the number given up, as far as the radio reports them.
+    /// Frames sent to stations, and how many of these were given up, as far as the radio reports them.
     pub frames: [u64; 2],
 }
 
@@ -74,7 +74,7 @@ impl Sample {
         self.frames = [0, 1].map(|at| self.frames[at] + other.frames[at]);
     }
 
-    /// Returns the number of echoes, and the share of them that was lost.
+    /// Returns the number of echoes sent, and the share of them that was lost.
     fn echoes(&self) -> (usize, f64) {
         let all = self.lost + self.rtts.len();
         (all, self.lost as f64 / all.max(1) as f64)
@@ -104,16 +104,16 @@ impl Sample {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the others' names say what they are")]
 pub struct Plan {
-    /// The first is the default, with which the others are compared.
+    /// Names of the arms. The first is the default, with which the others are compared.
     pub arms: Vec<String>,
     pub block: Duration,
-    /// The part at the beginning of a block that is left out.
+    /// Time at the beginning of a block that is left out of the measurements.
     pub left_out: Duration,
-    /// Time between two checks of an arm's effect.
+    /// Time between two checks for harm.
     pub slice: Duration,
     /// Number of rounds, each with a block of each arm.
     pub rounds: usize,
-    /// Draws the order of the arms.
+    /// Seed of the arms' random order.
     pub seed: u64,
     pub until_known: bool,
 }
@@ -129,8 +129,8 @@ impl Plan {
         order
     }
 
-    /// Returns the level of the interim analysis after this round. Interim verdicts share the error level, and early
-    /// ones get little of it (alpha spending). `None`: there is no analysis.
+    /// Returns the error level of the analysis after this round. All analyses share the level of the trial, and early
+    /// ones get little of it (alpha spending). `None`: no analysis follows this round.
     fn look(&self, round: usize) -> Option<f64> {
         let spent = |look: usize| LEVEL * (look as f64 / LOOKS as f64).powi(2);
         let look = (1..=LOOKS).find(|look| (self.rounds * look).div_ceil(LOOKS) == round)?;
@@ -138,7 +138,7 @@ impl Plan {
     }
 }
 
-/// A network in which a trial was held, without addresses and names.
+/// Description of the network of a trial, without addresses and names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct About {
@@ -153,7 +153,7 @@ pub struct About {
 #[expect(missing_docs, reason = "names and units say what they are")]
 pub struct Block {
     pub arm: usize,
-    /// Number from 1; block 0 is of the default, before the first round, for the guard, and does not count.
+    /// Round of the block, from 1. Block 0 is of the default before the first round; only the check for harm uses it.
     pub round: usize,
     pub echoes: usize,
     pub loss_ratio: f64,
@@ -167,7 +167,7 @@ pub struct Block {
     pub failure_ratio: Option<f64>,
 }
 
-/// Why a trial ended: all blocks are there, its verdict is known, an arm did harm, a user asked for it or it failed.
+/// Why a trial ended: all blocks are done, its verdict is known, an arm did harm, a user asked for it, or it failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "see above")]
@@ -184,14 +184,14 @@ pub enum Ended {
 pub struct Trial {
     pub about: About,
     pub plan: Plan,
-    /// Level of the intervals, which interim analyses of the trial have lowered.
+    /// Error level of the intervals; further analyses lower it.
     pub level: f64,
     pub ended: Ended,
     pub blocks: Vec<Block>,
 }
 
 /// Runs a trial, and restores the former state at its end in any case. `told` gets the trial after each block, and may
-/// end it. The error, if there is one, ended the trial or is the reason why the former state is not restored.
+/// end it. The error is what ended the trial, or why the former state is not restored.
 pub fn run<H: Host>(
     plan: &Plan,
     about: About,
@@ -218,7 +218,7 @@ fn blocks<H: Host>(
             let Some((block, harm)) = block(plan, (round, arm), &trial.blocks, host)? else { return Ok(()) };
             trial.blocks.push(block);
             if let Some(harm) = &harm {
-                // Before anybody reads of it.
+                // The former state returns before anybody is told.
                 host.restore()?;
                 trial.ended = Ended::Harm(format!("{} {harm}", plan.arms[arm]));
             }
@@ -237,7 +237,7 @@ fn blocks<H: Host>(
     Ok(())
 }
 
-/// Measures a block; also returns the harm that ended the block. `None`: a user asked to end.
+/// Measures a block; also returns the harm that ended it early, if any. `None`: a user asked the trial to end.
 fn block<H: Host>(
     plan: &Plan,
     which: (usize, usize),
@@ -268,7 +268,7 @@ fn block<H: Host>(
     Ok(Some((whole.block(which, counted.as_secs_f64().max(f64::MIN_POSITIVE), silence), harm)))
 }
 
-/// Returns the harm that an arm does and the default never did.
+/// Returns the harm that an arm does and that the default never did.
 fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     let most = |of: fn(&Block) -> f64| before.iter().filter(|block| block.arm == 0).map(of).fold(0.0, f64::max);
     let (default, silence) = (most(|block| block.loss_ratio), most(|block| block.silence_s));
@@ -281,7 +281,7 @@ fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     is_harm.then(|| format!("lost {:.0} % of the pings, the default at most {:.0} %", 100.0 * own, 100.0 * default))
 }
 
-/// Returns the smallest value that this share of the values does not exceed.
+/// Returns the smallest value that at least this share of the values does not exceed.
 fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let least = share * values.len() as f64;

@@ -1,4 +1,4 @@
-//! Disciplines that are Python classes: they decide about each packet.
+//! Disciplines that are Python classes and decide about each packet.
 
 use control::Count;
 use pyo3::exceptions::PyValueError;
@@ -7,7 +7,7 @@ use queue::own::{PerPacket, Verdict};
 use serde_json::Value;
 use units::{Bytes, Instant};
 
-/// Registers a discipline. `make`: from a seed and its table, as JSON, to its functions `enqueue` and `dequeue`.
+/// Registers a discipline. `make` gets a seed and its table as JSON, and returns functions `enqueue` and `dequeue`.
 #[pyfunction]
 pub(crate) fn register(name: &str, make: Py<PyAny>) -> PyResult<()> {
     let build = move |table: Value, seed: u64| {
@@ -35,7 +35,7 @@ impl PerPacket for InPython {
     }
 }
 
-/// Reads an answer: the number of a packet passes it, and its complement drops it.
+/// Reads an answer. The number of a packet means that it passes, the number's complement that it is dropped.
 fn read(py: Python<'_>, answer: PyResult<Bound<'_, PyAny>>) -> Verdict {
     match answer.and_then(|answer| answer.extract::<i64>()) {
         Ok(number @ 0..) => Verdict::Pass(number.unsigned_abs()),

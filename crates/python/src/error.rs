@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 /// Creates a `sluice.ScenarioError`.
 pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     let told = refusal.to_string();
-    // A key that was changed in Python is named without the option of the command line.
+    // If a key was changed in Python, the message leaves out the option of the command line.
     let told = if refusal.change().is_some() { told.trim_start_matches("--set ") } else { &told };
     let place = refusal.position();
     let (line, column) = (place.map(|(line, _)| line), place.map(|(_, column)| column));
@@ -38,7 +38,7 @@ pub(crate) fn raised_outside(py: Python<'_>, fault: Fault) -> PyErr {
 
 /// Creates a `sluice.StoreError`.
 pub(crate) fn unkept(py: Python<'_>, message: &str) -> PyErr {
-    // The command's option is an argument in Python.
+    // What is an option of the command is an argument in Python.
     let message = message.trim_end_matches(" with --out");
     raised(py, "StoreError", |class| class.call1((message,)))
 }
@@ -48,7 +48,7 @@ pub(crate) fn unreplayed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "ReplayError", |class| class.call1((message,)))
 }
 
-/// Creates a `sluice.TheoryError` about the arguments of a row.
+/// Creates a `sluice.TheoryError` about the arguments in this row.
 pub(crate) fn unsolved(py: Python<'_>, message: &str, row: usize) -> PyErr {
     raised(py, "TheoryError", |class| class.call1((message, row)))
 }

@@ -1,4 +1,4 @@
-//! Networks that are stepped together, from decision to decision, as environments for reinforcement learning.
+//! Networks that are stepped together from decision to decision, as environments for reinforcement learning.
 
 use crate::error::failed;
 use crate::scenario::Scenario;
@@ -14,11 +14,11 @@ use sim::{Asked, Place, World};
 pub(crate) const SEEN: usize = 6;
 /// Factors by which actions multiply the limit.
 pub(crate) const FACTORS: [f64; 7] = [0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0];
-/// Largest time that an agent distinguishes, in targets.
+/// Longest time that an agent can distinguish, in targets.
 const FAR: f64 = 10.0;
 
-/// Several networks of the same description, each with its own seed. In each, agents decide at the same moments, one
-/// for each of some queues.
+/// Several networks with one description, each with its own seed. In each network one agent decides for each of some
+/// queues, all at the same moments.
 #[pyclass(module = "sluice._sluice")]
 pub(crate) struct Fleet {
     settings: Settings,
@@ -27,7 +27,7 @@ pub(crate) struct Fleet {
 
 struct Settings {
     network: Network,
-    /// The names of the queues of agents.
+    /// Names of the queues for which agents decide.
     queues: Vec<String>,
     interval: Period,
     target_s: f64,
@@ -39,18 +39,18 @@ struct Settings {
 struct Member {
     world: Option<World>,
     agents: Vec<Agent>,
-    /// The seed of its first episode; others follow from it.
+    /// Seed of the network's first episode; later seeds follow from it.
     seed: u64,
     episode: u64,
     ended: bool,
-    /// All actions of the episode; together with the seed they determine its state.
+    /// All actions in this episode; together with the seed they determine the network's state.
     taken: Vec<u8>,
 }
 
-/// Determinants of a network's state: the seed, the number of the episode, and the actions taken in it.
+/// What determines a network's state: the seed, the number of the episode, and the actions in it.
 type State = (u64, u64, Vec<u8>);
 
-/// An agent, which decides for one queue.
+/// An agent that decides for one queue.
 #[derive(Clone)]
 struct Agent {
     queue: Place,
@@ -62,8 +62,8 @@ struct Agent {
 
 #[pymethods]
 impl Fleet {
-    /// Builds the networks. `target_s`: the nodal delay of the reward; `penalty`: the cost of exceeding it by one
-    /// target more.
+    /// Builds the networks. `target_s` is the nodal delay at which the reward aims; `penalty` is the cost if the delay
+    /// is one target longer.
     #[new]
     fn new(
         scenario: &Bound<'_, Scenario>,
@@ -102,9 +102,9 @@ impl Fleet {
         Ok(self.seen())
     }
 
-    /// Takes one decision of every agent, by the index of its factor. Returns what the agents observe, their rewards as
-    /// 64-bit floats, and whether each network has ended. A network that had ended starts anew instead: the action is
-    /// ignored, the reward is zero.
+    /// Applies one decision of every agent: the index of the factor that it chose. Returns what the agents observe,
+    /// their rewards as 64-bit floats, and whether each network has ended. A network that had ended starts anew: its
+    /// action is ignored, and its reward is zero.
     fn step(&mut self, py: Python<'_>, actions: &[u8]) -> PyResult<(Vec<u8>, Vec<u8>, Vec<bool>)> {
         let Self { settings, members } = self;
         let agents = settings.queues.len();
@@ -128,14 +128,14 @@ impl Fleet {
         Ok((self.seen(), rewards, self.members.iter().map(|member| member.ended).collect()))
     }
 
-    /// Returns the state of each network; `None` for one that has not started.
+    /// Returns the state of each network; `None` if it has not started.
     fn states(&self) -> Vec<Option<State>> {
         let state =
             |member: &Member| member.world.as_ref().map(|_| (member.seed, member.episode, member.taken.clone()));
         self.members.iter().map(state).collect()
     }
 
-    /// Brings each network to a state, by running its episode again.
+    /// Brings each network to a state by repeating its episode.
     fn restore(&mut self, py: Python<'_>, states: Vec<Option<State>>) -> PyResult<()> {
         let Self { settings, members } = self;
         if states.len() != members.len() {
@@ -151,7 +151,7 @@ impl Fleet {
         restored.map_err(|error| failed(py, &error))
     }
 
-    /// Returns the present limits in packets, by network and agent.
+    /// Returns the present limit in packets of each agent in each network.
     fn limits(&self) -> Vec<f64> {
         self.members.iter().flat_map(|member| &member.agents).map(|agent| agent.limit).collect()
     }
@@ -165,7 +165,7 @@ impl Fleet {
 }
 
 impl Member {
-    /// Builds the network and runs to the first decision.
+    /// Builds the network and runs it to the first decision.
     fn begin(&mut self, settings: &Settings) -> Result<(), String> {
         let seed = if self.episode == 0 { self.seed } else { mix(self.seed ^ mix(self.episode)) };
         let mut world = World::new(&settings.network, seed).map_err(|error| error.to_string())?;
@@ -191,7 +191,7 @@ impl Member {
         self.taken.extend_from_slice(actions);
         for (agent, &action) in self.agents.iter_mut().zip(actions) {
             agent.limit = next_limit(agent.limit, action, settings.most);
-            // Nothing is known of an interval that the end of the run cuts off.
+            // An interval that the end of the run cuts off has no reward.
             agent.reward = 0.0;
             if let Some(asked) = agent.asked.take() {
                 world.order(&asked, &orders(agent.limit as u32, None));
@@ -200,7 +200,7 @@ impl Member {
         self.advance(settings)
     }
 
-    /// Runs until every agent is asked, or to the end of the run.
+    /// Runs until every agent must decide, or until the run ends.
     fn advance(&mut self, settings: &Settings) -> Result<(), String> {
         let Some(world) = &mut self.world else { return Ok(()) };
         while !world.finished() && self.agents.iter().any(|agent| agent.asked.is_none()) {
@@ -228,8 +228,8 @@ fn next_limit(limit: f64, action: u8, most: f64) -> f64 {
     next.clamp(1.0, most)
 }
 
-/// Returns what an agent observes: the limit (logarithmic); the backlog over the limit; the largest nodal delay, the
-/// mean time in the queue and the mean service time, each over the target; and the share of packets dropped.
+/// Returns what an agent observes: the limit (logarithmic), the backlog divided by it, the largest nodal delay, the
+/// mean time in the queue, the mean service time, and the dropped share. Times are divided by the target.
 #[expect(clippy::cast_possible_truncation, reason = "agents see 32 bits")]
 fn sight(seen: &Interval, limit: f64, settings: &Settings) -> [f32; SEEN] {
     let over_target = |time: units::Duration| (time.as_secs_f64() / settings.target_s).min(FAR);
@@ -245,8 +245,8 @@ fn sight(seen: &Interval, limit: f64, settings: &Settings) -> [f32; SEEN] {
     values.map(|value| value as f32)
 }
 
-/// Returns the share of the arrived packets that left, less the penalty for each target by which the largest nodal
-/// delay exceeded the target, for one target at most.
+/// Returns the share of arrived packets that left, minus the penalty times the excess of the largest nodal delay over
+/// the target. The excess is in targets, at most one.
 fn reward(seen: &Interval, settings: &Settings) -> f64 {
     let arrived = seen.arrived.packets.max(1) as f64;
     let beyond = (seen.nodal.max.as_secs_f64() / settings.target_s - 1.0).clamp(0.0, 1.0);

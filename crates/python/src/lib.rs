@@ -1,7 +1,7 @@
 //! The compiled part of the Python package `sluice`: crates `lab`, `emulate` and `sim` in Python's types.
 //!
-//! This crate holds what crosses the border: text and numbers in, columns and exceptions out, the interpreter released
-//! while something runs. The crate holds no model, no statistics and nothing that a user of Python sees directly: that
+//! This crate only converts: text and numbers to arguments, results to columns, errors to exceptions. The interpreter
+//! is released during runs. Models, statistics and what users of Python see are elsewhere, the last in `python`.
 //! is in `python`.
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]

@@ -9,15 +9,15 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
-/// A delivery: the times of delivery and push in seconds, its ends, bytes, DSCP with ECN field, and routers.
+/// A delivery: times of delivery and of the push in seconds, source and destination, bytes, DSCP with ECN, and routers.
 type Delivered = (f64, f64, String, String, Vec<u8>, u8, u8);
 
-/// A network that takes packets at its real nodes.
+/// A network whose real nodes take packets.
 #[pyclass(unsendable, module = "sluice._sluice")]
 pub(crate) struct Medium {
     scenario: experiment::scenario::Scenario,
     seed: u64,
-    /// None once it is finished.
+    /// `None` once the network is finished.
     inner: Option<emulate::Medium>,
 }
 
@@ -85,7 +85,7 @@ impl Medium {
     }
 }
 
-/// The packet that an IP packet becomes on its way; `None` if its TTL runs out.
+/// Returns the IP packet as it is after its way; `None` if its TTL runs out.
 #[pyfunction]
 pub(crate) fn carried(packet: Vec<u8>, tos: u8, routers: u8) -> Option<Vec<u8>> {
     let mut packet = packet;
@@ -113,7 +113,7 @@ fn refused(py: Python<'_>, refusal: &NotSent) -> PyErr {
     }
 }
 
-/// A time in seconds, in whole nanoseconds.
+/// Converts a time in seconds, rounded to whole nanoseconds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within bounds")]
 fn span(seconds: f64) -> PyResult<Duration> {
     if (0.0..=1e9).contains(&seconds) {

@@ -1,4 +1,4 @@
-//! A sweep in Python: chunks of runs, each of which can run by itself on any machine.
+//! A sweep in Python, in chunks of runs. Each chunk can run alone on any machine.
 
 use crate::error::{refused, wrong};
 use crate::run::simulate;
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A label of a value, and the settings that it stands for.
+/// The label of a value, and the settings that it means.
 type Value = (String, Vec<String>);
 
 /// All runs of a sweep, in chunks.
@@ -22,7 +22,7 @@ type Value = (String, Vec<String>);
 pub(crate) struct Plan {
     scenario: Ready,
     build: String,
-    /// The numbers of the runs in each chunk.
+    /// Indices of the runs in each chunk.
     chunks: Vec<Vec<usize>>,
 }
 
@@ -90,13 +90,13 @@ impl Plan {
         py.detach(|| self.chunks.iter().map(|numbers| self.key(numbers)).collect())
     }
 
-    /// Returns a hash that distinguishes the networks from another sweep's, taken over the first seed of each case.
+    /// Returns a hash, over the first seed of each case, that differs from that of a sweep of other networks.
     fn networks(&self, py: Python<'_>) -> String {
         let firsts: Vec<usize> = (0..self.runs()).step_by(self.scenario.seeds.len().max(1)).collect();
         py.detach(|| self.key(&firsts))
     }
 
-    /// Makes the runs of a chunk, one after the other; `None` when stopped.
+    /// Makes the runs of a chunk, one after another; `None` if they were stopped.
     fn run(&self, py: Python<'_>, chunk: usize, stop: &Bound<'_, Stop>) -> Option<Chunk> {
         let stop = stop.get();
         py.detach(|| self.run_chunk(chunk, stop))

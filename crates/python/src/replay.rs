@@ -1,4 +1,4 @@
-//! Recordings of queues in Python: read, and replayed into controllers.
+//! Recordings of queues in Python. They can be read, and replayed into controllers.
 
 use crate::error::unreplayed;
 use crate::shape::{Cell, Kind};
@@ -16,7 +16,7 @@ use units::Duration;
 /// The intervals of a queue with the decisions that followed.
 #[pyclass(frozen, module = "sluice._sluice")]
 pub(crate) struct Recording {
-    /// The file's name in messages.
+    /// Name of the file, as messages give it.
     name: String,
     decisions: Vec<Decision>,
     cut: Option<usize>,
@@ -30,14 +30,14 @@ impl Recording {
         Self::of(py, path.display().to_string(), py.detach(|| recording::open(&path)))
     }
 
-    /// Reads lines; messages call them `name`.
+    /// Reads lines; `name` is the file's name in messages.
     #[staticmethod]
     fn read(py: Python<'_>, name: String, lines: Vec<u8>) -> PyResult<Self> {
         let read = py.detach(|| recording::read_all(&name, &lines[..]));
         Self::of(py, name, read)
     }
 
-    /// Returns the warning about a last line that was cut off.
+    /// Returns the warning that the last line was cut off, if it was.
     #[getter]
     fn warning(&self) -> Option<String> {
         self.cut.map(|line| recording::cut_off(&self.name, line))
@@ -48,10 +48,10 @@ impl Recording {
         table(&self.decisions, &self.decisions)
     }
 
-    /// Replays the recording into the controller of these settings, each `KEY=VALUE` with a key of `[queue]`.
+    /// Replays the recording into the controller of these settings; each is `KEY=VALUE` with a key of `[queue]`.
     fn replay(&self, py: Python<'_>, settings: Vec<String>) -> PyResult<Table> {
         let replayed = py.detach(|| {
-            // Settings made in Python are named without the option of the command line.
+            // If a setting was made in Python, the message leaves out the option of the command line.
             let told = |message: String| Error::Wrong(message.trim_start_matches("--set ").to_owned());
             let settings = live::settings(&settings).map_err(told)?;
             recording::replay(&self.name, &self.decisions, &settings)

@@ -1,4 +1,4 @@
-//! A whole experiment: every case with every seed, and the verdicts on its claims. `sluice reproduce` in Python.
+//! A whole experiment: every case with every seed, and the verdicts on its claims; Python's form of `sluice reproduce`.
 
 use crate::error::{failed, raised_outside, refused, unkept, wrong};
 use crate::run::guarded;
@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Duration;
 
-/// Makes the runs that `folder` does not hold yet, keeps them there, and rules on the claims. `baselines`: labels, each
-/// with a function that makes the controllers of a run; they stand beside the label `like`.
+/// Makes the runs that `folder` lacks, keeps them there, and rules on the claims. `baselines` are labels, each with a
+/// function that makes a run's controllers; they are compared with the label `like`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are those of Python's function")]
 pub(crate) fn reproduce(
@@ -62,15 +62,15 @@ pub(crate) fn reproduce(
     Ok(Study { study })
 }
 
-/// Controllers written in Python, which replace a scenario's own.
+/// Controllers written in Python that replace a scenario's own.
 #[derive(Debug)]
 struct InPython {
     /// Function that takes a case's labels, a seed and the queues, and makes a controller for each queue: its interval
-    /// in seconds, and the function that decides.
+    /// in seconds, and the function that makes decisions.
     make: Py<PyAny>,
 }
 
-/// A queue: its node, its name there, its limit in packets, and the delay in seconds that its controller aims at.
+/// A queue: its node, its name at the node, its limit in packets, and its controller's target delay in seconds.
 type Described<'c> = (&'c str, &'c str, Option<u32>, Option<f64>);
 
 impl Outside for InPython {

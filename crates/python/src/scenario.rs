@@ -1,4 +1,4 @@
-//! A scenario in Python: its text, its changes, and what the lab read from them.
+//! A scenario in Python: its text, its changes, and what was read from them.
 
 use crate::error::{refused, wrong};
 use experiment::scenario::{Refusal, Scenario as Ready, Wishes};
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 /// The origin of a scenario's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
-    /// The file's name in messages.
+    /// Name of the file, as messages give it.
     pub(crate) name: String,
-    /// The default id.
+    /// The id if the text has none.
     pub(crate) stem: String,
     pub(crate) text: String,
-    /// The folder of the files that it names.
+    /// Folder of the files that the text names.
     pub(crate) folder: PathBuf,
-    /// Keys changed: `queue.limit=50`.
+    /// Changed keys with their values: `queue.limit=50`.
     pub(crate) set: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario from text. `folder`: the folder of the files that it names.
+    /// Reads a scenario from text. `folder` is the folder of the files that the text names.
     #[new]
     fn new(
         py: Python<'_>,
@@ -59,7 +59,7 @@ impl Scenario {
     fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
         let path = Path::new(path);
         let text = std::fs::read_to_string(path);
-        // The lab says in its own words why a file cannot be read as text.
+        // The lab's own message says why the file cannot be read as text.
         let Ok(text) = text else {
             let refusal = files::load(path, &Wishes::default()).err();
             let refusal = refusal.unwrap_or_else(|| Refusal::file(&path.display().to_string(), "cannot be read"));
@@ -85,7 +85,7 @@ impl Scenario {
         &self.ready.about
     }
 
-    /// Returns what it was read from, in the order of the arguments of a new one.
+    /// Returns the arguments that make the same scenario anew, in their order.
     #[getter]
     fn words(&self) -> (&str, &str, &str, &Path, &[String]) {
         let Words { name, stem, text, folder, set } = &self.words;
@@ -102,14 +102,14 @@ impl Scenario {
         self.ready.axes.iter().map(|axis| (axis.name.as_str(), axis.labels.as_slice())).collect()
     }
 
-    /// Returns the seconds that a run simulates, the warm-up included.
+    /// Returns how many seconds a run simulates, including the warm-up.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.ready.base.duration.as_secs_f64()
     }
 }
 
-/// Returns the file of a scenario that is named by its id; a path is returned as it is.
+/// Returns the file of the scenario with this id; returns a path unchanged.
 #[pyfunction]
 pub(crate) fn scenario_file(py: Python<'_>, path: String) -> PyResult<String> {
     let target = Path::new(&path);

@@ -1,42 +1,42 @@
-//! The columns of a table, derived from the JSON Schema of its rows, so that a new result of a run becomes a column by
-//! itself.
+//! The columns of a table, derived from the JSON Schema of its rows. So a new result of a run becomes a column without
+//! further code.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The kind of values in a column.
+/// Kinds of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Numbers with a fraction.
     Number,
-    /// Whole numbers, not negative.
+    /// Whole numbers from zero on.
     Count,
     Text,
     Switch,
 }
 
-/// A value with the name and the kind of its column.
+/// A value with its column's name and kind.
 pub(crate) type Cell = (String, Kind, Value);
 
-/// A column: the keys that lead to a value in a row, and the kind of the value.
+/// A column: the keys that lead to its value in a row, and the kind of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     /// The keys, outermost first: `delay_s`, `max`.
     pub(crate) path: Vec<String>,
     pub(crate) kind: Kind,
-    /// True for a list, with one value per step.
+    /// True if the value is a list with one value for each step.
     pub(crate) list: bool,
 }
 
 impl Column {
-    /// Returns its name in tables: `delay_s.max`.
+    /// Returns the column's name in tables: `delay_s.max`.
     pub(crate) fn name(&self) -> String {
         self.path.join(".")
     }
 }
 
-/// Returns the columns of a `T`, those that may be absent included. Lists of tables are left out.
+/// Returns the columns of a `T`, including values that may be absent. Leaves out lists of tables.
 pub(crate) fn columns<T: JsonSchema>() -> Vec<Column> {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -47,7 +47,7 @@ pub(crate) fn columns<T: JsonSchema>() -> Vec<Column> {
 
 fn survey(schema: &Value, path: &[String], list: bool, columns: &mut Vec<Column>) {
     let options = schema["anyOf"].as_array().into_iter().flatten();
-    // What may be absent is described beside null.
+    // The schema of a value that may be absent has null as an alternative.
     if let [present] = options.filter(|option| option["type"] != "null").collect::<Vec<_>>()[..] {
         return survey(present, path, list, columns);
     }
@@ -56,7 +56,7 @@ fn survey(schema: &Value, path: &[String], list: bool, columns: &mut Vec<Column>
         kind => kind.as_str(),
     };
     let kind = match kind {
-        // A list of tables is a table of its own.
+        // A list of tables becomes a table of its own.
         Some("object") if list => return,
         Some("object") => {
             for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
@@ -68,7 +68,7 @@ fn survey(schema: &Value, path: &[String], list: bool, columns: &mut Vec<Column>
         Some("number") => Kind::Number,
         Some("integer") => Kind::Count,
         Some("boolean") => Kind::Switch,
-        // Words of an enumeration, too, and a number or words: text serves for both.
+        // Text also serves for words of an enumeration, and for a value that is a number or words.
         _ => Kind::Text,
     };
     columns.push(Column { path: path.to_vec(), kind, list });

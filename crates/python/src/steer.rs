@@ -1,4 +1,4 @@
-//! Decisions made in Python: controllers that are Python classes.
+//! Decisions that Python classes make, as controllers.
 
 use crate::error::{failed, raised_outside};
 use crate::run::{Run, guarded};
@@ -17,11 +17,11 @@ use sim::config::Network;
 use sim::{Place, World};
 use units::{Duration, Rate};
 
-/// A queue with a controller in Python: its name, interval in seconds, and the function that decides.
+/// A queue with a controller in Python: its name, the interval in seconds, and the function that makes decisions.
 type Steered<'py> = (String, f64, Bound<'py, PyAny>);
 
-/// Runs a scenario once with controllers that are written in Python. Each is called with a dictionary of what was
-/// measured and returns a limit in packets and a rate in bit/s, or `None`.
+/// Runs a scenario once with controllers written in Python. Each gets a dictionary of measurements and returns a limit
+/// in packets and a rate in bit/s, or `None`.
 #[pyfunction]
 pub(crate) fn run_steered(
     py: Python<'_>,
@@ -55,7 +55,7 @@ pub(crate) fn place(world: &World, name: &str) -> Result<Place, String> {
     world.place(name).map_err(|error| told(&error))
 }
 
-/// Runs `network`. The functions `deciding` decide for the queues that `steered` chooses, in the same order.
+/// Runs `network`. Each function in `deciding` decides for the queue at the same index in `steered`.
 pub(crate) fn simulate(
     network: &Network,
     seed: u64,
@@ -68,14 +68,14 @@ pub(crate) fn simulate(
     run::steered::<Fault>(network, seed, steered, watch, decide)
 }
 
-/// Returns the orders of `decide` for an interval.
+/// Returns the orders that `decide` gives after an interval.
 pub(crate) fn ordered(decide: &Bound<'_, PyAny>, seen: &Interval) -> PyResult<Orders> {
     let answer = decide.call1((measured(decide.py(), seen)?,))?;
     let (limit, rate): (u32, Option<f64>) = answer.extract()?;
     Ok(orders(limit, rate))
 }
 
-/// Makes orders of a limit in packets, at least one, and a rate in bit/s.
+/// Makes orders from a limit in packets, at least one, and a rate in bit/s.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within bounds")]
 pub(crate) fn orders(limit: u32, rate_bps: Option<f64>) -> Orders {
     let rate = rate_bps.map(|rate| Rate::bps(rate.clamp(1.0, 1e15) as u64));
@@ -91,7 +91,7 @@ pub(crate) fn period(interval_s: f64) -> PyResult<Period> {
     known.flatten().ok_or_else(wrong)
 }
 
-/// Returns what a queue measured, in SI units, by the names of results and of Python's `Interval`: `sojourn_s.mean`.
+/// Returns what a queue measured, in SI units, named as in results and in Python's `Interval`: `sojourn_s.mean`.
 pub(crate) fn measures(seen: &Interval) -> Vec<Cell> {
     let span = |name: String, time: Duration| (name, Kind::Number, json!(time.as_secs_f64()));
     let number = |name: String, number: u64| (name, Kind::Count, json!(number));

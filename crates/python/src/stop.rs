@@ -1,11 +1,11 @@
-//! Stopping of runs from Python.
+//! Stops runs from Python.
 
 use experiment::watch::Watch;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Stops the runs that it was given to.
+/// Stops the runs that have this value.
 #[pyclass(frozen, module = "sluice._sluice")]
 #[derive(Default)]
 pub(crate) struct Stop {
@@ -36,7 +36,7 @@ impl Watch for Stop {
     }
 }
 
-/// Stops a run that the interpreter waits for when a signal handler raises, as by Ctrl-C.
+/// Stops the run for which the interpreter waits when a signal handler raises an exception, for example after Ctrl-C.
 pub(crate) struct Signals<'s> {
     stop: &'s Stop,
     raised: Mutex<Option<PyErr>>,

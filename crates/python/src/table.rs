@@ -69,7 +69,7 @@ impl Table {
         self.schema.fields().iter().map(kind).collect()
     }
 
-    /// Makes a table of columns: name, type as of `kinds`, and values.
+    /// Makes a table from columns, each with its name, its type as in `kinds`, and its values.
     #[staticmethod]
     fn from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
@@ -95,7 +95,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows ignoring a request for other types.
+        // The interface allows it to ignore a request for other types.
         drop(requested_schema);
         let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
@@ -156,7 +156,7 @@ impl Writer {
         self.fields.iter().any(|field| field.name() == name)
     }
 
-    /// Adds a row: one value per column, in their order. A value that is missing or of another kind becomes null.
+    /// Adds a row with a value for each column, in order. A value that is missing or of another kind becomes null.
     pub(crate) fn row<'v>(&mut self, values: impl IntoIterator<Item = Option<&'v Value>>) {
         let mut values = values.into_iter();
         for builder in &mut self.builders {

@@ -1,4 +1,4 @@
-//! Tables of runs, and their rows.
+//! Tables of runs and their rows.
 
 use crate::shape::{Column, Kind, columns};
 use crate::table::{Table, Writer};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sim::results::{Flow, FlowSeries, Hop, Node, NodeSeries, QueueResult, Series, Totals};
 
-/// The names of the tables of runs. `cost` holds what differs between machines.
+/// Names of the tables of runs. `cost` has the values that differ between machines.
 pub(crate) const NAMES: [&str; 8] = ["runs", "flows", "nodes", "queues", "hops", "flow_series", "queue_series", "cost"];
 
 /// Makes the table of these runs that has this name.
@@ -55,7 +55,7 @@ pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> 
     writer.finish()
 }
 
-/// Entries of a list with their names: their owners' names, and their own.
+/// Entries of a list, each with the names of its owners and its own name.
 type Named = Vec<(Vec<Value>, Value)>;
 
 fn named<T: Serialize>(of: &[&String], entries: &[T], name: impl Fn(&T) -> &String) -> Named {
@@ -121,7 +121,7 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
                     columns.iter().map(|column| at(&value, &column.path).and_then(Value::as_array)).collect();
                 let length = lists.iter().flatten().map(|list| list.len()).max().unwrap_or(0);
                 for step in 0..length {
-                    // Whole nanoseconds, as simulated time is.
+                    // Times are rounded to whole nanoseconds, like simulated time.
                     let time = json!(((step + 1) as f64 * series.step_s * 1e9).round() / 1e9);
                     let cells = lists.iter().map(|list| list.and_then(|list| list.get(step)));
                     writer.row(head.iter().chain(&names).chain([&time]).map(Some).chain(cells));
@@ -131,7 +131,7 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
         writer.finish()
     }
 
-    /// Starts a table whose first columns tell its rows apart.
+    /// Starts a table. Its first columns distinguish its rows.
     fn writer(&self, names: &[&str]) -> Writer {
         let mut writer = Writer::default();
         writer.add("scenario".to_owned(), Kind::Text);

@@ -1,6 +1,6 @@
-//! Crate `theory` for rows of numbers: each model by its name, with its arguments by theirs.
+//! Crate `theory` for rows of numbers: calls a model by name, with named arguments.
 //!
-//! Numbers become the crate's types here, and its results numbers in the order of Python's tuples. No formula is here.
+//! Numbers become the crate's types here, and results become numbers, ordered as Python's tuples. There is no formula.
 
 use crate::error::unsolved;
 use ::theory::queueing::{Mg1, Mm1, Mm1k};
@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use units::{Bytes, Duration};
 
-/// Results, or what is wrong with the arguments.
+/// Results, or the fault of the arguments.
 type Told<T> = Result<T, Box<dyn core::error::Error + Send + Sync>>;
 
-/// Solves a model for each of `rows` rows, over which every column is spread evenly: a row has one value of each
-/// argument, or one for each group. Its results are in a list of their own, group after group.
+/// Solves a model for each of `rows` rows. Every column is spread evenly over the rows: a row has one value of each
+/// argument, or one for each group. Results of a row are in one list, group after group.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python's values are converted")]
 pub(crate) fn theory(py: Python<'_>, model: &str, columns: Columns, rows: usize) -> PyResult<Vec<Vec<f64>>> {
@@ -25,10 +25,10 @@ pub(crate) fn theory(py: Python<'_>, model: &str, columns: Columns, rows: usize)
     solved.into_iter().enumerate().map(told).collect()
 }
 
-/// The arguments of all rows, by name.
+/// The arguments of all rows, under their names.
 type Columns = BTreeMap<String, Vec<f64>>;
 
-/// The arguments of a row: one value of each, or one for each group.
+/// The arguments of a row: one value of each argument, or one for each group.
 #[derive(Clone, Copy)]
 struct Row<'c> {
     columns: &'c Columns,
@@ -37,18 +37,18 @@ struct Row<'c> {
 }
 
 impl<'c> Row<'c> {
-    /// Row `number` of `rows`.
+    /// Returns row `number` of `rows`.
     fn new(columns: &'c Columns, number: usize, rows: usize) -> Self {
         let groups = columns.values().map(|values| values.len() / rows).min().unwrap_or(0);
         Self { columns, first: number * groups, groups }
     }
 
-    /// The argument of this name, of the first group.
+    /// Reads the argument of this name for the first group.
     fn read<A: Argument>(self, name: &str) -> Told<A> {
         A::read(self, name)
     }
 
-    /// A structure of the arguments that its fields name.
+    /// Makes a structure from the arguments that its fields name.
     fn build<A: Argument>(self) -> Told<A> {
         A::read(self, "")
     }
@@ -58,7 +58,7 @@ impl<'c> Row<'c> {
         (self.first..self.first + self.groups).map(|first| read(Self { first, groups: 1, ..self })).collect()
     }
 
-    /// None where the argument is left out; of no groups 0.
+    /// Returns `None` if the argument is left out.
     fn number(self, name: &str) -> Option<f64> {
         self.columns.get(name).map(|values| values.get(self.first).copied().unwrap_or(0.0))
     }
@@ -69,14 +69,14 @@ trait Argument: Sized {
     fn read(row: Row, name: &str) -> Told<Self>;
 }
 
-/// None where the argument is left out.
+/// `None` if the argument is left out.
 impl<A: Argument> Argument for Option<A> {
     fn read(row: Row, name: &str) -> Told<Self> {
         row.number(name).map(|_| row.read(name)).transpose()
     }
 }
 
-/// The limit of attempts, None where it is infinite.
+/// The limit of attempts; `None` if it is infinite.
 struct Attempts(Option<u32>);
 struct NotNegative(f64);
 struct Positive(f64);

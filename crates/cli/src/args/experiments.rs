@@ -382,7 +382,7 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// Options that users often give as keys of `--set`, each with a command that has the option.
+/// Options that users often try as keys of `--set`, each with a command that has it.
 const OPTIONS: [(&str, &str); 5] =
     [("seed", "run"), ("seeds", "reproduce"), ("case", "run"), ("out", "run"), ("threads", "reproduce")];
 
@@ -399,7 +399,7 @@ fn up_to_10_000(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 
-/// Returns all arms (queues) except the first, with which the others are compared.
+/// Returns all arms (queues) except the first; the others are compared with it.
 fn arms() -> impl Iterator<Item = &'static str> {
     ARMS.into_iter().skip(1)
 }

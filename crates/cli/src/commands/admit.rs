@@ -23,7 +23,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
         args::Refused::BestEffort => Refused::BestEffort,
     };
     let begun = now();
-    // A reader that stands still must not keep the command's sockets waiting.
+    // A reader that does not read must not delay the command's sockets.
     let mut log =
         Outlet::stderr().map_err(|error| Failure::failed(format!("cannot write to standard error: {error}")))?;
     let mut tell = |at: units::Instant, news: News| {
@@ -41,7 +41,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
     })?;
     let by_signal = |signal: i32| u8::try_from(128 + signal).unwrap_or(u8::MAX);
     Ok(match ended {
-        // The kernel keeps its lowest byte.
+        // The kernel keeps only the lowest byte of the status.
         Ended::Exited(code) => code.to_le_bytes()[0],
         Ended::Signalled(signal) | Ended::Interrupted(signal) => by_signal(signal),
         Ended::Refused(Why::Bottleneck(_)) => REFUSED,
@@ -49,7 +49,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
     })
 }
 
-/// Formats a step as JSON.
+/// Formats a step of the flow as JSON.
 fn object(news: News) -> serde_json::Value {
     let of_path = |what: &str, path: Path| {
         let bottleneck = path.bottleneck.map(units::Rate::as_bps);
@@ -66,7 +66,7 @@ fn object(news: News) -> serde_json::Value {
     }
 }
 
-/// Formats a step for people; `None` where nothing changes.
+/// Formats a step of the flow for people; `None` if nothing changes.
 fn words_of(news: News, args: &args::Admit) -> Option<String> {
     let (rate, to) = (args.rate, args.to.0);
     match news {

@@ -43,7 +43,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     serving.leave_out(&wrong);
     let recordings = serving.recordings.opened(&config).map_err(Failure::wrong)?;
     serving.record(&config, recordings);
-    // The queues come first: without the privilege for queues the folder cannot be made either.
+    // Queues come first: without their privilege the folder cannot be made either.
     let mut listen = Vec::new();
     if make_state_folder(&args.state).is_ok() {
         listen.push(listening(&args.state));
@@ -54,7 +54,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     Ok(governed?)
 }
 
-/// Reads the configuration. Returns the wanted queues, and why some interfaces are left out.
+/// Reads the configuration. Returns the requested queues, and why some interfaces are left out.
 fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>, Vec<String>), String> {
     let name = file.display().to_string();
     let bytes = plain(file).map_err(|error| match error.kind() {
@@ -73,7 +73,7 @@ fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>, Vec<String>), S
     Ok((config, wishes, wrong))
 }
 
-/// Reads a plain file: a pipe would keep the agent waiting.
+/// Reads a regular file: a pipe could make the agent wait.
 fn plain(path: &Path) -> io::Result<Vec<u8>> {
     const LARGEST: u64 = 1 << 24;
     let flags = OFlags::NONBLOCK.bits().cast_signed();
@@ -90,14 +90,14 @@ fn metrics(config: &Config) -> Option<Address> {
 
 struct Serving<'a> {
     args: &'a args::Agent,
-    /// The address at which metrics are served, fixed at the start.
+    /// Address at which metrics are served. It does not change after the start.
     listen: Option<Address>,
     admission: Option<Admission>,
     recordings: Recordings,
     log: Outlet,
-    /// Places that a panic restores.
+    /// Attachment points of the queues that a panic restores.
     places: Vec<Place>,
-    /// Places on interfaces that belong to settings of several interfaces, which a panic restores, too.
+    /// The same for interfaces that a pattern such as `*wifi` names.
     taken: Vec<Place>,
     /// Settings that were read again, but are not applied yet.
     next: Option<Next>,
@@ -111,17 +111,17 @@ struct Next {
 
 impl Serving<'_> {
     fn complain(&mut self, text: impl std::fmt::Display) {
-        // Governing goes on, whether or not the log can be written.
+        // Governing continues, even if the log cannot be written.
         let _ = self.log.line(text);
     }
 
-    /// Reports which tables of the configuration are wrong; the other tables apply.
+    /// Reports which tables of the configuration are wrong. All others apply.
     fn leave_out(&mut self, wrong: &[String]) {
         let words = wrong.iter().map(|why| format!("{why}; the agent ignores this table"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));
     }
 
-    /// Writes the queued rest, and reports which recordings are incomplete.
+    /// Writes what is still queued, and reports which recordings are incomplete.
     fn finish(&mut self) {
         for lacking in self.recordings.finish() {
             self.complain(lacking);

@@ -1,4 +1,4 @@
-//! Settings of a queue from the command line, and decisions as lines.
+//! Settings of a queue from the command line, and decisions formatted as lines.
 
 use crate::args;
 use crate::failure::Failure;

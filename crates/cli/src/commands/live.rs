@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use units::{Duration, Positive};
 
-/// Settings of an access point's turns that a scenario has and `[queue]` lacks, each with its replacement.
+/// Settings of an access point's turns that scenarios have outside of `[queue]`, each with its replacement here.
 const OF_ACCESS_POINTS: [(&str, &str); 2] = [
     ("turns.bulk_delay", "give it as --bulk-delay TIME"),
     (
@@ -47,7 +47,7 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     let mut host = Attaching::new(args.json, dry_run)?;
     host.rows = Some(Outlet::stdout().map_err(|error| Failure::unwritten(&error, "to standard output"))?);
     host.file = args.record.as_deref().map(create).transpose()?;
-    // Without a privilege there is no folder for a socket, and a dry run needs none.
+    // Without the privilege there is no folder for a socket; a dry run needs no socket.
     let listen = if dry_run { Vec::new() } else { vec![listening(&folder)] };
     if !dry_run {
         restore_on_panic(vec![place.clone()]);
@@ -90,7 +90,7 @@ pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
 
 fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) -> Result<(), Failure> {
     let signals = Signals::take_over()?;
-    // The sampler's thread takes no signal.
+    // The sampler's thread must not get the signals.
     host.air = wish.dry_run.then(|| Sampler::begin(&wish.place.device, host.is_public)).flatten();
     let governed = govern(vec![wish], Patience::End, listen, &signals, host);
     host.finish();
@@ -98,22 +98,22 @@ fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) 
     host.broken.take().map_or(Ok(()), Err)
 }
 
-/// Returns the socket of this process's agent, after removing the sockets of killed agents.
+/// Removes the sockets of killed agents, and returns the socket of this process's agent.
 pub(super) fn listening(folder: &Path) -> (Address, Serves) {
     ask::forget_killed(folder);
     (Address::Path(ask::socket(folder, std::process::id())), Serves::Everything)
 }
 
-/// One interface in the foreground.
+/// An agent in the foreground, for one interface.
 struct Attaching {
     json: bool,
-    /// Prints each interval.
+    /// Output for a line about each interval.
     rows: Option<Outlet>,
     log: Outlet,
     file: Option<Outlet>,
     dry_run: bool,
     broken: Option<Failure>,
-    /// Readings of the radio, for the recording.
+    /// Readings of the radio that go into the recording.
     air: Option<Sampler>,
     is_public: bool,
 }
@@ -125,11 +125,11 @@ impl Attaching {
     }
 
     fn complain(&mut self, text: impl std::fmt::Display) {
-        // Governing goes on, whether or not the output can be written.
+        // Governing continues, even if the output cannot be written.
         let _ = self.log.line(text);
     }
 
-    /// Writes the queued rest, and reports lines that no reader took in time. An incomplete recording is a failure.
+    /// Writes what is still queued, and reports lines that no reader took. An incomplete recording is a failure.
     fn finish(&mut self) {
         if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
             self.complain(format_args!("{dropped} lines were dropped: the program that reads them is too slow"));
@@ -145,7 +145,7 @@ impl Attaching {
         let _ = self.log.finish();
     }
 
-    /// Shows and records a decision. After a failed write there is no further attempt.
+    /// Shows and records a decision. Once a write has failed, it is not tried again.
     fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
         let json = self.json;
         let shown = self.rows.as_mut().map_or(Ok(()), |rows| tell(rows, decision, json));
@@ -179,7 +179,7 @@ impl Host for Attaching {
     }
 
     fn happened(&mut self, event: &AgentEvent) {
-        // `attached` has already printed more about this event.
+        // `attached` has already printed this event in more detail.
         if event.what != AgentEventKind::Attached {
             self.log.event(event, false);
         }
@@ -190,8 +190,8 @@ fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> 
     settings.build_controller(seed).map_err(Failure::wrong)
 }
 
-/// Builds the settings of a queue from the command line, and the target delay of a device with its own control law
-/// (without a controller).
+/// Builds the settings of a queue from the command line. Without a controller, also returns the target delay for a
+/// device with a law of its own.
 fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
     let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
     let Some(target) =
@@ -211,7 +211,7 @@ fn place(queue: &args::QueueArgs) -> Place {
     Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
 }
 
-/// Makes a panic restore the former queues of `places`.
+/// Makes a panic restore the former queues at `places`.
 pub(super) fn restore_on_panic(places: Vec<Place>) {
     let places: Vec<(String, Restorer)> = places
         .into_iter()
@@ -221,7 +221,7 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
         })
         .collect();
     std::panic::set_hook(Box::new(move |panic| {
-        // Queues are restored first: a reader of the message may block this process.
+        // The queues come first: a reader of the message may block this process.
         let restored = places.iter().map(|(device, restorer)| match restorer.restore() {
             Ok(()) => format!("{device} has its former queue back\n"),
             Err(error) => format!("error: {error}; `sluice detach {}` tries again\n", quoted(device)),
@@ -275,7 +275,7 @@ fn create(path: &Path) -> Result<Outlet, Failure> {
 
 fn write(file: &mut Outlet, decision: &Decision, air: &str) -> Result<(), Failure> {
     let decision = line(decision)?;
-    // Writes line by line: an outlet takes no more at once than it can queue.
+    // It is written line by line, because an outlet takes no more at once than it can queue.
     let mut lines = air.split_inclusive('\n').chain([&*decision]);
     lines.try_for_each(|line| file.put(line)).map_err(|error| Failure::unwritten(&error, "the recording"))
 }

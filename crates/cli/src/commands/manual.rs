@@ -18,10 +18,10 @@ pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
     print(&if cfg!(feature = "simulator") { with_ids(shell, &text) } else { text.into_owned() })
 }
 
-/// The commands that take ids of scenarios.
+/// Commands whose arguments are ids of scenarios.
 const WITH_IDS: [&str; 4] = ["run", "emulate", "reproduce", "check"];
 
-/// Adds completion of the ids of built-in scenarios, which the generator does not know, to the completion of files.
+/// Lets ids of built-in scenarios be completed, not only files; the generator does not know these ids.
 fn with_ids(shell: Shell, text: &str) -> String {
     let ids = home::ids().join(" ");
     let commands = WITH_IDS.join("|");
@@ -81,12 +81,12 @@ fn page(command: &Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&text).into_owned() + &sections(&after))
 }
 
-/// Formats the text after a command's options as sections: lines that end in a colon become headings, and indented
-/// lines stay unchanged. `clap_mangen` would wrap the examples like prose.
+/// Formats the text after a command's options as sections. Lines that end with a colon become headings, and indented
+/// lines stay as they are. `clap_mangen` would wrap the examples like prose.
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for line in text.lines() {
-        // A hyphen would be set as a dash, and a full stop or quote at the start would be read as a request.
+        // Otherwise a hyphen would become a dash, and a full stop or quote at the start a request.
         let plain = line.trim_start().replace('\\', "\\e").replace('-', "\\-");
         let plain = if plain.starts_with(['.', '\'']) { format!("\\&{plain}") } else { plain };
         let _ = match (line.strip_suffix(':'), line.strip_prefix("  ")) {

@@ -1,4 +1,4 @@
-//! Recordings of an agent: a restart or refused settings never lose the former content of a file.
+//! Recordings of an agent. Neither a restart nor refused settings ever lose what a file contained before.
 
 use super::decisions::line;
 use crate::failure::Failure;
@@ -16,22 +16,22 @@ pub(super) struct Recordings(BTreeMap<String, Recording>);
 struct Recording {
     path: PathBuf,
     file: Outlet,
-    /// True if the file was created for this recording.
+    /// True if this recording created the file.
     is_made: bool,
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
         if self.is_made && !self.file.holds_something() {
-            // An empty file that remains does no harm.
+            // If an empty file remains, it does no harm.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
 impl Recordings {
-    /// Opens the files that `config` newly names. The files keep their content until the recordings
-    /// [begin](Self::begin). Errors: a file cannot be written, or two interfaces name it.
+    /// Opens the files that only the new `config` names. Their content stays until the recordings [begin](Self::begin).
+    /// Errors: a file cannot be written, or two interfaces name it.
     pub(super) fn opened(&self, config: &Config) -> Result<Self, String> {
         let mut new = Self::default();
         for (device, path) in named(config) {
@@ -56,8 +56,8 @@ impl Recordings {
         self.0.get(device).is_some_and(|open| open.path == path)
     }
 
-    /// Starts the recordings that `config` adds, ends those that `config` no longer names, and continues the others. A
-    /// file's former content moves to a file with a number in its name. Returns the failures as texts.
+    /// Starts recordings that `config` adds, ends those that it no longer names, and continues the others. What a file
+    /// contained before moves to a file with a number in its name. Returns the failures as texts.
     pub(super) fn begin(&mut self, config: &Config, new: Self) -> Vec<String> {
         self.0.retain(|device, open| named(config).any(|wanted| wanted == (device.as_str(), open.path.as_path())));
         let mut failed = Vec::new();
@@ -70,7 +70,7 @@ impl Recordings {
         failed
     }
 
-    /// Records a decision; after a failed write, nothing more is written.
+    /// Records a decision. Once a write has failed, nothing more is written.
     pub(super) fn write(&mut self, device: &str, decision: &Decision) -> Result<(), Failure> {
         let Some(recording) = self.0.get_mut(device) else { return Ok(()) };
         let written = line(decision)
@@ -81,7 +81,7 @@ impl Recordings {
         written
     }
 
-    /// Writes the rest. Returns which recordings are incomplete.
+    /// Writes what is still queued. Returns which recordings are incomplete.
     pub(super) fn finish(&mut self) -> Vec<String> {
         let finished = self.0.iter_mut().filter_map(|(device, recording)| match recording.file.finish() {
             Ok(0) => None,
@@ -106,7 +106,7 @@ impl Recording {
             fs::rename(&self.path, free.ok_or(io::ErrorKind::AlreadyExists)?)?;
             self.is_made = true;
         }
-        // The recording's file may just have gone with the recording that had it before.
+        // The file may have disappeared when its earlier recording ended.
         self.file = Outlet::open(&self.path)?;
         Ok(())
     }
@@ -134,7 +134,7 @@ mod tests {
         fs::write(&one, "before\n").unwrap();
         let wanted = config(&[("v0", &one), ("v1", &new)]);
         let mut running = Recordings::default();
-        // Refused: nothing is changed.
+        // Refused settings change nothing.
         drop(running.opened(&wanted).unwrap());
         assert_eq!((held("one").as_deref(), held("new")), (Some("before\n"), None));
         for start in 1..=2 {
@@ -143,7 +143,7 @@ mod tests {
             assert_eq!(running.begin(&wanted, opened), Vec::<String>::new());
             assert_eq!((held("one").as_deref(), held("new").as_deref()), (Some(""), Some("")));
             running.0.get_mut("v0").unwrap().file.put(&format!("start {start}\n")).unwrap();
-            // Read again, they go on.
+            // If the settings are read again, the recordings continue.
             assert!(running.opened(&wanted).unwrap().0.is_empty());
             assert_eq!(running.finish(), Vec::<String>::new());
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::{Duration, Rate};
 
-/// Formats a table of all stations, and below it each unavailable reading, with the reason. Empty without Wi-Fi.
+/// Formats a table of all stations, and below it why each missing reading is missing. Empty without Wi-Fi.
 pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> String {
     let (mut rows, mut lines) = (Vec::new(), String::new());
     for (device, air) in wireless {
@@ -82,7 +82,7 @@ pub(super) fn modes(wireless: &BTreeMap<String, Stations>, width: usize) -> Stri
 
 fn row(device: &str, station: &Station) -> Vec<String> {
     let allowed = |aql: &linux::telemetry::stations::StationAql| {
-        // Best effort has nearly everything; all four are in the JSON.
+        // Only best effort is shown, because it has nearly all packets; the JSON has all four categories.
         format!("{} to {}", milliseconds(aql.low[2]), milliseconds(aql.high[2]))
     };
     vec![
@@ -109,12 +109,12 @@ fn airtime(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }
 
-/// Replaces control characters in text of other programs.
+/// Replaces control characters in texts of other programs.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Formats a span in milliseconds, to a tenth.
+/// Formats a time in milliseconds, to a tenth.
 pub(super) fn milliseconds(span: Duration) -> String {
     format!("{:.1} ms", span.as_secs_f64() * 1e3)
 }

@@ -76,14 +76,14 @@ struct WithStations<'a> {
     wireless: Option<&'a Stations>,
 }
 
-/// Reads the stations of the governed Wi-Fi interfaces. The command reads them because the agent may lack the
-/// privilege. An interface that does not exist or is in another network namespace has no stations.
+/// Reads the stations of governed Wi-Fi interfaces. The agent may lack the privilege, so the command reads them. An
+/// interface that is absent or in another network namespace has no stations.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
     let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
     statuses.iter().filter_map(look).collect()
 }
 
-/// Creates the failure for the case that no agent runs.
+/// Makes the failure that no agent runs.
 pub(super) fn none(folder: &Path) -> Failure {
     let folder = folder.display();
     Failure::failed(format!(
@@ -91,7 +91,7 @@ pub(super) fn none(folder: &Path) -> Failure {
     ))
 }
 
-/// Formats a table, and below it why queues wait and the last event of each queue.
+/// Formats a table; below it, why queues wait, and the last event of each queue.
 fn text(statuses: &[Status], width: usize) -> String {
     if statuses.is_empty() {
         return "the agent governs no queue\n".into();
@@ -143,8 +143,8 @@ fn row(status: &Status) -> Vec<String> {
     ]
 }
 
-/// Formats the state of the two service classes of a queue that has them: `best effort at most 350 kb/s; real time: 3 wait,
-/// 0.2 ms, 0 dropped`.
+/// Formats the state of a queue's two service classes, if it has them: `best effort at most 350 kb/s; real time: 3
+/// wait, 0.2 ms, 0 dropped`.
 pub(super) fn classes(status: &Status) -> Option<String> {
     let best_effort = match status.rate {
         Some(rate) => format!("best effort at most {rate}"),
@@ -157,7 +157,7 @@ pub(super) fn classes(status: &Status) -> Option<String> {
     Some(format!("{best_effort}; real time: {waiting} wait, {delay}, {dropped} dropped"))
 }
 
-/// Formats a span in its two largest units.
+/// Formats a time in its two largest units.
 pub(super) fn age(span: Duration) -> String {
     let seconds = span.as_nanos() / 1_000_000_000;
     match seconds {
@@ -177,7 +177,7 @@ pub(super) mod tests {
     use linux::telemetry::status::Counts;
     use units::{Bytes, Rate};
 
-    /// Makes the status of a queue that ADTH governs, as it is after its first interval.
+    /// Makes the status of a queue after its first interval under ADTH.
     pub(crate) fn governed() -> Status {
         let controller = AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         let mut status = Status::new("wlan0", "root", &controller, Limit::Packets(1_000));

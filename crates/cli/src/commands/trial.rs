@@ -22,7 +22,7 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
     let place = Place { device: device.clone(), parent: args.parent, state_folder: args.state.clone() };
     let arms = args.arms.iter().map(|name| arm(name, &place, args.force)).collect::<Result<Vec<Arm>, Failure>>()?;
     let plan = plan(args)?;
-    // Files that cannot be read or written are found before anything is changed.
+    // Files that cannot be read or written are reported before any change.
     let forecast = forecast(args)?;
     for file in [&args.out, &args.report].into_iter().flatten() {
         check_place(file)?;
@@ -62,7 +62,7 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
 
 const REPORT: &str = include_str!("trial.html");
 
-/// Pools trials, which must compare the same arms.
+/// Combines trials, which must all compare the same arms.
 fn pool(args: &args::Trial) -> Result<(), Failure> {
     let mut trials: Vec<Trial> = Vec::new();
     for path in &args.pool {
@@ -96,7 +96,7 @@ fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     }
 }
 
-/// Compares, for each arm that was both forecast and measured, the forecast with the measurement.
+/// Compares the forecast with the measurement for each arm that has both.
 fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     let mut text = String::new();
     for Effect { arm, measure, ratio, low, high, .. } in &verdict.effects {
@@ -116,7 +116,7 @@ fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     if text.is_empty() && !forecast.is_empty() { "No queue of the trial has a forecast.\n".to_owned() } else { text }
 }
 
-/// Returns a verdict, with the forecast if one is given, as text and as a line of JSON.
+/// Returns a verdict as text and as a line of JSON; both include the forecast if there is one.
 fn told(trials: &[&Trial], level: f64, forecast: &[Value]) -> Result<(String, String), Failure> {
     let verdict = judge(trials, level);
     let (says, table) = (verdict.says() + &compared(forecast, &verdict), table(trials, &verdict));

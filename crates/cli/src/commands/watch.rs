@@ -58,7 +58,7 @@ fn find(folder: &Path, agents: &mut Vec<Watching>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the agents' reports, and forgets agents that have ended. Returns the queues that changed.
+/// Takes the agents' reports, and forgets agents that have ended. Returns the queues whose status changed.
 fn take(agents: &mut Vec<Watching>, view: &mut View, device: Option<&str>) -> Result<Vec<Status>, Failure> {
     let mut moved = Vec::new();
     let mut kept = Vec::with_capacity(agents.len());
@@ -81,7 +81,7 @@ fn take(agents: &mut Vec<Watching>, view: &mut View, device: Option<&str>) -> Re
     Ok(moved)
 }
 
-/// Waits at most one second until an agent reports something; false when a signal or a key asks to end.
+/// Waits until an agent reports, at most one second. False if a signal or a key asks to end.
 fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Failure> {
     let stdin = io::stdin();
     let mut waited = vec![PollFd::new(signals, PollFlags::IN)];
@@ -98,7 +98,7 @@ fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Fail
     }
     if keys && waited.last().is_some_and(|key| !key.revents().is_empty()) {
         let mut pressed = [0; 64];
-        // A terminal that is gone has no keys.
+        // A terminal that was closed has no keys.
         let read = rustix::io::read(&stdin, &mut pressed).unwrap_or(0);
         return Ok(read > 0 && !pressed[..read].iter().any(|key| ENDING.contains(key)));
     }

@@ -1,18 +1,18 @@
-//! Combinations of the keys of a claim. A key without effect is refused, since the claim would not mean what its text
+//! Combinations of a claim's keys. A key without effect is refused, because the claim would not mean what its text
 //! says.
 
 use super::Condition;
 use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};
 
 pub(crate) struct Rule {
-    /// The key that breaks the rule, within the claim: `series.take`.
+    /// Path of the key that breaks the rule, within the claim: `series.take`.
     pub(crate) key: &'static str,
-    /// The rule in words, as the refusal prints it.
+    /// The rule as a sentence, which the refusal prints.
     pub(crate) sentence: &'static str,
     is_broken: fn(&Claim) -> bool,
 }
 
-/// Makes the list of rules: the key, the rule in words, and whether a claim breaks the rule.
+/// Makes the list of rules. Each has a key, a sentence, and a test that is true for a claim that breaks the rule.
 macro_rules! rules {
     ($($key:literal, $sentence:literal, |$claim:ident| $is_broken:expr;)*) => {
         /// All rules, in the order in which a claim's value is computed.
@@ -75,12 +75,12 @@ rules! {
     |claim| claim.cause.is_some() && claim.why.is_none();
 }
 
-/// True for a claim on a series whose window is so.
+/// True for a claim on a series whose window fulfils `is_so`.
 fn series(claim: &Claim, is_so: impl Fn(&Window) -> bool) -> bool {
     claim.series.as_ref().is_some_and(is_so)
 }
 
-/// True for a claim whose better side is not bounded by its range.
+/// True for a claim whose window has no bound on its better side.
 fn is_unbounded(claim: &Claim) -> bool {
     let outside = claim.better.map(|side| match side {
         Side::Below => f64::MIN,

@@ -7,7 +7,7 @@ use units::refuse_if;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
-    /// A range. One end of the window may be infinite. With `open` the window excludes its bounds.
+    /// A range. One end may be infinite. With `open` the range excludes its ends.
     Between { low: f64, high: f64, open: bool },
     /// Any other value.
     Not(f64),
@@ -15,7 +15,7 @@ pub(crate) enum Condition {
     Zero,
 }
 
-/// Makes a condition of its only number.
+/// Makes a condition that has one number, from this number.
 type Make = fn(f64) -> Condition;
 
 /// The signs before a single number. Longer signs come first, because `<=` begins with `<`.
@@ -27,7 +27,7 @@ const SIGNS: [(&str, Make); 5] = [
     (">", |low| Condition::Between { low, high: f64::INFINITY, open: true }),
 ];
 
-/// Largest share over all seeds that still counts as zero if the median seed has zero: less than the smallest share
+/// Largest share over all seeds that counts as zero if the median seed has zero. It is less than the smallest share
 /// that the ADTH document counts as not zero (1 packet of 25 507).
 pub(super) const ZERO_AT_MOST: f64 = 3e-5;
 
@@ -46,7 +46,7 @@ impl Condition {
         }
         if let Some((from, to)) = text.split_once("..") {
             let (high, unit) = read(to)?;
-            // In `1.5 .. 4.5 %` the unit at the end is for both numbers.
+            // In `1.5 .. 4.5 %` the unit at the end applies to both numbers.
             let shared = to.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "+-.e".contains(c));
             let (low, of_low) = match read(from)? {
                 (_, Unit::Number) if unit != Unit::Number => read(&format!("{} {}", from.trim(), shared.trim()))?,
@@ -97,7 +97,7 @@ impl Condition {
         }
     }
 
-    /// Rules on an interval: all, some or no values between `low` and `high` fulfil the condition.
+    /// Rules on an interval, by whether all, some or no values between `low` and `high` fulfil the condition.
     pub(super) fn rule(self, low: f64, high: f64) -> Ruling {
         let between = matches!(self, Self::Not(other) if low <= other && other <= high);
         if self.holds(low) && self.holds(high) && !between {
@@ -120,8 +120,8 @@ impl Condition {
     }
 }
 
-/// Writes a claim's window in the unit of the numbers next to it, which is the unit for `value`. A window that was
-/// written with a unit stays as it is.
+/// Writes a claim's window in the unit of the numbers next to it; `unit` is the unit of `value`. A window that was
+/// written with a unit is not changed.
 pub(crate) fn in_unit(holds: &str, unit: Unit, value: impl Fn(f64) -> String) -> String {
     let sign = |sign: &str, open: bool, limit: f64| format!("{sign}{} {}", if open { "" } else { "=" }, value(limit));
     match Condition::read(holds) {

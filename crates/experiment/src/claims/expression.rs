@@ -4,8 +4,8 @@ use crate::study::Unit;
 use std::collections::BTreeSet;
 use std::iter;
 
-/// The values of one flow or node by step; a result that is not a series has one step. `None` for a step without
-/// measurements.
+/// The values of one flow or node, one for each step; a result that is not a series has one step. `None`: the step has
+/// no measurements.
 pub(crate) type Column = Vec<Option<f64>>;
 
 /// A result, or a value computed from several.
@@ -33,7 +33,7 @@ pub(crate) enum Function {
     Min,
     Jain,
     Abs,
-    /// A series one step earlier; no value for a result that is not a series.
+    /// The series one step earlier; a result that is not a series then has no value.
     Before,
 }
 
@@ -126,7 +126,7 @@ impl Expression {
 }
 
 impl Operator {
-    /// Returns `None` for a division by zero.
+    /// Returns the result; `None` for a division by zero.
     fn apply(self, a: f64, b: f64) -> Option<f64> {
         match self {
             Self::Plus => Some(a + b),
@@ -138,7 +138,7 @@ impl Operator {
 }
 
 impl Function {
-    /// Applies the function over the flows or nodes step by step, using only those with a value in the step.
+    /// Applies the function over the flows or nodes, step by step. Uses only those with a value in the step.
     fn of_one(self, columns: &[Column]) -> Vec<Column> {
         match self {
             Self::Abs => {
@@ -195,7 +195,7 @@ fn joined(left: &[Column], right: &[Column], with: impl Fn(f64, f64) -> Option<f
 #[derive(Clone, Debug, PartialEq)]
 enum Token<'t> {
     Word(&'t str),
-    /// `(`, `)`, `,` and the operators.
+    /// A parenthesis, a comma or an operator.
     Sign(char),
 }
 
@@ -314,7 +314,7 @@ impl Parser<'_> {
 mod tests {
     use super::*;
 
-    /// Results of a test: `a` is one value, 2; `b` are three: 1, 2 and 3; `c` is a series with a gap.
+    /// Results of a test: `a` has the value 2, `b` the values 1, 2 and 3; `c` is a series with a gap.
     fn results(path: &str) -> Vec<Column> {
         match path {
             "a" => vec![vec![Some(2.0)]],

@@ -1,7 +1,7 @@
 //! Claims: from runs to verdicts.
 //!
-//! A claim's value is first computed for each seed (all cases and flows of one seed become one number) and then
-//! averaged, so that the confidence interval over the seeds is one of independent values.
+//! A claim's value is computed for each seed (cases and flows of a seed become one number) and then averaged. So the
+//! confidence interval over the seeds is one of independent values.
 
 mod combinations;
 mod condition;
@@ -27,11 +27,11 @@ pub use verdict::{again, is_open, unit};
 use crate::study::{Claim, Extent, Labels, Rulings, Run, Verdict};
 use std::collections::BTreeMap;
 
-/// A case: the label of the value of every axis.
+/// A case: the label that it has on each axis.
 pub type Case = BTreeMap<String, String>;
 
 impl Labels {
-    /// True for the label itself, or for one of the listed labels.
+    /// True if `label` is the label itself, or one of the listed labels.
     pub fn contains(&self, label: &str) -> bool {
         match self {
             Self::One(one) => one == label,
@@ -55,12 +55,12 @@ pub fn matches(wanted: &BTreeMap<String, Labels>, case: &Case) -> bool {
     wanted.iter().all(|(axis, labels)| case.get(axis).is_some_and(|label| labels.contains(label)))
 }
 
-/// The runs by which claims are ruled on.
+/// The runs from which verdicts on claims follow.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep<'s> {
     /// The seeds of every case.
     pub seeds: &'s [u64],
-    /// All runs, by case and then by seed.
+    /// All runs, sorted by case and then by seed.
     pub runs: &'s [Run],
     /// Extent of these runs: all runs of the scenario, or fewer or shorter ones.
     pub extent: Extent,
@@ -68,7 +68,7 @@ pub struct Sweep<'s> {
     pub left_out: &'s [Case],
 }
 
-/// Returns the verdicts on `claims`, in the order of `claims`, each within every setting of `rulings`.
+/// Returns the verdicts on `claims`, in the same order, each for every setting of `rulings`.
 pub fn judge(claims: &[Claim], rulings: &Rulings, sweep: &Sweep) -> Vec<Verdict> {
     let results = Results::new(sweep.seeds.len(), sweep.runs);
     let all: Vec<&Case> = results.cases().iter().copied().chain(sweep.left_out).collect();
@@ -79,7 +79,7 @@ pub fn judge(claims: &[Claim], rulings: &Rulings, sweep: &Sweep) -> Vec<Verdict>
     claims.iter().flat_map(of_claim).collect()
 }
 
-/// Returns the largest or smallest value; NaN without values or if any value is NaN (`f64::max` would ignore NaN).
+/// Returns the largest or smallest value. NaN if there are no values or one is NaN (`f64::max` would ignore NaN).
 fn extreme(values: impl Iterator<Item = f64>, pick: fn(f64, f64) -> f64) -> f64 {
     values.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) }).unwrap_or(f64::NAN)
 }

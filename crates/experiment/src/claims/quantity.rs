@@ -1,4 +1,4 @@
-//! Numbers with their units: `400 ms` is 0.4 in seconds, `1.5 %` a share of 0.015.
+//! Numbers with their units: `400 ms` is 0.4 s, `1.5 %` is the share 0.015.
 
 use crate::measure;
 use crate::quantity::in_si;
@@ -31,7 +31,7 @@ impl Unit {
         }
     }
 
-    /// Returns the name of the unit in a refusal.
+    /// Returns the name of the unit as refusals print it.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Seconds => "a time",

@@ -1,4 +1,4 @@
-//! What a claim, chart or table asks of each case: a result, alone or compared with the result of another case.
+//! What a claim, chart or table asks about each case: a result, alone or compared with another case's result.
 
 use super::expression::Expression;
 use super::{Case, matches};
@@ -32,8 +32,8 @@ impl Claim {
     }
 }
 
-/// Parses an expression. An expression that cannot be read was refused with the scenario; here it becomes a path
-/// without results.
+/// Parses an expression. One that cannot be parsed was refused with the scenario; here it becomes a path without
+/// results.
 fn expression(text: &str) -> Expression {
     Expression::parse(text).unwrap_or_else(|_| Expression::Path(text.to_owned()))
 }
@@ -70,9 +70,9 @@ impl Question<'_> {
         Some((0..pairs.len()).filter_map(|position| Some((before(position)?, position))).collect())
     }
 
-    /// Returns the cases of the question by index, each with the cases with which it may be compared. With `first`, one
-    /// case represents all cases along the axis. With groups, the first case represents all cases of one value; with
-    /// rank correlation, the first represents all cases.
+    /// Returns the index of each case of the question, with the cases to which it may be compared. With `first`, one
+    /// case stands for all along the axis; with groups, the first case stands for all of one value; with rank
+    /// correlation, the first stands for all.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         if !self.claim.groups.is_empty() {
             return self.together(cases);
@@ -91,13 +91,13 @@ impl Question<'_> {
             return wanted.into_iter().map(|case| (case, Vec::new())).collect();
         }
         let pairs = wanted.into_iter().map(|case| (case, self.counterparts(case, cases)));
-        // A case is not compared with itself, unless it may be the best of several. A case whose counterpart a sparse
-        // sweep lacks is not compared.
+        // A case is not compared with itself, unless it may be the best of several. Nor is it compared if the sweep
+        // lacks the case that it should be compared with.
         pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
     }
 
-    /// Returns the sets of cases that are combined into one value, each with its first case: the cases of a set differ
-    /// only in the axes that groups name, and every group occurs in the set.
+    /// Returns the sets of cases that are combined into one value, each with its first case. Cases of a set differ only
+    /// in the axes that groups name, and each group has a case in the set.
     fn together(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         let folded: BTreeSet<&String> = self.claim.groups.values().flat_map(BTreeMap::keys).collect();
         let alike = |a: usize, b: usize| {
@@ -116,7 +116,7 @@ impl Question<'_> {
         sets.into_iter().filter(whole).map(|set| (set[0], set)).collect()
     }
 
-    /// Returns the labels of a group: its own labels, which override the labels in `where`.
+    /// Returns the labels of a group: those in `where`, replaced by the group's own.
     fn labels(&self, group: &BTreeMap<String, Labels>) -> BTreeMap<String, Labels> {
         self.claim.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
     }
@@ -127,7 +127,7 @@ impl Question<'_> {
         set.iter().copied().filter(|&case| matches(&labels, cases[case])).collect()
     }
 
-    /// Returns every case whose results the answer needs.
+    /// Returns each case whose results are needed for the answer.
     pub(crate) fn needs(&self, cases: &[&Case]) -> BTreeSet<usize> {
         let pairs = self.pairs(cases).into_iter();
         let named: BTreeSet<usize> = pairs.flat_map(|(case, others)| others.into_iter().chain([case])).collect();
@@ -135,7 +135,7 @@ impl Question<'_> {
         named.iter().flat_map(|&case| self.along(first, case, cases)).collect()
     }
 
-    /// Returns the cases through which `first` goes for this case: the cases along its axis with the requested labels.
+    /// Returns the cases that `first` examines for this case: those along its axis with the requested labels.
     pub(super) fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
         let allowed = self.claim.cases.get(&first.axis);
         let fits = |other: &usize| {
@@ -150,7 +150,7 @@ impl Question<'_> {
         (0..cases.len()).filter(fits).collect()
     }
 
-    /// Returns the cases that differ from this one only in the labels of `against`.
+    /// Returns the cases that differ from this one only in the axes that `against` names.
     fn counterparts(&self, case: usize, cases: &[&Case]) -> Vec<usize> {
         let fits = |other: &Case| {
             other.iter().all(|(axis, label)| match self.claim.against.get(axis) {

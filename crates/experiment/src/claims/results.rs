@@ -7,11 +7,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Reads the numbers of a run, by its index, at a path.
+/// Reads the numbers at a path of the run with this index.
 type Read<'r> = Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>;
 
-/// The results of all runs of a sweep, by case and then by seed. Results are cached once read, because a run's whole
-/// tree is large.
+/// The results of all runs of a sweep, sorted by case and then by seed. Results are kept once they are read, because a
+/// run's whole tree is large.
 pub(crate) struct Results<'r> {
     cases: Vec<&'r Case>,
     pub(super) seeds: usize,
@@ -23,11 +23,11 @@ pub(crate) struct Results<'r> {
 /// The values of a question for every case of the question.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
-    /// The cases, by index; for steps, the cases at which the steps end.
+    /// Index of each case; for steps, of the case at which the step ends.
     pub(crate) cases: Vec<usize>,
-    /// For steps, the cases at which the steps begin.
+    /// For steps, index of the case at which each step begins.
     pub(super) before: Vec<usize>,
-    /// Values by seed: one row per case or step, with one value per flow or node.
+    /// Values of each seed: a row for each case or step, with one value for each flow or node.
     pub(crate) by_seed: Vec<Vec<Vec<f64>>>,
 }
 
@@ -39,7 +39,7 @@ impl<'r> Results<'r> {
         Self { runs, ..Self::of(cases, seeds, Box::new(read)) }
     }
 
-    /// Takes the results of cases, which `read` reads.
+    /// Takes the results of cases; `read` reads them.
     pub(super) fn of(cases: Vec<&'r Case>, seeds: usize, read: Read<'r>) -> Self {
         let known = (0..cases.len() * seeds).map(|_| RefCell::default()).collect();
         Self { cases, seeds, runs: &[], read, known }

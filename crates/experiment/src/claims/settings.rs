@@ -1,12 +1,12 @@
-//! Verdicts on a claim within every setting of `[rulings]`, and with neighbouring choices of parameters.
+//! Verdicts on a claim for every setting of `[rulings]`, and for neighbouring choices of parameters.
 
 use super::results::Results;
 use super::{Case, Question, Sweep, verdict};
 use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
 use itertools::Itertools as _;
 
-/// Splits a claim by its labels of the axis `each`, in the order of the cases: each label, with the claim restricted to
-/// the label's cases. Without `each`, the claim stays whole.
+/// Makes a claim for each label of the axis `each`, restricted to that label's cases, in the order of the cases.
+/// Without `each`, the claim stays whole.
 pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<(Option<String>, Claim)> {
     let Some(axis) = &rulings.each else { return vec![(None, claim.clone())] };
     let labels = cases.iter().filter_map(|case| case.get(axis)).unique();
@@ -19,7 +19,7 @@ pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec
     labels.map(within).collect()
 }
 
-/// Returns the verdict on a claim within one setting, and the verdicts with each neighbouring choice.
+/// Returns the verdict on a claim for one setting, and the verdicts for each neighbouring choice.
 pub(super) fn ruled(
     setting: Option<String>,
     claim: &Claim,
@@ -31,7 +31,7 @@ pub(super) fn ruled(
     let all: Vec<&Case> = cases.iter().copied().chain(sweep.left_out).collect();
     let needed = Question::from(claim).needs(&all);
     let mut whole = Verdict { setting, ..verdict::verdict(claim, results, sweep) };
-    // A case of the claim was not run with `--quick`.
+    // `--quick` left out a case that the claim needs.
     if needed.iter().any(|index| *index >= cases.len()) {
         let none = f64::NAN;
         whole = Verdict { measured: none, low: none, high: none, at: String::new(), ..whole };
@@ -80,7 +80,7 @@ fn has_cases(needed: &[&Case], neighbour: &Neighbour, label: &str, cases: &[&Cas
 }
 
 impl Labels {
-    /// Returns the labels with `new` in the place of `old`.
+    /// Returns these labels, with `new` instead of `old`.
     fn with(&self, old: &str, new: &str) -> Self {
         let of = |label: &String| if label == old { new.to_owned() } else { label.clone() };
         match self {
@@ -98,7 +98,7 @@ mod tests {
     use crate::study::Extent;
     use serde_json::{Value, json};
 
-    /// Losses of two settings, two loads and four systems, one of which has only one load; one seed.
+    /// Losses of two settings, two loads and four systems; one system has only one load. There is one seed.
     const LOSSES: &[(&str, &str, &str, f64)] = &[
         ("rts", "8", "original", 0.4),
         ("rts", "8", "swan", 0.2),
@@ -150,7 +150,7 @@ mod tests {
         let seen = verdicts(&swan, &alone, &[]);
         assert_eq!(told(&seen), [(Some("rts"), 0.3, Ruling::Differs), (Some("basic"), 0.2, Ruling::Holds)]);
         assert_eq!([&seen[0].id, &seen[1].id], ["x.1", "x.1"]);
-        // 0.3 / 0.8 and 0.2 / 0.4 are larger than at load 8: 0.2 / 0.4 and 0.1 / 0.2.
+        // 0.3 / 0.8 and 0.2 / 0.4 must be compared with load 8: 0.2 / 0.4 and 0.1 / 0.2.
         let ratio = json!({ "where": { "system": "swan", "load": "32" }, "against": { "system": "original" },
             "compare": "ratio", "holds": "< 0.4" });
         let seen = verdicts(&ratio, &alone, &[]);
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!((seen[0].range(Some("T")), seen[0].range(Some("g"))), (Some((0.1, 0.2)), Some((0.2, 0.3))));
         assert_eq!((seen[0].range(None), &seen[0].depends_on), (Some((0.1, 0.3)), &vec!["g".to_owned()]));
         assert_eq!((seen[1].range(None), &seen[1].depends_on), (Some((0.1, 0.3)), &vec!["T".to_owned()]));
-        // In `against` too: 0.4 - 0.2, and 0.4 - 0.1.
+        // Neighbouring choices also replace labels in `against`: 0.4 - 0.2, and 0.4 - 0.1.
         let against = json!({ "where": { "system": "original", "load": "8" }, "against": { "system": "swan" } });
         let seen = verdicts(&against, &rulings(), &[]);
         assert_eq!((seen[0].measured, seen[0].range(Some("T"))), (0.2, Some((0.2, 0.4 - 0.1))));
@@ -181,7 +181,7 @@ mod tests {
         let seen = verdicts(&both, &rulings(), &[]);
         assert_eq!(seen[0].range(None), Some((0.2, 0.3)), "short alone");
         assert_eq!((seen[0].range(Some("g")), seen[0].neighbours[1].verdict), (None, None));
-        // 0.3 differs and 0.2 holds; with basic access 0.2 holds and 0.6 differs.
+        // 0.3 differs and 0.2 holds; with basic access it is the opposite: 0.2 holds and 0.6 differs.
         assert_eq!([&seen[0].depends_on, &seen[1].depends_on], [&vec!["T".to_owned()]; 2]);
         let others = json!({ "where": { "system": "original" }, "statistic": "max" });
         assert!(verdicts(&others, &rulings(), &[])[0].neighbours.is_empty(), "it does not name the label");

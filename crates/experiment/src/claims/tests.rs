@@ -50,12 +50,12 @@ fn reduces_cases_and_flows_to_one_number() {
 
 #[test]
 fn compares_one_result_with_another() {
-    // b less a: 9, 18, 36; and each of both less a: 0 too.
+    // b minus a is 9, 18 and 36; the smallest difference of both flows from a is a's own, 0.
     let fields = json!({ "where": { "scheme": "fifo" }, "measure": "flows.b.v", "than": "flows.a.v" });
     assert_near(value_of(&fields), 21.0);
     let fields = json!({ "where": { "scheme": "fifo" }, "than": "flows.a.v", "statistic": "min" });
     assert_near(value_of(&fields), 0.0);
-    // The counterpart's result instead: fifo's b over adth's a.
+    // The counterpart's result is used: b of fifo divided by a of adth.
     let fields = json!({ "where": { "scheme": "fifo", "load": "1" }, "against": { "scheme": "adth" },
         "measure": "flows.b.v", "than": "flows.a.v", "compare": "ratio" });
     assert_near(value_of(&fields), 20.0);
@@ -63,10 +63,10 @@ fn compares_one_result_with_another() {
 
 #[test]
 fn correlates_the_ranks_of_two_results_over_all_cases() {
-    // fifo at load 1, 2, 3 has 1, 2, 4 and 10, 20, 40; adth has 0.5, 0.5, 0.25 and 5, 4, 2.
+    // At loads 1, 2 and 3, fifo has 1, 2, 4 (a) and 10, 20, 40 (b); adth has 0.5, 0.5, 0.25 and 5, 4, 2.
     let fields = |cases: serde_json::Value| json!({ "where": cases, "measure": "flows.a.v", "than": "flows.b.v", "compare": "rank-correlation" });
     assert_near(value_of(&fields(json!({ "scheme": "fifo" }))), 1.0);
-    // Ranks 2.5, 2.5, 1 and 3, 2, 1: 1.5 over the root of 1.5 times 2.
+    // Ranks are 2.5, 2.5, 1 and 3, 2, 1: their coefficient is 1.5 divided by the root of 1.5 times 2.
     assert_near(value_of(&fields(json!({ "scheme": "adth" }))), 0.75_f64.sqrt());
     assert!(value_of(&fields(json!({ "scheme": "adth", "load": "1" }))).is_nan(), "one case has no order");
 }
@@ -74,10 +74,10 @@ fn correlates_the_ranks_of_two_results_over_all_cases() {
 #[test]
 fn compares_each_case_with_its_counterpart() {
     let fields = |compare: &str, statistic: &str| json!({ "where": { "scheme": "adth" }, "against": { "scheme": "fifo" }, "compare": compare, "statistic": statistic });
-    // Differences: -0.5 -5, -1.5 -16, -3.75 -38.
+    // Differences for each load are -0.5 and -5, -1.5 and -16, -3.75 and -38.
     assert_near(value_of(&fields("difference", "min")), -38.0);
     assert_near(value_of(&fields("difference", "mean")), -64.75 / 6.0);
-    // Ratios: 0.5 0.5, 0.25 0.2, 0.0625 0.05.
+    // Ratios for each load are 0.5 and 0.5, 0.25 and 0.2, 0.0625 and 0.05.
     assert_near(value_of(&fields("ratio", "max")), 0.5);
     assert_near(value_of(&fields("ratio", "mean")), 1.5625 / 6.0);
 }
@@ -91,7 +91,7 @@ fn a_case_is_not_compared_with_itself() {
 
 #[test]
 fn the_values_of_a_case_become_one_before_cases_are_compared() {
-    // fifo: 11, 22, 44; adth: 5.5, 4.5, 2.25. The ratio of sums, not the mean of ratios.
+    // Sums are 11, 22, 44 for fifo and 5.5, 4.5, 2.25 for adth. The ratio is that of sums, not the mean of ratios.
     let fields = json!({ "where": { "scheme": "adth", "load": "2" }, "against": { "scheme": "fifo" }, "together": "sum",
         "compare": "ratio" });
     assert_near(value_of(&fields), 4.5 / 22.0);
@@ -101,18 +101,18 @@ fn the_values_of_a_case_become_one_before_cases_are_compared() {
 
 #[test]
 fn a_formula_makes_one_value_of_several_cases() {
-    // fifo's a is 1, 2, 4 over the loads, adth's 0.5, 0.5, 0.25.
+    // At the three loads, a of fifo is 1, 2, 4, and a of adth is 0.5, 0.5, 0.25.
     let line = json!({ "where": { "scheme": "fifo" }, "measure": "flows.a.v", "formula": "here / ((low + high) / 2)",
         "groups": { "low": { "load": "1" }, "here": { "load": "2" }, "high": { "load": "3" } } });
     assert_near(value_of(&line), 0.8);
-    // Within each scheme: (4 - 1) / 1 and (0.5 - 0.25) / 0.5.
+    // Within each scheme the ranges are (4 - 1) / 1 and (0.5 - 0.25) / 0.5.
     let range = |statistic: &str| {
         json!({ "measure": "flows.a.v", "formula": "(max(all) - min(all)) / one",
         "groups": { "all": { "load": ["1", "2", "3"] }, "one": { "load": "1" } }, "statistic": statistic })
     };
     assert_near(value_of(&range("mean")), 1.75);
     assert_near(value_of(&range("min")), 0.5);
-    // Cases of different schemes: 4 - 2 * 0.5.
+    // The formula combines cases of different schemes: 4 - 2 * 0.5.
     let schemes = json!({ "where": { "load": "3" }, "measure": "flows.a.v", "formula": "fifo - 2 * adth",
         "groups": { "fifo": { "scheme": "fifo" }, "adth": { "scheme": "adth", "load": "2" } } });
     assert_near(value_of(&schemes), 3.0);
@@ -122,7 +122,7 @@ fn a_formula_makes_one_value_of_several_cases() {
 
 #[test]
 fn a_case_is_compared_with_the_best_of_several() {
-    // fifo, flow a: 1, 2, 4 over the loads: each beside the largest.
+    // Flow a of fifo has 1, 2, 4 at the three loads; each is compared with the largest.
     let fields = |more: &Value| {
         let mut fields = json!({ "where": { "scheme": "fifo" }, "against": { "load": "*" }, "measure": "flows.a.v",
             "compare": "ratio" });
@@ -136,20 +136,20 @@ fn a_case_is_compared_with_the_best_of_several() {
 
 #[test]
 fn a_case_is_compared_with_the_first_that_reaches_as_much() {
-    // adth's b is 5, 4, 2 and fifo's 10, 20, 40: the first load at which fifo reaches 12, 20 and 60 of b.
+    // Flow b of adth has 5, 4, 2, that of fifo 10, 20, 40: at which load does fifo's first reach 12, 20 and 60?
     let fields = |load: &str| {
         json!({ "where": { "scheme": "fifo", "load": load }, "against": { "scheme": "fifo", "load": ["1", "2"] },
             "reaching": "flows.b.v", "measure": "flows.a.v", "compare": "ratio" })
     };
     assert_near(value_of(&fields("1")), 1.0);
     assert_near(value_of(&fields("2")), 1.0);
-    // None reaches 40: the one that comes nearest stands for them, here the second.
+    // No load reaches 40, so the nearest one is taken, here the second.
     assert_near(value_of(&fields("3")), 2.0);
 }
 
 #[test]
 fn the_first_label_that_comes_near_the_largest_is_a_number() {
-    // fifo, flow a: 1, 2, 4 at loads 1, 2, 3; adth: 0.5, 0.5, 0.25.
+    // At loads 1, 2, 3, flow a of fifo has 1, 2, 4, and that of adth 0.5, 0.5, 0.25.
     let fields = |share: f64, more: &Value| {
         let mut fields = json!({ "measure": "flows.a.v", "first": { "axis": "load", "share": share } });
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -160,7 +160,7 @@ fn the_first_label_that_comes_near_the_largest_is_a_number() {
     assert_near(value_of(&fields(0.51, &fifo)), 3.0);
     assert_near(value_of(&fields(0.9, &json!({ "where": { "scheme": "adth" } }))), 1.0);
     assert_near(value_of(&fields(0.9, &json!({ "where": { "scheme": "fifo", "load": ["1", "2"] } }))), 2.0);
-    // One scheme's beside the other's, and the step from one scheme to the next.
+    // One scheme is compared with the other, and then there is a step from one scheme to the next.
     let beside = json!({ "where": { "scheme": "fifo" }, "against": { "scheme": "adth" }, "compare": "ratio" });
     assert_near(value_of(&fields(0.9, &beside)), 3.0);
     assert_near(value_of(&fields(0.9, &json!({ "steps": "scheme" }))), -2.0);
@@ -168,7 +168,7 @@ fn the_first_label_that_comes_near_the_largest_is_a_number() {
 
 #[test]
 fn the_first_label_that_fulfils_a_condition_is_a_number() {
-    // fifo, flow a: 1, 2, 4 at loads 1, 2, 3; its steps double.
+    // Flow a of fifo has 1, 2, 4 at loads 1, 2, 3: each step doubles it.
     let first = |first: &Value, steps: bool| {
         let mut fields =
             json!({ "where": { "scheme": "fifo" }, "measure": "flows.a.v", "first": first, "compare": "ratio" });
@@ -179,13 +179,13 @@ fn the_first_label_that_fulfils_a_condition_is_a_number() {
     };
     assert_near(first(&json!({ "axis": "load", "when": "> 1.5" }), false), 2.0);
     assert!(first(&json!({ "axis": "load", "when": "> 5" }), false).is_nan(), "it never does");
-    // The place of the largest step: both steps are by a factor of 2, and the first counts.
+    // Asked is the largest step. Both steps are by a factor of 2, and the first one counts.
     assert_near(first(&json!({ "axis": "load", "share": 1.0 }), true), 2.0);
 }
 
 #[test]
 fn steps_follow_the_cases() {
-    // fifo, flow a: +1, +2; flow b: +10, +20. adth: 0, -0.25; -1, -2.
+    // Steps of fifo are +1, +2 (flow a) and +10, +20 (flow b); those of adth 0, -0.25 and -1, -2.
     let steps = |more: &Value| {
         let mut fields = json!({ "steps": "load" });
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -193,16 +193,16 @@ fn steps_follow_the_cases() {
     };
     assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "statistic": "min" })), 1.0);
     assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "statistic": "max" })), 20.0);
-    // Steps along one axis while another varies too, and as ratios.
+    // These are steps along one axis while another varies too, and steps as ratios.
     assert_near(steps(&json!({ "statistic": "min" })), -2.0);
     assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "compare": "ratio", "statistic": "range" })), 0.0);
-    // Steps over the remaining labels: from load 1 to 3.
+    // These steps are between the remaining labels: from load 1 to load 3.
     assert_near(steps(&json!({ "where": { "scheme": "fifo", "load": ["1", "3"] }, "measure": "flows.a.v" })), 3.0);
 }
 
 #[test]
 fn a_measure_may_be_computed() {
-    // fifo at load 1: 10 / 11; at load 3: 40 / 44.
+    // For fifo the share is 10 / 11 at load 1, and 40 / 44 at load 3.
     let fields =
         json!({ "where": { "scheme": "fifo" }, "measure": "flows.b.v / sum(flows.*.v)", "statistic": "range" });
     assert_near(value_of(&fields), 0.0);
@@ -281,7 +281,7 @@ fn ruled_as(fields: &Value, losses: &[f64], extent: Extent) -> Verdict {
 fn an_interval_that_contains_the_border_confirms_nothing() {
     let losses = [0.1, 0.2, 0.3];
     let word = |holds: &str| ruled(&json!({ "holds": holds }), &losses).verdict;
-    // 0.2 plus or minus 0.248.
+    // The interval is 0.2 plus or minus 0.248.
     assert_eq!(word("<= 50 %"), Ruling::Holds);
     assert_eq!(word("<= 0.2"), Ruling::NotConfirmed);
     assert_eq!(word("> 0.5"), Ruling::Differs);

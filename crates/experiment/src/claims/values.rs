@@ -9,8 +9,8 @@ use crate::label;
 use crate::study::{Choose, Compare, First, Together};
 
 impl Question<'_> {
-    /// Returns the values of every pair: one row per case or step, with one value per flow or node. A ratio of two
-    /// zeros is NaN, which fulfils no condition.
+    /// Returns the values of all pairs: a row for each case or step, with one value for each flow or node. The ratio of
+    /// two zeros is NaN, which fulfils no condition.
     pub(super) fn rows(&self, seed: &Seed, pairs: &[(usize, Vec<usize>)]) -> Vec<Vec<f64>> {
         let rows: Vec<Vec<f64>> = pairs.iter().map(|(case, others)| self.row(seed, *case, others)).collect();
         let Some(neighbours) = self.neighbours(pairs, seed.cases()) else { return rows };
@@ -81,7 +81,7 @@ impl Question<'_> {
         window::coefficient(ours.into_iter().zip(theirs))
     }
 
-    /// Returns the case, among several, with which our case is compared.
+    /// Returns the one of several cases with which our case is compared.
     fn chosen(&self, seed: &Seed, case: usize, others: &[usize]) -> Option<usize> {
         if let Some(result) = &self.reaching {
             let reached = |case: usize| self.values(seed, case, result).iter().sum::<f64>();
@@ -106,7 +106,7 @@ impl Question<'_> {
         }
     }
 
-    /// Returns the number of the first label along the axis whose value is near the largest, or fulfils the condition.
+    /// Returns the number of the first label along the axis whose value is near the largest or fulfils the condition.
     fn first(&self, seed: &Seed, first: &First, case: usize, what: &Expression) -> f64 {
         let of = |case: usize| (case, self.of_case(seed, case, what).iter().sum::<f64>());
         let mut values: Vec<(usize, f64)> = self.along(first, case, seed.cases()).into_iter().map(of).collect();
@@ -145,7 +145,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(|&value| place(value)).collect()
 }
 
-/// Returns the difference or ratio of our value to the other; NaN for a correlation, which single values do not have.
+/// Returns our value minus the other, or their ratio; NaN for a correlation, because single values have none.
 fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
     match compare {
         Compare::Difference => ours - theirs,

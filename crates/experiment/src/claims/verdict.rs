@@ -1,4 +1,4 @@
-//! Verdicts on the values of the seeds.
+//! Verdicts that follow from the values of the seeds.
 
 use super::condition::ZERO_AT_MOST;
 use super::quantity::quantity;
@@ -42,8 +42,8 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
     }
 }
 
-/// Rules with another window on the value and the interval that were measured for a claim. `None` if one case or one
-/// seed decides, because another window might make another one decide.
+/// Rules with another window on the value and the interval measured for a claim. `None` if one case or one seed
+/// decides, because with another window another one might decide.
 pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling> {
     let condition = claim.condition().filter(|condition| *condition != Condition::Zero)?;
     if claim.statistic == Statistic::Each || claim.share_of_runs.is_some() {
@@ -60,8 +60,8 @@ pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling
     Some(if is_better { Ruling::Better } else { ruling })
 }
 
-/// True for a claim on a single printed number whose window has only one end, so that any value beyond the end would
-/// pass for the number. Zero as the end counts as a number for a share, but not for an order: `> 0`.
+/// True for a claim on a single printed number whose window has only one end, because any value beyond that end would
+/// pass for the number. A window that ends at zero, such as `> 0`, states an order and is not open.
 pub fn is_open(claim: &Claim) -> bool {
     let printed = match &claim.reported {
         Some(Reported::Number(value)) => Some(*value),
@@ -77,16 +77,16 @@ pub fn is_open(claim: &Claim) -> bool {
     }
 }
 
-/// The judgement on one value of each seed.
+/// What follows from one value for each seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Judgement {
     ruling: Ruling,
     measured: f64,
     low: f64,
     high: f64,
-    /// The seed that decided, by its index in the list.
+    /// Index of the seed that decided, in the list of seeds.
     seed: Option<usize>,
-    /// The distance beyond the border of the window.
+    /// Distance of the value from the nearest end of the window; negative inside.
     excess: f64,
 }
 
@@ -104,13 +104,13 @@ impl Claim {
         self.holds.parse().ok()
     }
 
-    /// True for a value outside the window, on the side that is better than the document's statement.
+    /// True for a value outside the window, on the side that is better than what the document states.
     fn is_better(&self, condition: Condition, value: f64) -> bool {
         self.better.is_some() && condition.beyond(value) == self.better
     }
 }
 
-/// Rules on one value of each seed.
+/// Rules on one value for each seed.
 fn judge(claim: &Claim, extent: Extent, values: &[f64]) -> Judgement {
     let Some(condition) = claim.condition() else { return Judgement::none() };
     if condition == Condition::Zero {
@@ -126,7 +126,7 @@ fn judge(claim: &Claim, extent: Extent, values: &[f64]) -> Judgement {
         OverSeeds::Deviation => single(condition, extent, deviation(&values)),
         OverSeeds::RelativeDeviation => single(condition, extent, deviation(&values) / seen.mean),
         OverSeeds::Mean | OverSeeds::NotRefuted => {
-            // One of several seeds has no interval that could confirm anything.
+            // One run of several seeds has no interval, so it cannot confirm a claim.
             let lone = extent == Extent::Reduced && values.len() == 1;
             let ruling = match condition.rule(seen.low, seen.high) {
                 _ if lone => Ruling::TooFewSeeds,
@@ -143,8 +143,8 @@ fn judge(claim: &Claim, extent: Extent, values: &[f64]) -> Judgement {
     judged
 }
 
-/// Rules on zero: the median seed has zero, and all seeds together at most a share that counts as zero. Seeds that were
-/// not run could have more.
+/// Rules on zero. The median seed must have zero, and all seeds together at most a share that counts as zero. Seeds
+/// that were not run could have more.
 fn zero(extent: Extent, values: &[f64]) -> Judgement {
     let median = median(values.to_vec());
     let mean = interval(values).mean;
@@ -153,7 +153,7 @@ fn zero(extent: Extent, values: &[f64]) -> Judgement {
     Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
 }
 
-/// Lets the seed farthest outside, or farthest inside, the window decide; `before` orders two excesses.
+/// Lets one seed decide: that which is farthest outside or inside the window; `before` orders two distances.
 fn by_seed(
     claim: &Claim,
     condition: Condition,
@@ -162,7 +162,7 @@ fn by_seed(
     before: fn(f64, f64) -> bool,
 ) -> Judgement {
     let (low, high) = range(values);
-    // A value on the better side counts as one at the border.
+    // A value on the better side counts as if it were at the window's end.
     let excess = |value: f64| if claim.is_better(condition, value) { 0.0 } else { condition.excess(value) };
     let with_excess = values.iter().map(|value| excess(*value)).enumerate();
     let pick = |a: (usize, f64), b: (usize, f64)| if before(b.1, a.1) { b } else { a };
@@ -175,13 +175,13 @@ fn by_seed(
     Judgement { ruling, measured, low, high, seed: Some(seed), excess }
 }
 
-/// Rules on one number of all seeds, which has no interval.
+/// Rules on one number for all seeds together, which has no interval.
 fn single(condition: Condition, extent: Extent, value: f64) -> Judgement {
     let ruling = settled(extent, condition.holds(value));
     Judgement { ruling, measured: value, low: value, high: value, seed: None, excess: condition.excess(value) }
 }
 
-/// Returns the ruling of a value that all seeds decide.
+/// Returns the ruling on a value that needs all seeds.
 fn settled(extent: Extent, holds: bool) -> Ruling {
     match extent {
         Extent::Reduced => Ruling::TooFewSeeds,
@@ -190,7 +190,7 @@ fn settled(extent: Extent, holds: bool) -> Ruling {
     }
 }
 
-/// Rules on every value separately, and returns the decisive judgement, with the decisive row and index within the row.
+/// Rules on each value, and returns the judgement that decides, with its row and its index in that row.
 fn worst(claim: &Claim, answer: &Answer, extent: Extent) -> (Judgement, Option<(usize, usize)>) {
     let mut decides: Option<(Judgement, (usize, usize))> = None;
     let Some(first) = answer.by_seed.first() else { return (Judgement::none(), None) };
@@ -207,7 +207,7 @@ fn worst(claim: &Claim, answer: &Answer, extent: Extent) -> (Judgement, Option<(
     decides.map_or((Judgement::none(), None), |(judged, place)| (judged, Some(place)))
 }
 
-/// Reduces `rows` to one number: one row per case, with one value per flow or node.
+/// Reduces `rows` to one number; there is a row for each case, with one value for each flow or node.
 pub(super) fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
     let all = || rows.iter().flatten().copied();
     match statistic {
@@ -219,7 +219,7 @@ pub(super) fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
     }
 }
 
-/// Returns the middle value, or the larger of two. NaN sorts last and counts as large; no values give NaN.
+/// Returns the middle value, or the larger of two middle values. NaN counts as large; without values the result is NaN.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -236,7 +236,7 @@ fn deviation(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
 }
 
-/// Returns the unit of a claim's values: by its keys, else by its key `unit`, else by its window.
+/// Returns the unit of a claim's values: the unit that its keys imply, else its key `unit`, else its window's unit.
 pub fn unit(claim: &Claim) -> Unit {
     let written = || Condition::read(&claim.holds).map_or(Unit::Number, |(_, unit)| unit);
     match unit_of_keys(claim) {
@@ -245,7 +245,7 @@ pub fn unit(claim: &Claim) -> Unit {
     }
 }
 
-/// Returns the unit as far as the keys of the results determine it; products and quotients have none.
+/// Returns the unit that the keys of the results imply; products and quotients have none.
 pub(crate) fn unit_of_keys(claim: &Claim) -> Unit {
     let question = Question::from(claim);
     let compared = claim.than.is_some() || !claim.against.is_empty() || claim.steps.is_some();
@@ -276,7 +276,7 @@ fn at(
     seed: Option<u64>,
     results: &Results,
 ) -> String {
-    // With the first seed.
+    // The labels are those of the case's first seed.
     let run_of = |case: usize| &results.runs[case * results.seeds];
     let mut words = Vec::new();
     if let Some((row, column)) = place {

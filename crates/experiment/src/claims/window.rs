@@ -1,4 +1,4 @@
-//! One value of a time series.
+//! One value from a time series.
 
 use super::condition::Condition;
 use super::expression::{Column, Expression};
@@ -7,7 +7,7 @@ use crate::study::{Base, Run, Take, Window};
 use std::iter;
 use units::Duration;
 
-/// A step that counts: the time of its end and its value.
+/// A step in the window: the time of its end, and its value.
 type Step = (f64, f64);
 
 /// Returns the value of every series that `what` yields; empty if the run recorded no series.
@@ -16,13 +16,13 @@ pub(super) fn values(run: &Run, what: &Expression, window: &Window) -> Vec<f64> 
     clock.columns(run, what).iter().map(|series| clock.value(series)).collect()
 }
 
-/// One of two correlated sides: the series that an expression yields for a run.
+/// One of two correlated sides: the series of an expression in a run.
 pub(super) struct Side<'a> {
     pub(super) run: &'a Run,
     pub(super) what: &'a Expression,
 }
 
-/// Returns the correlation coefficients of every two series of the two sides.
+/// Returns the correlation coefficient of each pair of series, one from each side.
 pub(super) fn correlations(ours: &Side, theirs: &Side, window: &Window) -> Vec<f64> {
     let seen = |&Side { run, what }: &Side| -> Vec<Vec<Step>> {
         let Some(clock) = Clock::new(run, window) else { return Vec::new() };
@@ -31,12 +31,12 @@ pub(super) fn correlations(ours: &Side, theirs: &Side, window: &Window) -> Vec<f
     iter::zip(seen(ours), seen(theirs)).map(|(a, b)| correlation(&a, &b)).collect()
 }
 
-/// A window of one run, with the series that select its steps, and the series that are summed instead of time.
+/// A window of one run, with the series that select its steps, and series that are summed where time would be.
 struct Clock<'w> {
     window: &'w Window,
     /// Length of a step, or of a bin of several steps.
     step: f64,
-    /// Number of steps of the run in a bin.
+    /// Number of the run's steps in a bin.
     bin: usize,
     during: Option<Column>,
     counting: Option<Column>,
@@ -63,10 +63,10 @@ impl<'w> Clock<'w> {
         })
     }
 
-    /// Returns the steps that count.
+    /// Returns the steps in the window.
     fn steps(&self, series: &[Option<f64>], from: Duration, to: Option<Duration>) -> Vec<Step> {
         let step = self.step;
-        // A step belongs to the window when all of it does; half a step forgives the rounding of times.
+        // A step is in the window if all of it is; half a step allows for the rounding of times.
         let start = from.as_secs_f64() - step / 2.0;
         let end = to.map_or(f64::INFINITY, Duration::as_secs_f64) + step / 2.0;
         let inside = |index: usize| index as f64 * step >= start && (index + 1) as f64 * step <= end;
@@ -104,7 +104,7 @@ impl<'w> Clock<'w> {
         }
     }
 
-    /// Returns what has accumulated since the window's start: seconds, or the sum of the counted series.
+    /// Returns what has passed since the window's start: seconds, or the sum of the counted series.
     fn passed(&self, until: Option<f64>) -> f64 {
         let (Some(until), from) = (until, self.window.from.as_secs_f64()) else { return f64::NAN };
         let Some(counting) = &self.counting else {
@@ -114,7 +114,7 @@ impl<'w> Clock<'w> {
         let end = |index: usize| (index + 1) as f64 * self.step;
         let within = |index: usize| end(index) > from + self.step / 2.0 && end(index) <= until + self.step / 2.0;
         let counted = counting.iter().enumerate().filter(|(index, _)| within(*index)).filter_map(|(_, value)| *value);
-        // A bin holds the mean of its steps.
+        // The value of a bin is the mean of its steps.
         counted.sum::<f64>() * self.bin as f64
     }
 }
@@ -128,7 +128,7 @@ fn binned(series: &[Option<f64>], steps: usize) -> Column {
     series.chunks(steps).map(mean).collect()
 }
 
-/// Returns a value that needs only the steps; NaN without steps, or if the value does not exist.
+/// Returns a value that follows from the steps alone; NaN if there are none, or if the value does not exist.
 fn simple(take: Take, seen: &[Step]) -> f64 {
     let all = || seen.iter().map(|(_, value)| *value);
     let mean = || all().sum::<f64>() / seen.len() as f64;
@@ -149,9 +149,9 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
     }
 }
 
-/// Returns the largest fall from a step to a later one within `over`; NaN without steps.
+/// Returns the largest fall between two steps that are at most `over` apart; NaN if there are no steps.
 fn fall(seen: &[Step], over: Option<Duration>) -> f64 {
-    // Half a nanosecond forgives the rounding of times.
+    // Half a nanosecond allows for the rounding of times.
     let over = over.map_or(f64::INFINITY, |over| over.as_secs_f64() + 0.5e-9);
     let from = |(index, (time, value)): (usize, &Step)| {
         let later = seen[index..].iter().take_while(|(later, _)| later - time <= over);
@@ -178,7 +178,7 @@ fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     }
 }
 
-/// Returns the smallest value that this share of the values does not exceed.
+/// Returns the smallest value that at least this share of the values does not exceed.
 fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let rank = whole((share * values.len() as f64).ceil()).max(1);
@@ -192,13 +192,13 @@ fn slope(seen: &[Step]) -> f64 {
     both / seen.iter().map(|(t, _)| (t - time).powi(2)).sum::<f64>()
 }
 
-/// Returns the coefficient over the steps with both values; NaN if one side is constant.
+/// Returns the correlation coefficient over steps where both have values; NaN if one side is constant.
 fn correlation(ours: &[Step], theirs: &[Step]) -> f64 {
     let other = |time: f64| theirs.iter().find(|(at, _)| (at - time).abs() < 1e-6).map(|(_, value)| *value);
     coefficient(ours.iter().filter_map(|(time, value)| Some((*value, other(*time)?))))
 }
 
-/// Returns the correlation coefficient of pairs; NaN if one side is the same in all.
+/// Returns the correlation coefficient of pairs; NaN if one side has the same value in all pairs.
 pub(super) fn coefficient(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let n = pairs.len() as f64;
@@ -273,10 +273,10 @@ mod tests {
 
     #[test]
     fn settling_is_the_time_to_come_near_the_end() {
-        // Final value 4, first 10. Half the way: 7, at the end of the seventh step.
+        // Final value 4, first value 10. Half of the way is 7, at the end of the seventh step.
         let half = Window { covered: Some(0.5), ..window(Take::Settling) };
         near(value(&falling(), 0.5, &half, None), 3.5);
-        // From 9 on: 6.5, at the end of the eighth.
+        // From 2 s on the first value is 9, so half of the way is 6.5, at the end of the eighth step.
         let later = Window { from: Duration::from_secs(2), ..half };
         near(value(&falling(), 0.5, &later, None), 2.0);
     }
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn waiting_for_a_condition() {
         let when = |take: Take, when: &str| Window { when: Some(when.to_owned()), ..window(take) };
-        // At or below 6 from the eighth step on, which ends at 4 s; above 5 until the eighth.
+        // Values are at most 6 from the eighth step on, which ends at 4 s, and above 5 until the eighth.
         near(value(&falling(), 0.5, &when(Take::Reaches, "<= 6"), None), 4.0);
         near(value(&falling(), 0.5, &when(Take::Stays, "<= 5"), None), 4.0);
         near(value(&falling(), 0.5, &when(Take::Stays, "<= 10"), None), 0.0);
@@ -352,7 +352,7 @@ mod tests {
     fn correlation_by_hand() {
         let steps = |values: &[f64]| values.iter().enumerate().map(|(k, v)| (k as f64, *v)).collect::<Vec<_>>();
         near(correlation(&steps(&[1.0, 2.0, 3.0]), &steps(&[2.0, 4.0, 6.0])), 1.0);
-        // Deviations -1, 0, 1 and -1, 1, 0: 1 / 2.
+        // Deviations are -1, 0, 1 and -1, 1, 0, so the coefficient is 1 / 2.
         near(correlation(&steps(&[1.0, 2.0, 3.0]), &steps(&[1.0, 3.0, 2.0])), 0.5);
         assert!(correlation(&steps(&[1.0, 2.0]), &steps(&[5.0, 5.0])).is_nan());
     }

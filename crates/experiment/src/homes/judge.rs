@@ -1,12 +1,12 @@
-//! Judges schemes in random homes by measures that users notice, as ratios to today's default.
+//! Judges schemes in random homes by measures that users notice, each divided by that of today's default.
 
 use super::{ARMS, AXIS, Home, ID};
 use crate::study::{Finding, Origin, Ruling, Run, Spread, Study, Verdict};
 use sim::results::{Flow, Outcome};
 use std::collections::BTreeMap;
 
-/// Measures that users notice: name, first word of their flows, whether more is better, and the bounds of the median
-/// ratio of `turns` in each group and in all homes.
+/// Measures that users notice: name, first word of the flows' names, and true if more is better. Then come the bounds
+/// on the median ratio of `turns`: in each group, and in all homes.
 const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("own goodput", "", true, 0.99, 0.99),
     ("worst bulk", "", true, 1.0, 1.0),
@@ -18,15 +18,15 @@ const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("ping busy", "ping busy", false, 1.0, 0.55),
     ("ping idle", "ping idle", false, 1.0, 1.0),
 ];
-/// Groups of homes with a common trait, each judged separately; the first group has all homes.
+/// Groups of homes with a common trait, each judged on its own; the first group has all homes.
 const GROUPS: [&str; 6] = ["all", "heavy neighbour", "no neighbour", "walker", "few stations", "many stations"];
 const ALL: &str = GROUPS[0];
 const OURS: &str = ARMS[1];
 const CHANCE: &str = ARMS[3];
-/// Share of lost packets above which they count as late: 10 s times the excess are added to the 99th percentile.
+/// Share of lost packets above which losses count as delay: 10 s times the excess are added to the 99th percentile.
 const LOST: f64 = 0.02;
 
-/// A home's ratios to today's default, by arm (scheme) and measure, only for activities that the home has.
+/// A home's ratios to today's default for each arm (scheme) and measure; only for activities that the home has.
 struct Row<'h> {
     home: &'h Home,
     arms: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
@@ -76,7 +76,7 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
             stations.into_values().min_by(f64::total_cmp)
         }
         "page" | "film" => {
-            // Flows that completed nothing count with the length of the run.
+            // A flow that completed nothing counts as if it took the whole run.
             let mean = |flow: &&Flow| {
                 let times = flow.completion_s.filter(|times| times.mean > 0.0);
                 times.map_or(outcome.simulated_s, |times| times.mean)
@@ -92,11 +92,11 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
 
 /// An arm in a group of homes.
 struct Found<'r> {
-    /// Homes with their ratios, in ascending order.
+    /// Homes with their ratios, sorted by ratio.
     ratios: Vec<(&'r Row<'r>, f64)>,
-    /// Rounded to hundredths, as shown.
+    /// Median of the ratios, rounded to hundredths as shown.
     median: f64,
-    /// Homes that are worse by more than a tenth.
+    /// Homes that are worse than with the default by more than a tenth.
     worse: Vec<&'r Row<'r>>,
 }
 
@@ -113,7 +113,7 @@ fn found<'r>(rows: &'r [Row], arm: &str, what: &str, group: &str) -> Option<Foun
     Some(Found { median: (middle * 100.0).round() / 100.0, ratios, worse })
 }
 
-/// Rules on `turns` by the medians of groups and in comparison with the null control, and adds the ratios of all arms.
+/// Rules on `turns`, by the medians of groups and by comparison with the null control. Adds the ratios of all arms.
 pub(crate) fn judge(study: &mut Study) {
     debug_assert!(study.claims.is_empty(), "an experiment of homes has no claims but these");
     let labels = study.axes.iter().filter(|axis| axis.name == AXIS).flat_map(|axis| &axis.labels);
@@ -145,7 +145,7 @@ pub(crate) fn judge(study: &mut Study) {
     study.findings = ARMS[1..].iter().filter_map(|arm| medians(rows, arm)).chain(losers(rows)).collect();
 }
 
-/// Returns the verdict on a value, which must be at least a bound (if `bound.0`) or at most a bound.
+/// Returns the verdict on a value. The value must be at least the bound if `bound.0` is true, else at most the bound.
 fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f64)) -> Verdict {
     let (sign, holds) = if bound.0 { (">=", measured >= bound.1) } else { ("<=", measured <= bound.1) };
     Verdict {
@@ -164,7 +164,7 @@ fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f
     }
 }
 
-/// Returns an arm's medians by group, with the numbers of homes worse by over a tenth; `None` if the arm was not run.
+/// Returns an arm's medians in each group, and how many homes are worse by over a tenth; `None` if it was not run.
 fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     rows.iter().find(|row| row.arms.contains_key(arm))?;
     let count = |group: &&str| format!("{group} {}", rows.iter().filter(|row| row.is_in(group)).count());
@@ -180,8 +180,8 @@ fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     })
 }
 
-/// Returns the homes in which `turns` is worse by over a tenth but the null control is not, and the trait in which
-/// these differ most from all homes.
+/// Returns the homes in which `turns` is worse by over a tenth but the null control is not. Also returns the trait in
+/// which these homes differ most from all homes.
 fn losers(rows: &[Row]) -> Option<Finding> {
     let row = |what: &str| {
         let ours = found(rows, OURS, what, ALL)?;
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(medians(&rows, CHANCE).unwrap().rows[0][1], "1.00\u{a0}(1)");
     }
 
-    /// The sum over both cells was the fault of the arena's first table.
+    /// The first table of the arena wrongly had the sum over both cells.
     #[test]
     fn own_goodput_is_that_of_the_own_cell_and_lost_packets_are_late() {
         let flow = |name: &str, to: &str, goodput_bps: f64, loss_ratio: f64| Flow {

@@ -1,5 +1,5 @@
-//! SWAN's models A and B (crate `theory`) for a run. The models' inputs are the run's measurements, and the channel
-//! times of its packets (S18: with or without RTS/CTS, as in the run).
+//! SWAN's models A and B (crate `theory`) for a run. Their inputs are the run's measurements and the channel times of
+//! its packets, with RTS/CTS if the run has it (S18 in the reproduction of SWAN).
 
 use super::{Fault, described};
 use crate::measure::means;
@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 use theory::swan::{Channel, Class, Target, busy_of_each, equilibrium, mac_delay};
 use units::{Bytes, Duration};
 
-/// IP and LLC/SNAP.
+/// Bytes of the IP and LLC/SNAP headers.
 const NETWORK_HEADERS: Bytes = Bytes::new(20 + 8);
 const UDP_HEADER: Bytes = Bytes::new(8);
 const TCP_HEADER: Bytes = Bytes::new(20);
 /// Bytes that timestamps add to every segment.
 const TIMESTAMPS: Bytes = Bytes::new(12);
 
-/// Computes the models for a run of `network`. Errors: classes without nodes or with common nodes, and networks that
-/// the models do not cover: other access than the DCF, variable rates, packets of different lengths from one node to
-/// another.
+/// Computes the models for a run of `network`. Errors: a class has no nodes, or two classes have common nodes. Or the
+/// models do not cover the network: another access than the DCF, variable rates, or packets of different lengths from
+/// one node to another.
 pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Result<Equilibrium, Fault> {
     let [first, second] = classes(settings, outcome)?;
     let nodes: Vec<&Node> = first.iter().chain(&second).copied().collect();
@@ -74,7 +74,7 @@ fn classes<'o>(settings: &Swan, outcome: &'o Outcome) -> Result<[Vec<&'o Node>; 
 /// A node that sends, and the neighbour to which it sends.
 type Way<'o> = (&'o str, &'o str);
 
-/// Returns the times of the packets that these nodes send, by sender and neighbour.
+/// Returns the channel times of these nodes' packets, for each sender and neighbour.
 fn exchanges<'o>(
     network: &Network,
     outcome: &'o Outcome,
@@ -128,7 +128,7 @@ fn lengths(network: &Network, flow: &Flow) -> Option<(Bytes, Option<Bytes>)> {
     }
 }
 
-/// Returns the packets of a node whose fate is known: acknowledged or given up.
+/// Returns the number of a node's packets that were acknowledged or given up.
 fn packets(node: &Node) -> f64 {
     (node.mac.delivered + node.mac.retry_drops) as f64
 }
@@ -147,15 +147,15 @@ fn devices(nodes: &[&Node], seconds: f64) -> Devices {
     }
 }
 
-/// Returns the mean MAC delay over the packets of these nodes.
+/// Returns the mean MAC delay of these nodes' packets.
 fn delay(nodes: &[&Node]) -> Option<f64> {
     let sent: f64 = nodes.iter().map(|node| packets(node)).sum();
     let total: f64 = nodes.iter().map(|node| packets(node) * node.mac.service_s.mean).sum();
     (sent > 0.0).then(|| total / sent)
 }
 
-/// Returns `T_s` averaged over the packets that the nodes sent, and `T_c` over all pairs of them, with the longer
-/// packet of each pair. `None` if no packet was sent, or if a packet went to a neighbour that has no flow.
+/// Returns `T_s` averaged over the packets that the nodes sent, and `T_c` averaged over all pairs of these packets, for
+/// the longer of the pair. `None` if no packet was sent, or one went to a neighbour that has no flow.
 fn channel(exchanges: &BTreeMap<Way, Exchange>, nodes: &[&Node]) -> Option<Channel> {
     let mut sent: Vec<(Exchange, f64)> = Vec::new();
     for (node, hop) in nodes.iter().flat_map(|node| node.hops.iter().map(move |hop| (node, hop))) {
@@ -227,8 +227,8 @@ traffic = { kind = "greedy" }
         Swan { class_1: class_1.to_owned(), class_2: class_2.to_owned() }
     }
 
-    /// Makes a run of 10 s in which each real-time device sent 100 packets in 4 ms each, and each best-effort device 99
-    /// segments and 100 acknowledgements, and gave up a segment, in 10 ms each.
+    /// Makes a run of 10 s. Each real-time device sent 100 packets in 4 ms each. Each best-effort device sent 99
+    /// segments and 100 acknowledgements in 10 ms each, and gave up a segment after 10 ms.
     fn measured(network: &Network) -> Outcome {
         let mut outcome = sim::World::new(network, 1).unwrap().finish();
         outcome.simulated_s = 10.0;
@@ -272,7 +272,7 @@ traffic = { kind = "greedy" }
         // Frames of 576, 588 and 76 B: 611, 620 and 248 us; SIFS, ACK and DIFS are 364 us more, DIFS alone 50 us. A quarter
         // of the packets is video, three eighths are segments, and as many acknowledgements.
         near(seen.success_s, (0.25 * 975.0 + 0.375 * 984.0 + 0.375 * 612.0) * 1e-6);
-        // The longer of two is a segment unless neither is, and an acknowledgement if both are.
+        // The longer of two packets is a segment unless neither is one, and an acknowledgement if both are.
         let (segment, acknowledgement) = (1.0 - 0.625 * 0.625, 0.375 * 0.375);
         let video = 1.0 - segment - acknowledgement;
         near(seen.collision_s, (segment * 670.0 + video * 661.0 + acknowledgement * 298.0) * 1e-6);
@@ -282,7 +282,7 @@ traffic = { kind = "greedy" }
     fn with_rts_and_cts_requests_collide() {
         let network = network("[mac]\nrts_threshold = \"0 B\"\n");
         let seen = of(&settings("video*", "ftp*"), &network, &measured(&network)).unwrap();
-        // RTS, CTS and two SIFS are 676 us more; an RTS of 352 us and DIFS.
+        // RTS, CTS and two SIFS take 676 us more; a collision takes an RTS of 352 us, and DIFS.
         near(seen.success_s, (0.25 * 1651.0 + 0.375 * 1660.0 + 0.375 * 1288.0) * 1e-6);
         near(seen.collision_s, 402e-6);
     }
@@ -291,7 +291,7 @@ traffic = { kind = "greedy" }
     fn the_models_are_those_of_the_measured_inputs() {
         let network = network("");
         let seen = of(&settings("video*", "ftp*"), &network, &measured(&network)).unwrap();
-        // T_s = 842.25 us, T_c = 615.4375 us, here to the nanosecond.
+        // T_s = 842.25 us and T_c = 615.4375 us, here compared to the nanosecond.
         let near = |left: Option<f64>, right: f64| {
             assert!(left.is_some_and(|left| (left / right - 1.0).abs() < 1e-5), "{left:?} is not {right}");
         };

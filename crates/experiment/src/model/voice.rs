@@ -1,4 +1,4 @@
-//! The E-model (crate `theory`) for a run: users' rating of its calls.
+//! The E-model (crate `theory`) for a run: how users would rate its calls.
 
 use super::{Fault, described};
 use crate::measure::means;
@@ -8,10 +8,10 @@ use sim::results::{Flow, FlowDistribution, Outcome, shares};
 use theory::emodel::{G711_CONCEALED, rating};
 use units::Duration;
 
-/// Length of speech in a packet, for flows that do not set it.
+/// Length of speech in a packet if the flow does not set it.
 const PACKETISATION: Duration = Duration::from_millis(20);
 
-/// Returns the ratings of the calls of a run of `network`. Errors: a name that no call has, or runs without
+/// Returns the ratings of the calls in a run of `network`. Errors: a name is not that of a call, or the runs have no
 /// distributions of delays.
 pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Result<Vec<Call>, Fault> {
     let Some(distributions) = &outcome.distributions else {
@@ -34,9 +34,9 @@ fn packetisation(network: &Network, flow: &Flow) -> Option<Duration> {
     (traffic.kind == TrafficKind::Voice).then(|| traffic.packetisation.unwrap_or(PACKETISATION))
 }
 
-/// Rates a call whose receiver plays every packet at a fixed time after its sending. This time is the one with the best
-/// rating: a longer time lets more packets arrive in time, a shorter one plays speech sooner. Packets still in flight
-/// are not counted.
+/// Rates a call whose receiver plays each packet at a fixed time after it was sent. The time is the one with the best
+/// rating: with a longer time more packets arrive soon enough, with a shorter one speech is heard sooner. Packets in
+/// flight at the end are not counted.
 fn call(packetisation: Duration, flow: &Flow, delays: &FlowDistribution) -> Call {
     let judged = flow.sent_packets.saturating_sub(flow.in_flight_packets).max(flow.received_packets);
     let arrived = flow.received_packets as f64 / judged as f64;

@@ -10,7 +10,7 @@ use sim::results::shares;
 
 /// Number of points on the axis of values: more than a panel has columns of pixels.
 pub(super) const PLACES: u32 = 500;
-/// Share of the line with the largest values at which a linear axis ends; the last few packets would fill the axis.
+/// Share of the widest curve at which a linear axis ends, because a few extreme packets would fill most of it.
 const ALMOST_ALL: f64 = 0.999;
 
 /// The x axis of a chart of distributions.
@@ -68,7 +68,7 @@ impl Values {
         Some(Self { title, unit, factor, log, at: (0..PLACES).map(|place| at(place) * factor).collect() })
     }
 
-    /// Returns the share of samples up to each point of the axis, or beyond it if `above`.
+    /// Returns the share of samples up to each point of the axis; if `above`, the share beyond each point.
     pub(super) fn shares(&self, quantiles: &[f64], above: bool) -> Vec<Option<f64>> {
         if quantiles.is_empty() {
             return Vec::new();
@@ -82,7 +82,7 @@ impl Values {
     }
 }
 
-/// Returns the share of samples up to `value`, interpolated between the quantiles.
+/// Returns the share of samples up to `value`, interpolated between quantiles.
 fn up_to(quantiles: &[f64], shares: &[f64], value: f64) -> f64 {
     let after = quantiles.partition_point(|quantile| *quantile <= value);
     let Some(before) = after.checked_sub(1) else { return 0.0 };

@@ -1,4 +1,4 @@
-//! A chart on the page: its title, its panels' places for the script, its legend, and its values as a table.
+//! A chart on the page: its title, an element for each panel that the script draws, its legend, and a table of values.
 
 use super::picture::{Data, Panel, Picture, Point, Style};
 use super::still;
@@ -32,7 +32,7 @@ pub(super) fn figure(
     Ok(())
 }
 
-/// Writes legend, panels and notes; for a chart over an axis, also the values as a table.
+/// Writes legend, panels and notes; if the x axis is not time, also a table of the values.
 fn frames(out: &mut String, picture: &Picture, title: &str, data: &Data) -> fmt::Result {
     if picture.legend.len() > 1 || picture.panels.len() > 1 {
         legend(out, &picture.legend)?;
@@ -51,7 +51,7 @@ fn frames(out: &mut String, picture: &Picture, title: &str, data: &Data) -> fmt:
             writeln!(out, "<p class=\"panel-title\">{}</p>", Escaped(title))?;
         }
         writeln!(out, "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\">", picture.id, Escaped(&told))?;
-        // Until the script draws the panel, or in its place.
+        // Shown until the script draws the panel, or instead.
         still::svg(out, picture, panel, data)?;
         out.push_str("</div>\n");
         if let Some(front) = panel.scatter.as_ref().and_then(|scatter| scatter.front.as_ref()) {
@@ -82,7 +82,7 @@ fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the values of a picture over an axis or a result as tables, folded.
+/// Writes the values of a picture whose axis is not time as tables, folded.
 fn values(out: &mut String, picture: &Picture) -> fmt::Result {
     let named = |panel: &Panel, key: usize| {
         let parts = [panel.title.as_deref(), Some(picture.legend[key].name.as_str())];
@@ -127,7 +127,7 @@ fn values(out: &mut String, picture: &Picture) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a table of numbers, which scrolls by itself: its name, its head, and the rows with their names.
+/// Writes a table of numbers that scrolls on its own: its name, its head, and the named rows.
 pub(super) fn table<'r, C: Iterator<Item = String>>(
     out: &mut String,
     name: &str,
@@ -151,13 +151,13 @@ pub(super) fn table<'r, C: Iterator<Item = String>>(
     Ok(())
 }
 
-/// Returns the width of a cell in characters, with the gap to the next one.
+/// Returns the width of a cell in characters, including the gap to the next cell.
 pub(super) fn wide(text: &str) -> usize {
     const GAP: usize = 3;
     text.chars().count() + GAP
 }
 
-/// Returns the room that row labels leave for columns on the page, in characters. Long labels are broken between words.
+/// Returns the width that row labels leave for columns, in characters. Long labels are broken between words.
 pub(super) fn room<'l>(labels: impl Iterator<Item = &'l str>) -> usize {
     const PAGE: usize = 110;
     const LABEL: usize = 40;

@@ -33,21 +33,21 @@ impl Case<'_> {
     }
 }
 
-/// The properties that distinguish a line from the others of its picture.
+/// The properties that distinguish a line from other lines of its picture.
 #[derive(Clone, Debug, PartialEq)]
 struct Identity {
-    /// Flow or node; empty for totals.
+    /// Flow or node; empty for results of the whole network.
     element: String,
     /// The quantity that is drawn.
     measure: String,
-    /// Label of every axis except the axes of x and of the panels, in the scenario's order.
+    /// Labels of all axes except those of x and of the panels, in the scenario's order.
     labels: Vec<(String, String)>,
 }
 
 /// A panel with unnamed lines: its title, its lines with their identities, and its rules (horizontal lines).
 type Frame = (Option<String>, Vec<(Identity, Line)>, Vec<Rule>);
 
-/// Makes the picture of `chart`, or a sentence with the reason why there is none. `number` is the index of the study.
+/// Makes the picture of `chart`, or returns a sentence that says why there is none. `number` is the index of the study.
 pub(super) fn picture(
     number: usize,
     study: &Study,
@@ -180,10 +180,10 @@ impl Maker<'_> {
         drafts
     }
 
-    /// Returns the values to draw: case, element, and the mean and interval over the seeds.
+    /// Returns the values to draw, each with its case and element: the mean and the interval over the seeds.
     fn values<'c, 's>(&self, cases: &[&'c Case<'s>], path: &str) -> Vec<(&'c Case<'s>, String, Interval)> {
         let chart = self.chart;
-        // A wrong expression was refused when the scenario was read.
+        // An expression that cannot be parsed was refused when the scenario was read.
         let measure = Expression::parse(path).unwrap_or_else(|_| Expression::Path(path.to_owned()));
         if matches!(measure, Expression::Path(_)) && chart.together.is_none() && chart.against.is_empty() {
             let of = |case: &&'c Case<'s>| {
@@ -244,8 +244,8 @@ impl Maker<'_> {
             || named.any(|rest| rest.starts_with("*.") || rest.strip_prefix(name).is_some_and(|r| r.starts_with('.')))
     }
 
-    /// Returns one horizontal rule per value if all cases agree on the values, else rules along the x axis, one per
-    /// value of a case.
+    /// Returns a horizontal rule for each value if all cases have the same values. Otherwise returns rules along the x
+    /// axis, each with a value of every case.
     fn rules_of(&self, kind: &'static str, cases: &[&Case], values: impl Fn(&Run) -> Vec<f64>) -> Vec<Rule> {
         let with_values: Vec<(&Case, Vec<f64>)> =
             cases.iter().map(|case| (*case, sorted(values(&case.runs[0])))).filter(|(_, v)| !v.is_empty()).collect();
@@ -308,8 +308,8 @@ impl Maker<'_> {
         format!("These runs have no values of {}, so there is nothing to draw.", self.chart.y.join(", "))
     }
 
-    /// Returns the style of each line. With a colour axis there is one colour per label, the same in all charts of the study;
-    /// without one there is one colour per line. Dashes tell lines of one colour apart.
+    /// Returns the style of each line. With a colour axis each label has one colour, the same in all charts of the
+    /// study; else each line has its own. Lines of one colour have different dashes.
     fn styles(&self, identities: &[Identity]) -> Vec<Style> {
         let axis = self.chart.colour.as_ref().and_then(|name| self.study.axes.iter().find(|axis| axis.name == *name));
         let hue = |identity: &Identity| {
@@ -367,7 +367,7 @@ impl Maker<'_> {
             values.extend(rule.along.iter().map(|(_, value)| *value));
         }
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // An interval may reach to zero or below, where a logarithmic axis cannot follow: the means decide where it ends.
+        // An interval may reach zero or less, which a logarithmic axis cannot show; then means decide where it ends.
         let low = if self.chart.log {
             let shown = lines().flat_map(|line| means(line, data));
             let rules = panels.iter().flat_map(|panel| &panel.rules).filter_map(|rule| rule.at);
@@ -377,7 +377,7 @@ impl Maker<'_> {
         };
         let domain = match (low, high) {
             (low, high) if low < high && low.is_finite() => [low, high],
-            // All values are zero, or there is one only: any frame around it will do.
+            // All values are zero, or there is only one value: any range around it will do.
             _ if self.chart.log && high > 0.0 => [high / 10.0, high],
             _ => [0.0, 1.0],
         };
@@ -414,8 +414,8 @@ fn line_values(line: &Line, data: &Data) -> Vec<f64> {
     means(line, data).into_iter().chain(ends).collect()
 }
 
-/// Returns the mean and the interval over the seeds of each element of `path`. Absent values, such as a target delay without
-/// a controller, are left out.
+/// Returns, for each element of `path`, the mean and the interval over the seeds. Leaves out absent values, such as a
+/// target delay without a controller.
 fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
     let mut elements: Vec<(String, Vec<f64>)> = Vec::new();
     for found in trees.iter().flat_map(|tree| measure::find(tree, path).unwrap_or_default()) {
@@ -451,7 +451,7 @@ fn names(identities: &[Identity]) -> Vec<String> {
             }
         }
         if parts.is_empty() {
-            // A single line is named by its subject.
+            // A single line is named after its element and measure.
             parts.push(format!("{} {}", identity.element, identity.measure).trim().to_owned());
         }
         parts.join(", ")
@@ -459,11 +459,11 @@ fn names(identities: &[Identity]) -> Vec<String> {
     identities.iter().map(name).collect()
 }
 
-/// Prefixes a label that is only a quantity with its axis: `ADTH-DF`, but "target 200 ms".
+/// Puts the axis before a label that is only a quantity: `ADTH-DF` stays, but `200 ms` becomes "target 200 ms".
 fn spoken(axis: &str, label: &str) -> String {
     if label.starts_with(|c: char| c.is_ascii_digit()) {
         let axis = short(axis);
-        // "hops 6 hops" would repeat the name.
+        // Without this, "hops 6 hops" would repeat the name.
         if label.contains(&axis) { label.to_owned() } else { format!("{axis} {label}") }
     } else {
         label.to_owned()

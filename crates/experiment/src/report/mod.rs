@@ -1,7 +1,7 @@
 //! The report of studies: one HTML file that works offline, in light and dark, on a phone and on paper.
 //!
 //! `page` writes the document, `verdicts` its claims, `figure` its charts. `lines` turns the charts of a scenario into
-//! `picture`s, which the page's script (`page.js`) draws with the library that the caller gives, and `still` draws
+//! `picture`s. The page's script (`page.js`) draws these with a library that the caller gives; `still` draws them
 //! without a script. All text from scenarios is escaped.
 
 mod distribution;

@@ -1,4 +1,4 @@
-//! The page: its head, the list of experiments, and a section per study.
+//! The page: its head, the list of experiments, and a section for each study.
 
 use super::figure::{self, DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
@@ -22,7 +22,7 @@ const SCRIPT: &str = include_str!("page.js");
 const SAVE: &str = include_str!("save.js");
 
 /// Writes the report of `studies`, in their order, as one HTML file. `library` is JavaScript that defines `vegaEmbed`
-/// and holds no `</script`. With a simulator, a reader can change keys of an experiment and see its charts redrawn.
+/// and does not contain `</script`. With a simulator, readers can change an experiment's keys and see new charts.
 pub fn html(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> String {
     let title = match studies {
         [one] => one.title.clone(),
@@ -59,12 +59,12 @@ pub struct Redrawn {
     data: Data,
 }
 
-/// Draws the charts of a study, to replace those of study `number` in a report of the experiment.
+/// Draws a study's charts, to replace those of study `number` in a report of the same experiment.
 pub fn charts(number: usize, study: &Study) -> Redrawn {
     let (mut data, mut tracks) = (Data::default(), Tracks::default());
     let draw = |k| {
         let mut out = String::new();
-        // A String takes all text.
+        // Writing to a String cannot fail.
         let _ = drawn(&mut out, (number, k), study, &mut data, &mut tracks);
         out
     };
@@ -72,14 +72,14 @@ pub fn charts(number: usize, study: &Study) -> Redrawn {
     Redrawn { figures, data }
 }
 
-/// Writes the figure of a chart, given the study's number in the report and the chart's own.
+/// Writes the figure of chart `k` of the report's study `n`.
 fn drawn(out: &mut String, (n, k): (usize, usize), study: &Study, data: &mut Data, tracks: &mut Tracks) -> fmt::Result {
     let chart = &study.charts[k];
     let picture = lines::picture(n, study, chart, format!("chart-{n}-{k}"), data, tracks);
     figure(out, &chart.title, &chart.about, picture, data)
 }
 
-/// Writes a page; `body` writes its content and collects the data for the page's script.
+/// Writes a page; `body` writes its content and adds the data for the page's script.
 pub(super) fn whole(title: &str, library: &str, body: impl FnOnce(&mut String, &mut Data) -> fmt::Result) -> String {
     let mut out = String::with_capacity(library.len() + 100_000);
     write(&mut out, title, library, body).expect("a String takes all text");
@@ -118,7 +118,7 @@ pub fn chart(title: &str, spec: &str, library: &str) -> String {
     )
 }
 
-/// Writes the list of experiments: the counts of verdicts over all, then a link to each experiment and its answer.
+/// Writes the list of experiments: counts of verdicts over all of them, then for each a link and its answer.
 fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     out.push_str("<nav aria-label=\"Experiments\">\n");
     let all: Vec<&Verdict> = studies.iter().flat_map(|study| &study.claims).collect();
@@ -167,7 +167,7 @@ fn section(
     data: &mut Data,
     tracks: &mut Tracks,
 ) -> fmt::Result {
-    // One level below the title, so that no level is skipped.
+    // The heading is one level below the title's, so that no level is skipped.
     let sub = if heading == "h1" { "h2" } else { "h3" };
     write!(
         out,
@@ -257,13 +257,13 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     let widest = |place: usize| {
         let (column, rank) = (place / across, place % across);
         let values = grid.values.iter().map(|row| wide(&shown(&row[column][rank])));
-        // A title may be broken between words.
+        // A title may be broken between its words.
         table.cell[rank].title.split(' ').map(wide).chain(values).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..grid.columns.len() * across).map(widest).collect();
     let of_columns: Vec<usize> = widths.chunks(across).map(|cells| cells.iter().sum()).collect();
-    // If a table has too many columns for the page, the rest follow below, with the labels again; the same holds for
-    // the cells of a column.
+    // Columns that do not fit on the page follow below, with the row labels again. So do the cells of a column that do
+    // not fit.
     let room = room(grid.rows.iter().map(String::as_str));
     for columns in blocks(&of_columns, room) {
         let cells = columns.start * across..columns.end * across;
@@ -278,7 +278,7 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     Ok(())
 }
 
-/// Writes some cells of each row of a table; cell numbers count all columns.
+/// Writes some cells of each row of a table, which are numbered over all columns.
 fn block(
     out: &mut String,
     table: &Table,
@@ -326,7 +326,7 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
         command(&study.command)
     )?;
     replays(out, study, &cases)?;
-    // Readers copy this command and run it.
+    // Readers copy and execute this command.
     writeln!(
         out,
         "<details><summary>Scenario file</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",

@@ -1,4 +1,4 @@
-//! Data for the page's script: pictures of panels, lines and rules, in SI units, with every series stored once.
+//! Data for the page's script: pictures with panels, lines and rules, in SI units. Every series is stored once.
 
 use super::distribution::Values;
 use super::text;
@@ -13,7 +13,7 @@ pub(super) struct Data {
     pub(super) pictures: Vec<Picture>,
 }
 
-/// A series over time; value `k` covers the step that ends at `(k + 1) * step`, and is drawn at that end.
+/// A series over time. Value `k` is for the step that ends at `(k + 1) * step`, and is drawn at that end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Track {
     pub(super) step: f64,
@@ -25,22 +25,22 @@ pub(super) struct Track {
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(super) struct Picture {
-    /// Id, unique in the page; the place of panel `k` has the id `{id}-{k}`.
+    /// Id, unique in the page; the element for panel `k` has the id `{id}-{k}`.
     pub(super) id: String,
-    /// Positions on the x axis; absent if the axis is time.
+    /// Positions on the x axis; `None` if the axis is time.
     pub(super) x: Option<Scale>,
     /// Positions of the series' values, for distributions.
     pub(super) values: Option<Values>,
     pub(super) y: Y,
     pub(super) panels: Vec<Panel>,
-    /// Remarks under the chart: seeds, steps, what is not shown.
+    /// Remarks below the chart, on seeds, steps and what is not shown.
     #[serde(skip)]
     pub(super) notes: Vec<String>,
-    /// Name, colour and dash of every line, once.
+    /// Name, colour and dash pattern of every line; each name occurs once.
     pub(super) legend: Vec<Style>,
 }
 
-/// The y axis, common to all panels, or the axis of one panel with points.
+/// The y axis of all panels, or of a panel with points.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Y {
     pub(super) title: String,
@@ -59,7 +59,7 @@ pub(super) struct Panel {
     pub(super) title: Option<String>,
     pub(super) lines: Vec<Line>,
     pub(super) rules: Vec<Rule>,
-    /// Points, drawn instead of lines, with the scales of this panel.
+    /// Points that are drawn instead of lines, with the axes of this panel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scatter: Option<Scatter>,
 }
@@ -70,7 +70,7 @@ pub(super) struct Scatter {
     pub(super) x: Y,
     pub(super) y: Y,
     pub(super) points: Vec<Point>,
-    /// Names the points on the front.
+    /// Text that names the points on the front.
     #[serde(skip)]
     pub(super) front: Option<String>,
 }
@@ -80,7 +80,7 @@ pub(super) struct Scatter {
 pub(super) struct Point {
     /// Index into the picture's legend.
     pub(super) key: usize,
-    /// Mean, and the ends of the 95 % interval, in SI units.
+    /// Mean and ends of the 95 % interval, in SI units.
     pub(super) x: [f64; 3],
     pub(super) y: [f64; 3],
     /// True if the point may be on the front.
@@ -101,10 +101,10 @@ pub(super) struct Style {
 pub(super) struct Line {
     /// Index into the picture's legend.
     pub(super) key: usize,
-    /// For an axis of time: index into the page's series.
+    /// If the axis is time: index in the page's series.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) series: Option<usize>,
-    /// For other axes: index of the position on the axis, mean, and the ends of the 95 % interval.
+    /// If it is not: index of the position on the axis, mean, and ends of the 95 % interval.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "short_points")]
     pub(super) points: Vec<(usize, [f64; 3])>,
 }
@@ -113,12 +113,12 @@ pub(super) struct Line {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Rule {
     pub(super) name: String,
-    /// `deadline` or `target`, which have different dashes.
+    /// `deadline` or `target`; each has its own dash pattern.
     pub(super) kind: &'static str,
-    /// The value for the whole width; `None` if the value varies along the x axis.
+    /// Value for the whole width; `None` if the value varies along the x axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<f64>,
-    /// Otherwise one value per position on the x axis: index of the position, and value.
+    /// If `at` is `None`: for each position on the x axis its index and the value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) along: Vec<(usize, f64)>,
 }

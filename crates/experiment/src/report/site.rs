@@ -1,4 +1,4 @@
-//! The map of a site: its access points, by airtime and latency, without a script.
+//! The map of a site. It shows each access point's airtime and latency, without a script.
 
 use super::figure;
 use super::text::{Escaped, number};
@@ -6,8 +6,7 @@ use crate::study::{Run, Study};
 use sim::results::CellTotals;
 use std::fmt::{self, Write as _};
 
-/// Number of access points from which a map tells more than a table, most that have their names beside them, and number
-/// of cases that are drawn.
+/// Fewest access points for a map, most access points whose names are shown beside them, and most cases that are drawn.
 const FEW: usize = 4;
 const MOST_NAMED: usize = 40;
 const MOST_CASES: usize = 4;
@@ -15,9 +14,9 @@ const MOST_CASES: usize = 4;
 const WIDTH: f64 = 640.0;
 const MARGIN: f64 = 30.0;
 const RADIUS: f64 = 18.0;
-/// How labels look.
+/// Attributes of labels.
 const TEXT: &str = "font-size=\"12\" fill=\"currentColor\"";
-/// Classes of latency: the bound in seconds, its name and its colour.
+/// Classes of latency: upper bound in seconds, name and colour.
 const CLASSES: [(f64, &str, &str); 4] = [
     (0.05, "below 50 ms", "#00875f"),
     (0.1, "50 to 100 ms", "#2b8ac4"),
@@ -25,7 +24,7 @@ const CLASSES: [(f64, &str, &str); 4] = [
     (f64::INFINITY, "from 200 ms", "#d55e00"),
 ];
 
-/// Writes a map and a table of the access points for each of the first cases, if there are enough with fixed places.
+/// Writes a map and a table of the access points for each of the first cases, if enough of them have fixed positions.
 pub(super) fn maps(out: &mut String, study: &Study, heading: &str) -> fmt::Result {
     if study.places.len() < FEW {
         return Ok(());
@@ -128,7 +127,7 @@ mod tests {
     fn a_map_has_each_access_point_in_its_place_with_size_and_colour() {
         let mut page = String::new();
         maps(&mut page, &study(5), "h2").expect("a String takes all text");
-        // 580 pixels are 40 m; a quarter of the radius beyond 4 pixels is half of it.
+        // 580 pixels are 40 m. A busy ratio of a quarter gives half of the radius beyond 4 pixels.
         for circle in [
             "<circle cx=\"30.0\" cy=\"30.0\" r=\"11.0\" fill=\"#00875f\"",
             "<circle cx=\"175.0\" cy=\"30.0\" r=\"11.0\" fill=\"#2b8ac4\"",

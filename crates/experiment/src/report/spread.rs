@@ -5,10 +5,10 @@ use super::picture::{Data, Line, Panel, Picture, Style, Track, Y};
 use crate::study::Spread;
 use units::refuse_if;
 
-/// Ends of the axis of values, beyond which values are rare.
+/// Ends of the axis of values; few values lie beyond them.
 const ENDS: [f64; 2] = [0.1, 10.0];
 
-/// Makes the picture of spreads, each in a panel with the same lines: the share of cases up to each value.
+/// Makes a picture with a panel for each spread. Its lines show the share of cases up to each value.
 pub(super) fn picture(spreads: &[Spread], id: String, data: &mut Data) -> Result<Picture, String> {
     let all = spreads.iter().flat_map(|spread| &spread.lines).flat_map(|(_, values)| values).map(|(_, value)| *value);
     let drawn = all.filter(|value| *value > 0.0).map(|value| value.clamp(ENDS[0], ENDS[1]));

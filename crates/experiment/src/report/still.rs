@@ -1,32 +1,32 @@
-//! Charts as SVG without a script: the page shows them until its script, which strict policies forbid, replaces them.
+//! Charts as SVG. The page shows them until its script replaces them, or for good if a strict policy forbids scripts.
 //!
-//! Such policies forbid styles too: colours are therefore attributes, which styles override where allowed.
+//! Such policies forbid styles, too. Therefore colours are attributes; a style overrides them if it is allowed.
 
 use super::lines::COLOURS;
 use super::picture::{Data, Line, Panel, Picture, Rule, Scatter, Style, Y};
 use super::text::{Escaped, number};
 use std::fmt::{self, Write as _};
 
-/// The plot in the picture, in pixels.
+/// Edges of the plot in the picture, in pixels.
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 628.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 220.0;
 const WIDTH: u32 = 640;
-/// Space below the plot: labels and the axis' title, and the extra height of slanted labels.
+/// Height below the plot, in pixels: for labels and the axis' title, and the additional height of slanted labels.
 const FOOT: f64 = 40.0;
 const SLANTED: f64 = 64.0;
-/// Width of a character of a label.
+/// Width of a character of a label, in pixels.
 const CHARACTER: f64 = 6.5;
-/// Columns of a chart. A series with more than twice this number of values is drawn by the extremes in each column.
+/// Columns of a chart. If a series has more than twice as many values, only the extremes of each column are drawn.
 const COLUMNS: usize = 286;
 
-/// Colours that stand out from a white and from a dark page.
+/// Colours that can be seen on a white and on a dark page.
 const PALETTE: [&str; COLOURS] = ["#0072b2", "#d55e00", "#00875f", "#b8518e", "#b57b00", "#2b8ac4", "#808080"];
-/// Dashes, as in the page's style and script.
+/// Dash patterns; the page's style and script have the same.
 const DASHES: [&str; 4] = ["", "6 3", "2 3", "8 3 2 3"];
 
-/// Formats the attributes of a line's look.
+/// Returns the attributes for a line's style.
 pub(super) fn look(style: &Style) -> String {
     let (colour, dash) = (style.colour % COLOURS, style.dash % DASHES.len());
     let deep = if style.dash % 2 == 1 { "-deep" } else { "" };
@@ -67,7 +67,7 @@ pub(super) fn svg(out: &mut String, picture: &Picture, panel: &Panel, data: &Dat
     end(out, &x.title, slanted)
 }
 
-/// The x axis of a picture with lines, and the axis' labels by position.
+/// Returns the x axis of a picture with lines, and the axis' labels with their positions.
 fn across(picture: &Picture, panel: &Panel, data: &Data) -> (Axis, Vec<(f64, String)>) {
     let Some(scale) = &picture.x else {
         let (title, log, ends) = if let Some(values) = &picture.values {
@@ -107,7 +107,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// The vertical one of a picture.
+    /// Returns the vertical axis of a picture.
     fn of(y: &Y) -> Self {
         let [low, high] = y.domain.map(|end| end * y.factor);
         Self { title: y.title.clone(), log: y.log, low, high, vertical: true, nice: false }
@@ -123,7 +123,7 @@ impl Axis {
         if self.nice { Self { low, high, ..self } } else { self }
     }
 
-    /// The position of a value, if the axis can show the value.
+    /// Returns the position of a value in pixels; `None` if the axis cannot show the value.
     fn place(&self, value: f64) -> Option<f64> {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -134,11 +134,11 @@ impl Axis {
         share.is_finite().then(|| from + (to - from) * share.clamp(0.0, 1.0))
     }
 
-    /// Round values on the axis, with their texts.
+    /// Returns round values on the axis, with their texts.
     fn labels(&self) -> Vec<(f64, String)> {
         let within = |value: &f64| (self.low..=self.high).contains(value);
         let powers = |factors: &[f64]| {
-            // At most the decades of a double.
+            // There are at most as many decades as a double has.
             let decades =
                 (-308..=308).map(|decade| 10_f64.powi(decade)).filter(|ten| within(ten) || within(&(ten * 9.0)));
             let all = decades.flat_map(|ten| factors.iter().map(move |factor| factor * ten));
@@ -156,7 +156,7 @@ impl Axis {
     }
 }
 
-/// A round step, about a fifth of the span.
+/// Returns a round step that is about a fifth of the span.
 fn step(span: f64) -> f64 {
     let rough = if span > 0.0 { span / 5.0 } else { 1.0 };
     let power = 10_f64.powf(rough.log10().floor());
@@ -164,7 +164,7 @@ fn step(span: f64) -> f64 {
     factor * power
 }
 
-/// Writes the beginning: grid, labels and the vertical axis' title. Returns whether the labels of x are slanted.
+/// Writes the beginning: grid, labels and the vertical axis' title. Returns true if the labels of x are slanted.
 fn begin(out: &mut String, labels: &[(f64, String)], x: &Axis, y: &Axis) -> Result<bool, fmt::Error> {
     let widest = labels.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
     let room = (RIGHT - LEFT) / labels.len().max(1) as f64;
@@ -210,14 +210,14 @@ fn begin(out: &mut String, labels: &[(f64, String)], x: &Axis, y: &Axis) -> Resu
     Ok(slanted)
 }
 
-/// Writes the horizontal axis' title, and the end.
+/// Writes the horizontal axis' title and the end of the picture.
 fn end(out: &mut String, title: &str, slanted: bool) -> fmt::Result {
     let below = BOTTOM + FOOT - 6.0 + if slanted { SLANTED } else { 0.0 };
     let middle = f64::midpoint(LEFT, RIGHT);
     write!(out, "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{}</text>\n</svg>", Escaped(title))
 }
 
-/// Writes a line whose points stand at positions of an axis, with their intervals.
+/// Writes a line whose points are at positions of an axis, with their intervals.
 fn places(
     out: &mut String,
     picture: &Picture,
@@ -243,7 +243,7 @@ fn places(
     Ok(())
 }
 
-/// Writes a point with its intervals: in each direction the mean and the ends.
+/// Writes a point with its mean and interval in both directions.
 fn dot(out: &mut String, style: &Style, x: [f64; 3], y: [f64; 3], full: bool) -> fmt::Result {
     let ([left, from, to], [top, low, high]) = (x.map(short), y.map(short));
     let colour = PALETTE[style.colour % COLOURS];
@@ -259,7 +259,7 @@ fn dot(out: &mut String, style: &Style, x: [f64; 3], y: [f64; 3], full: bool) ->
     writeln!(out, "<circle cx=\"{left}\" cy=\"{top}\" r=\"3.2\" fill=\"{inside}\"/></g>")
 }
 
-/// Writes a deadline or target with its name.
+/// Writes a deadline or target, with its name.
 fn rule(out: &mut String, picture: &Picture, rule: &Rule, x: &Axis, y: &Axis) -> fmt::Result {
     let dash = if rule.kind == "deadline" { "7 4" } else { "2 3" };
     let (path, left, top) = match (&picture.values, rule.at) {
@@ -313,7 +313,7 @@ fn scattered(out: &mut String, picture: &Picture, scatter: &Scatter) -> fmt::Res
     end(out, &x.title, slanted)
 }
 
-/// Formats a path through points, with gaps where values are missing; many points become the extremes of each column.
+/// Formats a path through points, with gaps at missing values. Of many points it shows the extremes of each column.
 fn path(points: &[Option<(f64, f64)>]) -> String {
     let chunk = points.len().div_ceil(COLUMNS);
     let mut path = String::new();
@@ -340,7 +340,7 @@ fn path(points: &[Option<(f64, f64)>]) -> String {
     path
 }
 
-/// A tenth of a pixel is enough.
+/// Rounds to a tenth of a pixel.
 fn short(pixels: f64) -> f64 {
     (pixels * 10.0).round() / 10.0
 }

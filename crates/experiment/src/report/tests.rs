@@ -1,4 +1,4 @@
-//! Whole pages from made-up studies.
+//! Tests of whole pages, made from artificial studies.
 
 use super::html;
 use super::lines::picture;
@@ -42,7 +42,7 @@ fn hostile_texts_stay_texts() {
     assert!(!page.contains("<img"), "markup from a title");
     assert!(!page.contains("<b>axis") && !page.contains("<i>one") && !page.contains("<u>loss"));
     assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &amp; &quot;quotes&quot;"));
-    // The icon, style and policy are the head's; the data, library and the page's script are the only scripts.
+    // The head has the icon, style and policy. The only scripts are the data, the library and the page's own.
     assert_eq!(page.matches("<script").count(), 3);
     assert_eq!(page.matches("</script").count(), 3);
 }
@@ -196,8 +196,8 @@ fn a_claim_that_differs_says_why() {
 fn every_series_is_stored_once() {
     let study = sample::targets();
     let data = embedded(&page(&[study]));
-    // Two charts show the same 8 delays; then limit and backlog, 3 nodal delays, and the goodput of 5 cases' 2 flows;
-    // then the distributions of 4 cases' and 2 cases' 2 flows.
+    // Two charts show the same 8 delays. Others show limit and backlog, 3 nodal delays, and the goodput of 2 flows in 5
+    // cases. Then there are the distributions of 2 flows in 4 cases, and of 2 flows in 2 cases.
     assert_eq!(data["series"].as_array().unwrap().len(), 8 + 2 + 3 + 10 + 8 + 4);
     assert_eq!(data["pictures"].as_array().unwrap().len(), 8);
 }
@@ -310,7 +310,7 @@ fn a_logarithmic_axis_ends_at_the_smallest_mean_and_leaves_out_zeros() {
     assert!(picture.notes.iter().any(|note| note.contains("logarithmic")));
 }
 
-/// Returns the goodputs of both flows together, beside those of the best target.
+/// Goodputs of both flows together, compared with those of the best target.
 fn efficiency() -> (Together, BTreeMap<String, Labels>) {
     (Together::Sum, [("target".to_owned(), Labels::One("*".to_owned()))].into())
 }
@@ -443,11 +443,11 @@ fn commands_replay_a_run() {
         "sluice run &#39;my scenarios/sample-targets.toml&#39; --seed 1 --set &#39;queue.scheme=&quot;ADTH-DF&quot;&#39; \
          --set &#39;queue.target=&quot;1 s&quot;&#39;"
     ));
-    // it's, inside single quotes of the shell.
+    // The word it's, in single quotes of the shell.
     assert!(page.contains("title=&quot;it&#39;\\&#39;&#39;s&quot;&#39;"));
 }
 
-/// A chart over results of a study with these delays, goodputs and losses, each in two seeds.
+/// Makes a chart over results, and a study with these delays, goodputs and losses, each with two seeds.
 fn over_results(cases: &[(&str, f64, f64, f64)]) -> (Study, Chart) {
     let mut study = sample::studies().remove(0);
     let run = study.runs[0].clone();

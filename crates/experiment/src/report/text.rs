@@ -4,7 +4,7 @@ use crate::study::Unit;
 use itertools::Itertools as _;
 use std::fmt::{self, Write as _};
 
-/// Text from a scenario or a result, safe in HTML text and in double-quoted attributes.
+/// Text from a scenario or a result, made safe for HTML text and for attributes in double quotes.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -28,7 +28,7 @@ impl fmt::Display for Escaped<'_> {
 /// Escapes text of a scenario for HTML text; parts between backticks become code.
 pub(super) fn marked(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    // The last of an odd number of backticks stays a backtick.
+    // If the number of backticks is odd, the last one stays a backtick.
     let pairs = (parts.len() - 1) / 2;
     let mut out = String::new();
     for (rank, part) in parts.iter().enumerate() {
@@ -43,12 +43,12 @@ pub(super) fn marked(text: &str) -> String {
     out
 }
 
-/// Escapes JSON so that the JSON cannot end the `<script>` around it.
+/// Escapes JSON, so that it cannot end the `<script>` that contains it.
 pub(super) fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// Formats a number with `digits` significant digits: `0.0124`, `1 800 000`, `5.9 × 10⁻⁵`. "none" where it is not a number.
+/// Formats a number with `digits` significant digits: `0.0124`, `1 800 000`, `5.9 × 10⁻⁵`. NaN and infinity are "none".
 pub(super) fn number(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "none".to_owned();
@@ -91,7 +91,7 @@ fn superscript(c: char) -> char {
     }
 }
 
-/// Puts narrow spaces between groups of three digits, from five digits on.
+/// Puts narrow spaces between groups of three digits in numbers of five or more digits.
 fn grouped(text: &str) -> String {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut out = String::with_capacity(text.len() + 8);
@@ -108,7 +108,7 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// Formats a time in the unit that suits it: `400 ms`, `1.5 s`.
+/// Formats a time in a suitable unit: `400 ms`, `1.5 s`.
 pub(super) fn seconds(value: f64) -> String {
     quantity(value, Unit::Seconds)
 }
@@ -132,7 +132,7 @@ pub(super) fn ranges(seeds: &[u64]) -> String {
     seeds.chunk_by(|a, b| a.checked_add(1) == Some(*b)).map(told).join(", ")
 }
 
-/// Returns the title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
+/// Returns the title and the factor of an axis up to `high`: milliseconds for short times, Mb/s for rates.
 pub(super) fn readable_unit(title: &str, high: f64) -> (String, f64) {
     let with = |unit: &str, prefixed: &str, factor: f64| {
         (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)

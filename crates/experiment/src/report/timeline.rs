@@ -1,4 +1,4 @@
-//! A page of charts over time, for values such as recordings of live queues: one HTML file.
+//! A page of charts over time in one HTML file, for example of a live queue's recording.
 
 use super::figure::figure;
 use super::lines::COLOURS;
@@ -36,7 +36,7 @@ pub struct Chart {
     pub targets: Vec<(String, f64)>,
 }
 
-/// The value of a span of time, if anything was measured.
+/// The value during a span of time, if any was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The end of the span, in seconds.
@@ -45,7 +45,7 @@ pub struct Point {
     pub value: Option<f64>,
 }
 
-/// Greatest number of values per line: more than a screen has columns.
+/// Most values that a line has: more than a screen has columns.
 const MOST: usize = 3_000;
 
 /// Writes the page as one HTML file; `library` is as for [`report::html`](super::html).
@@ -68,17 +68,17 @@ pub fn html(page: &Page, library: &str) -> String {
     })
 }
 
-/// Even steps of time from zero, as the page draws them.
+/// Equal steps of time from zero, as the page draws them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Grid {
-    /// The time that a value usually covers, in seconds.
+    /// Usual time between two values, in seconds.
     span: f64,
     step: f64,
     steps: usize,
 }
 
 impl Grid {
-    /// Makes steps as long as the median distance of the points, but at most [`MOST`] of them.
+    /// Makes steps as long as the median distance between points, but at most [`MOST`] of them.
     fn over<'p>(lines: impl Iterator<Item = &'p [Point]>) -> Self {
         let (mut end, mut gaps) = (0.0_f64, Vec::new());
         for points in lines {
@@ -86,7 +86,7 @@ impl Grid {
             gaps.extend(points.windows(2).map(|pair| pair[1].at - pair[0].at).filter(|gap| *gap > 0.0));
         }
         gaps.sort_by(f64::total_cmp);
-        // Whole nanoseconds, as times are: a difference of seconds has more digits than it means.
+        // Times are whole nanoseconds; the difference of two in seconds has more digits than it means.
         let span = (gaps.get(gaps.len() / 2).copied().unwrap_or(end) * 1e9).round() / 1e9;
         let step = span.max(end / MOST as f64);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MOST, and a little")]
@@ -94,7 +94,7 @@ impl Grid {
         Self { span, step, steps }
     }
 
-    /// Returns for each step the mean of the values whose middle lies in the step, if there are such values.
+    /// Returns for each step the mean of values whose middle is in the step; `None` if there are none.
     fn values(&self, points: &[Point]) -> Vec<Option<f64>> {
         let mut sums = vec![(0.0, 0_u32); self.steps];
         for point in points {
@@ -110,7 +110,7 @@ impl Grid {
     }
 }
 
-/// Makes the picture of a chart, or returns the reason why that is impossible.
+/// Makes the picture of a chart, or returns why that is impossible.
 fn picture(chart: &Chart, number: usize, grid: Grid, data: &mut Data) -> Result<Picture, String> {
     let (mut lines, mut legend, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for (name, points) in &chart.lines {

@@ -1,4 +1,4 @@
-//! A report in which the reader can run the experiments again, with other values.
+//! A report in which readers can repeat the experiments with other values.
 
 use super::text::json_in_script;
 use serde::Serialize;
@@ -15,10 +15,10 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// Takes the built page (`make page`), and the settings and `--quick` of the report's runs.
+    /// Takes the simulator's page (from `make page`), and the settings and `--quick` of the report's runs.
     ///
     /// # Errors
-    /// The reason why this text is not the simulator's page of this version.
+    /// The text is not the simulator's page of this version; the error says why.
     pub fn new(page: String, set: Vec<String>, quick: bool) -> Result<Self, String> {
         let made = page.split_once("name=\"generator\" content=\"Sluice ").and_then(|(_, rest)| rest.split_once('"'));
         match made {

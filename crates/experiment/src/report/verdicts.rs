@@ -1,5 +1,5 @@
-//! Claims on the page: counts of verdicts that filter the claims, the claims that do not hold with their reasons, and
-//! the other claims, folded.
+//! Claims on the page: counts of verdicts, which filter the claims; claims that do not hold, with the reasons; and all
+//! other claims, folded.
 
 use super::text::{Escaped, count, marked, quantity};
 use crate::claims::in_unit;
@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 
 const COLUMNS: [&str; 4] = ["Statement", "Document", "Ours", "Verdict"];
 
-/// Writes the counts of verdicts, each a button that filters the claims: one line per origin of the statements.
+/// Writes the counts of verdicts as buttons that filter the claims, with a line for each origin of the statements.
 pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
     for (whose, verdicts) in by_origin(verdicts) {
         let (origin, _) = origin(verdicts[0].statement);
@@ -29,7 +29,7 @@ pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the claims of a study: those that do not hold, and the other claims, folded.
+/// Writes a study's claims: those that do not hold, and the others, folded.
 pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     let all: Vec<&[Verdict]> = study.claims.chunk_by(|a, b| a.id == b.id).collect();
     let fails = |claim: &&[Verdict]| claim.iter().any(|verdict| verdict.verdict.fails());
@@ -61,8 +61,8 @@ pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a table with one body per claim. On a phone the bodies are cards: that style removes the table's roles for
-/// screen readers, and the attributes restore them.
+/// Writes a table with one body for each claim. On a phone each body is a card; that style hides the table's roles from
+/// screen readers, and attributes restore them.
 fn table(out: &mut String, claims: &[&[Verdict]], caption: &str) -> fmt::Result {
     write!(
         out,
@@ -81,7 +81,7 @@ fn table(out: &mut String, claims: &[&[Verdict]], caption: &str) -> fmt::Result 
     Ok(())
 }
 
-/// Writes one row per verdict, and one with the reason if the claim does not hold.
+/// Writes a row for each verdict, and a row with the reason if the claim does not hold.
 fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
     let first = &verdicts[0];
     let mut keys: Vec<String> = verdicts.iter().map(|verdict| key(verdict.verdict)).collect();
@@ -131,12 +131,12 @@ fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
     Ok(())
 }
 
-/// Returns the verdict's name in attributes: `not-confirmed`.
+/// Returns the verdict's name as attributes have it: `not-confirmed`.
 fn key(ruling: Ruling) -> String {
     ruling.word().replace(' ', "-")
 }
 
-/// Returns the class that colours a verdict, and the sign that distinguishes the verdict without colour.
+/// Returns the class that colours a verdict, and a sign that distinguishes the verdict without colour.
 fn look(ruling: Ruling) -> (&'static str, char) {
     match ruling {
         Ruling::Holds => ("holds", '✓'),
@@ -149,7 +149,7 @@ fn look(ruling: Ruling) -> (&'static str, char) {
     }
 }
 
-/// Returns the name of a statement's origin in attributes, and the text shown if the origin is not the document.
+/// Returns an origin's name as attributes have it, and the text that is shown if the origin is not the document.
 fn origin(origin: Option<Origin>) -> (&'static str, &'static str) {
     match origin {
         None => ("document", ""),
@@ -159,7 +159,7 @@ fn origin(origin: Option<Origin>) -> (&'static str, &'static str) {
     }
 }
 
-/// Formats a verdict, and the parameters with a neighbouring choice that has another verdict.
+/// Formats a verdict, and the parameters for which a neighbouring choice has another verdict.
 fn ruled(verdict: &Verdict) -> String {
     let depends = match verdict.depends_on.as_slice() {
         [] => String::new(),
@@ -174,7 +174,7 @@ fn ruled(verdict: &Verdict) -> String {
     )
 }
 
-/// Formats the range over the neighbouring choices of each parameter, and the choices that were left out.
+/// Formats each parameter's range of values over its neighbouring choices, and the choices that were not run.
 fn beside(verdict: &Verdict) -> String {
     let value = |value: f64| quantity(value, verdict.unit);
     let range = |name: &&str| match verdict.range(Some(name)) {
@@ -195,7 +195,7 @@ fn beside(verdict: &Verdict) -> String {
     format!(" <span class=\"interval\">over neighbours: {}{left_out}</span>", ranges.join("; "))
 }
 
-/// Formats the document's value.
+/// Formats the value that the document reports.
 fn reported(claim: &Verdict) -> String {
     match &claim.reported {
         Some(Reported::Number(value)) => format!("<span class=\"value\">{}</span>", quantity(*value, claim.unit)),

@@ -17,7 +17,7 @@ pub(super) fn words(path: &str) -> String {
         parts.pop();
     }
     let mut name = parts.last().copied().unwrap_or_default();
-    // The y axis' title has the unit. `_ratio` is no unit: a loss ratio is called so.
+    // The y axis' title has the unit. `_ratio` is not a unit: "loss ratio" is the result's name.
     for unit in ["_s", "_bps", "_packets", "_bytes"] {
         name = name.strip_suffix(unit).unwrap_or(name);
     }

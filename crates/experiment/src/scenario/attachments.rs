@@ -1,4 +1,4 @@
-//! The files that a scenario names: each is read once, and attached to every network that names it.
+//! Files that a scenario names. Each is read once, and attached to every network that names it.
 
 use super::draft::Draft;
 use super::file::Files;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// Largest size of an attached file, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Reads every file that one of the networks names. Errors: the first file that cannot be read, at the key that names
-/// it.
+/// Reads every file that a network names. Errors: a file cannot be read; the refusal points at the key that names the
+/// first such file.
 pub(super) fn attach<'n>(
     draft: &Draft,
     files: &dyn Files,
@@ -45,8 +45,8 @@ pub(super) fn attach<'n>(
     Ok(())
 }
 
-/// Returns the contents of a file, decompressed if it is gzip, as captures and movement files often are; at most one
-/// byte more than the largest allowed size.
+/// Returns the contents of a file, decompressed if it is gzip, as captures and movement files often are. Returns at
+/// most one byte more than the largest allowed size.
 fn opened(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1F, 0x8B]) {
         return Ok(bytes);

@@ -18,19 +18,19 @@ const ID: &str = "id";
 
 /// The file that a scenario inherits from.
 pub(super) struct Base {
-    /// Name of the file in refusals.
+    /// Name of the file, as refusals give it.
     name: String,
     text: String,
 }
 
-/// Reads a file, the base that it may name, and the `--set` arguments, which override both. Errors: when the base
-/// cannot be read.
+/// Reads a file, the base that it may name, and the `--set` arguments, which override both. Errors: the base cannot be
+/// read.
 pub(super) fn source(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Source, Refusal> {
     let base = read(&Source::alone(name, text, sets), files)?;
     Ok(Source::new(name, base.as_ref().map(|base| (base.name.as_str(), base.text.as_str())), text, sets))
 }
 
-/// Parses a file, which overrides its base if it has one.
+/// Parses a file; its keys override those of its base, if it has one.
 pub(super) fn parse(source: &Source) -> Result<DeTable<'_>, Refusal> {
     let mut root = source.parse(source.own())?;
     if let Some(base) = source.of_base() {
@@ -62,7 +62,7 @@ fn named(text: &str) -> Option<Spanned<String>> {
 /// Adds to a file the keys that only its base has: tables key by key, other values as a whole.
 ///
 /// # Errors
-/// When the base has a base itself.
+/// The base has a base itself.
 fn lay_under<'s>(source: &Source, own: &mut DeTable<'s>, mut base: DeTable<'s>) -> Result<(), Refusal> {
     if let Some((key, _)) = base.get_key_value(KEY) {
         let refusal = source.refuse(key.span(), "a base cannot have a base itself");
@@ -73,7 +73,7 @@ fn lay_under<'s>(source: &Source, own: &mut DeTable<'s>, mut base: DeTable<'s>) 
     Ok(())
 }
 
-/// Writes a file and its base as one file, in the order of their keys, without the settings at the places `without`.
+/// Writes a file and its base as one file, in the order of their keys. Leaves out settings at the offsets `without`.
 pub(super) fn expanded(source: &Source, root: &DeTable, without: &BTreeSet<usize>) -> String {
     let mut text = String::new();
     Writer { source, without }.table(&mut text, root, "");
@@ -82,7 +82,7 @@ pub(super) fn expanded(source: &Source, root: &DeTable, without: &BTreeSet<usize
 
 struct Writer<'w> {
     source: &'w Source,
-    /// Places of the keys, values of a sweep, and list tables that are left out.
+    /// Offsets of the keys, values of a sweep, and tables in lists that are left out.
     without: &'w BTreeSet<usize>,
 }
 
@@ -120,8 +120,8 @@ impl Writer<'_> {
         }
     }
 
-    /// True for a table or list of tables that is not written as a value after `=`, or cannot be, because its keys come
-    /// from both files or are left out in part.
+    /// True for a table or list of tables that is written under a header instead of after `=`. A header is also needed
+    /// if keys come from both files, or if some are left out.
     fn has_header(&self, value: &document::Value) -> bool {
         let span = value.span();
         let written = self.source.text.get(span.clone()).unwrap_or_default();
@@ -142,13 +142,13 @@ impl Writer<'_> {
     }
 }
 
-/// Writes a key as it stands in a file.
+/// Returns a key as it is written in a file.
 fn written(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{key:?}") }
 }
 
-/// The parts of a scenario file that can be read on their own.
+/// Parts of a scenario file that can be read without the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// The file's `id`, if it has one.
@@ -157,7 +157,7 @@ pub struct Outline {
     pub base: Option<String>,
 }
 
-/// Reads the outline of a file's bytes: an empty one if the bytes are not TOML.
+/// Reads the outline from a file's bytes; it is empty if the bytes are not TOML.
 pub fn outline(bytes: &[u8]) -> Outline {
     let text = String::from_utf8_lossy(bytes);
     let Ok(root) = DeTable::parse(&text) else { return Outline::default() };
@@ -176,7 +176,7 @@ mod tests {
         \"flow.f.traffic.rate\" = [\"1 Mb/s\", \"2 Mb/s\"]\n\
         [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"500 B\" }\n";
 
-    /// Reads the scenario in `own.toml`, beside `base.toml`.
+    /// Reads the scenario in `own.toml`, which may have `base.toml` as its base.
     fn load(base: &str, own: &str) -> Result<Scenario, String> {
         let beside = Beside(&[("base.toml", base.as_bytes())]);
         let read = Scenario::read("own.toml", "own", own.as_bytes(), &beside, &Wishes::default());
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(read.cases.len(), scenario.cases.len());
         assert_eq!(read.alone, alone);
         assert!(scenario.text.contains("codel"), "what others inherit belongs to the text");
-        // A setting that only another case than the one that is run uses stays.
+        // A setting stays if only another case uses it than the one that is run.
         let own = "base = \"base.toml\"\nvary.\"queue.discipline\" = [\"drop-tail\", \"codel\"]\n";
         let beside = Beside(&[("base.toml", base.as_bytes())]);
         let alone = Wishes { base_only: true, ..Wishes::default() };

@@ -1,4 +1,4 @@
-//! Baselines: controllers outside Sluice, compared with a scenario's own.
+//! Baselines: controllers outside Sluice that are compared with a scenario's own.
 
 use super::cases::{Baseline, Case, Scenario};
 use super::hints;
@@ -9,12 +9,12 @@ use sim::{Governed, World};
 use std::sync::Arc;
 
 impl Scenario {
-    /// Adds a label to one of the axes, with the networks of the label `like` but with `outside` at every queue that
-    /// has a controller there. `like` is written `axis=label`; the default is the first label with a controller, in the
-    /// order of the axes. The new cases come after all others; the scenario's claims do not apply to them.
+    /// Adds a label to an axis. Its networks are those of the label `like`, written `axis=label`, with `outside` at
+    /// each queue that has a controller there. Default: the first label with a controller, in the order of the axes.
+    /// The new cases come last; the scenario's claims do not apply to them.
     ///
     /// # Errors
-    /// When the label is not new, no label matches `like`, or no queue under the matching label has a controller.
+    /// The label exists already, `like` matches none, or no queue under the matching label has a controller.
     pub fn with_baseline(
         mut self,
         label: &str,
@@ -48,7 +48,7 @@ impl Scenario {
         Ok(self)
     }
 
-    /// Returns the cases of the file, without those of baselines.
+    /// Returns the file's cases, without those of baselines.
     pub(crate) fn own_cases(&self) -> &[Case] {
         let own = self.cases.iter().take_while(|case| case.baseline.is_none()).count();
         &self.cases[..own]
@@ -99,6 +99,6 @@ impl Scenario {
 
 /// Returns the queues of a case that have controllers.
 fn governed(case: &Case) -> Vec<Governed> {
-    // Every case's network was already built once when the scenario was read.
+    // This network was built once without fault when the scenario was read.
     World::new(&case.network, 0).map(|world| world.governed()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A scenario after reading: its axes, its cases and its claims.
+//! A scenario that has been read: its axes, its cases and its claims.
 
 use super::digest::Hashes;
 use super::hints;
@@ -13,63 +13,63 @@ use std::sync::Arc;
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Id of the scenario: `adth-s1a`. Without an id in the file, the file's name.
+    /// Id of the scenario: `adth-s1a`. If the file has no id, it is the file's name.
     pub id: String,
-    /// Title of the scenario, in a line.
+    /// Title of the scenario, one line.
     pub title: String,
     /// The experiment's purpose, in a paragraph or two of plain text; may be empty.
     pub about: String,
     /// The file's name, as it was given.
     pub file: String,
-    /// The contents of the file: word for word, or merged with its base into one file.
+    /// Contents of the file, word for word; with a base, both files as one.
     pub text: String,
-    /// The contents with the id and, once checked, without the base's settings that have no effect: a file that is
-    /// valid on its own, with the same results in any folder.
+    /// Contents with the id and, once checked, without settings of the base that have no effect. They are a valid file
+    /// on their own, with the same results in any folder.
     pub alone: String,
-    /// The network as the file has it, without the variations.
+    /// The network of the file, without variations.
     pub base: Network,
-    /// The keys that were set from outside on the base network, with their values.
+    /// Keys of the base network that were set from outside (by `--set`), with their values.
     pub set: BTreeMap<String, String>,
     /// The axes of the sweep, in the file's order.
     pub axes: Vec<Axis>,
-    /// The simulator whose conventions the network follows: "standard", "ns-3", "ns-2".
+    /// Simulator whose conventions the network follows: "standard", "ns-3", "ns-2".
     pub conventions: String,
-    /// The hash of everything that determines the ruling, by the id of each claim.
+    /// For each claim's id, the hash of everything that determines its verdict.
     pub hashes: Hashes,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
-    /// The extent of the runs that will be made, compared with the file's.
+    /// Extent of the runs to be made, compared with those of the file.
     pub extent: Extent,
-    /// The combinations of the axes' values that are run, the last axis changing fastest.
+    /// Combinations of the axes' values that are run; the last axis changes fastest.
     pub cases: Vec<Case>,
-    /// The labels of the cases that are not run, because of `--quick` or because only the network of the file is run.
+    /// Labels of cases that are not run, because of `--quick` or because only the file's network is run.
     pub left_out: Vec<BTreeMap<String, String>>,
-    /// The statements that are ruled on, in the file's order.
+    /// Claims on which verdicts are given, in the file's order.
     pub claims: Vec<Claim>,
-    /// Settings within which claims are ruled on, and neighbouring choices.
+    /// Settings for each of which claims get verdicts, and neighbouring choices.
     pub rulings: Rulings,
-    /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it.
+    /// Keys whose values were chosen to match printed numbers. Each has the claims that follow from it.
     pub chosen_by: BTreeMap<String, Vec<String>>,
-    /// Analytic models that are computed for every run.
+    /// Analytic models that predict results of each run.
     pub models: Models,
     /// The charts of the report, in the file's order.
     pub charts: Vec<Chart>,
     /// The tables of the report and the terminal, in the file's order.
     pub tables: Vec<Table>,
-    /// First sentences of the report and the terminal.
+    /// First sentences of the report and of the terminal's output.
     pub answer: Answer,
 }
 
 /// One combination of the values of all axes.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The label of the value of every axis.
+    /// The label on each axis.
     pub labels: BTreeMap<String, String>,
-    /// Every key whose value differs from the file, and the value as it was written.
+    /// Keys whose values differ from the file, with these values as they are written.
     pub set: BTreeMap<String, String>,
     /// The network with these values.
     pub network: Network,
-    /// The controllers outside Sluice that replace Sluice's; only in the cases of a
+    /// Controllers outside Sluice that replace Sluice's; `None` except in the cases of a
     /// [baseline](Scenario::with_baseline).
     pub baseline: Option<Baseline>,
 }
@@ -77,47 +77,47 @@ pub struct Case {
 /// Controllers outside Sluice that replace those of a case.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    /// The code that decides.
+    /// The code that makes the decisions.
     pub outside: Arc<dyn Outside>,
     /// The queues whose controllers the baseline replaces.
     pub places: Vec<Governed>,
 }
 
-/// Settings of a scenario in addition to its file.
+/// Settings for a scenario that come from outside its file.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// Keys set from outside: `queue.limit=50`.
+    /// Keys that are set, with their values: `queue.limit=50`.
     pub set: Vec<String>,
-    /// Number of seeds in place of the file's: 1, 2, ...; if the file lists its seeds, the first ones of the list.
+    /// Number of seeds to use instead of the file's: 1, 2, ...; if the file lists its seeds, the first of these.
     pub seeds: Option<usize>,
-    /// Applies the keys of the table `quick`, for a shorter run.
+    /// True if the keys of the table `quick` apply, for a shorter run.
     pub quick: bool,
-    /// Runs and checks only the network as the file describes it, so that keys of `[vary]` may be set from outside.
+    /// True if only the file's network is run and checked, so that `set` may have keys of `[vary]`.
     pub base_only: bool,
-    /// A sweep that replaces the file's `[vary]`. The file's claims, charts and tables are dropped.
+    /// A sweep that replaces the file's `[vary]`. The file's claims, charts and tables are then dropped.
     pub over: Option<Over>,
 }
 
-/// A sweep that is requested from outside: every combination of the axes' values, with every seed.
+/// A sweep requested from outside: every combination of the axes' values, with every seed.
 #[derive(Clone, Debug, Default)]
 pub struct Over {
-    /// The axes, the last one changing fastest.
+    /// The axes; the last one changes fastest.
     pub axes: Vec<Varied>,
     /// The seeds of every case, each once.
     pub seeds: Vec<u64>,
 }
 
-/// An axis that is requested from outside.
+/// An axis requested from outside.
 #[derive(Clone, Debug)]
 pub struct Varied {
     /// Name of the axis.
     pub name: String,
-    /// The case's values: the label of each, and its settings (`queue.limit=50`).
+    /// The axis' values: the label of each, and its settings (`queue.limit=50`).
     pub values: Vec<(String, Vec<String>)>,
 }
 
 impl Wishes {
-    /// Returns every `key=value` of the wishes: first the keys for all cases, then those of the axes in their order.
+    /// Returns every requested `key=value`: those for all cases first, then those of the axes in their order.
     pub(super) fn changes(&self) -> Vec<String> {
         let over = self.over.iter().flat_map(|over| &over.axes).flat_map(|axis| &axis.values);
         self.set.iter().chain(over.flat_map(|(_, changes)| changes)).cloned().collect()
@@ -125,7 +125,7 @@ impl Wishes {
 }
 
 impl Scenario {
-    /// Describes the defaults of keys that the file leaves out and that depend on the standard.
+    /// Describes defaults that depend on the standard, for keys that the file leaves out.
     pub fn defaults(&self) -> Option<&'static str> {
         let left_out = |Case { network, .. }: &Case| {
             let Network { mac, radio, .. } = network;
@@ -138,7 +138,7 @@ impl Scenario {
             .then_some("by default 802.11n, ac and ax have EDCA (`mac.access`) with A-MPDUs (`mac.aggregation`)")
     }
 
-    /// Returns the network as in the file, with one seed. Claims and charts stay if they do not refer to variations.
+    /// Returns the network of the file alone, with one seed. Keeps claims and charts that do not refer to variations.
     #[must_use]
     pub fn without_variations(mut self, seed: u64) -> Self {
         if !self.axes.is_empty() {
@@ -158,11 +158,11 @@ impl Scenario {
         self
     }
 
-    /// Returns the one case with these labels, each `axis=label`, with one seed. The claims, charts and tables are
-    /// dropped, because they refer to all cases. An axis that is not named keeps its only label.
+    /// Returns the one case with these labels (each `axis=label`), with one seed. Drops claims, charts and tables,
+    /// because they refer to all cases. An axis that is not named must have only one label.
     ///
     /// # Errors
-    /// A label that does not exist, or labels that several cases share.
+    /// A label does not exist, or several cases have these labels.
     pub fn only(mut self, wanted: &[String], seed: u64) -> Result<Self, String> {
         for choice in wanted {
             let Some((name, label)) = choice.split_once('=') else {

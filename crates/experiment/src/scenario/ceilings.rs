@@ -1,4 +1,4 @@
-//! Limits on scenarios that are valid but absurd: they would run for ever, fill the memory, or have no results.
+//! Limits that refuse valid but absurd scenarios: they would run for ever, fill the memory, or have no results.
 
 use super::refusal::Refusal;
 use super::source::Source;
@@ -6,25 +6,25 @@ use sim::config::{Flow, Lengths, Load, Network, Traffic, TrafficKind, Transport}
 use toml::de::DeTable;
 use units::{Bytes, Duration, refuse_if};
 
-/// Largest number of nodes. A network is built and checked before it runs.
+/// Largest number of nodes: a network is built and checked before it runs.
 const MOST_NODES: u32 = 10_000;
-/// Largest number of flows in the file. The simulator limits the number of flows for which `*` stands.
+/// Largest number of flows in the file. The simulator itself limits the flows for which `*` stands.
 const MOST_FLOWS: usize = 10_000;
-/// Largest size of a series: number of steps, and steps times the flows and nodes with a series.
+/// Largest size of a series: in steps, and in steps times the flows and nodes that have a series.
 const MOST_STEPS: u64 = 1_000_000;
 const MOST_VALUES: u64 = 20_000_000;
 const MOST_TRANSFERS: u64 = 1_000_000;
-/// Largest number of packets per second of one flow. A link of 10 Gb/s carries 15 million of the smallest packets.
+/// Largest number of packets per second in one flow. A link of 10 Gb/s carries 15 million of the smallest packets.
 const MOST_PACKETS: f64 = 2e7;
-/// Largest burst without pacing, whose packets are made at one instant.
+/// Largest burst without pacing, because its packets are all made at one instant.
 const MOST_IN_A_BURST: u64 = 1_000_000;
 /// Packet size of web traffic in the simulator.
 const WEB_PACKET: Bytes = Bytes::new(1_000);
 
-/// The path of the key at fault, and the fault.
+/// Path of the key at fault, and a description of the fault.
 type Fault = (String, String);
 
-/// Refuses a file with more nodes or flows than a network may have, before anything is built from it.
+/// Refuses a file with more nodes or flows than a network may have, before a network is built from it.
 pub(super) fn few_tables(source: &Source, root: &DeTable) -> Result<(), Refusal> {
     for (key, most) in [("node", MOST_NODES as usize), ("flow", MOST_FLOWS)] {
         let elements = root.get(key).and_then(|elements| elements.get_ref().as_array());
@@ -35,7 +35,7 @@ pub(super) fn few_tables(source: &Source, root: &DeTable) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Refuses networks that are not worth building.
+/// Refuses networks that exceed a limit of this module.
 pub(super) fn check(network: &Network) -> Result<(), Fault> {
     let refuse = |key: &str, message: String| Err((key.to_owned(), message));
     let placed = network.nodes.as_ref().map_or(0, |nodes| nodes.count);
@@ -62,13 +62,13 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
     })
 }
 
-/// Checks a flow. The path of a fault is within the flow's table.
+/// Checks a flow. The path in its fault begins within the flow's table.
 fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     let refuse = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
     refuse_if!(flow.start >= duration, refuse("start", "the flow must start before the end of the run"));
     refuse_if!(flow.stop.is_some_and(|stop| stop <= flow.start), refuse("stop", "the flow stops before it starts"));
     refuse_if!(flow.deadline.is_some_and(Duration::is_zero), refuse("deadline", "a deadline of zero is always missed"));
-    // Transfers do not wait for each other: if the network is too slow for them, all are open at once.
+    // Transfers do not wait for each other: if the network is too slow, all are open at once.
     let lasts = flow.stop.unwrap_or(duration).min(duration) - flow.start;
     let transfers = flow.traffic.every.map_or(0, |every| lasts.div_floor(every));
     if flow.traffic.kind == TrafficKind::Transfer && transfers > MOST_TRANSFERS {
@@ -77,10 +77,10 @@ fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     if flow.transport == Transport::Tcp { Ok(()) } else { packets(flow) }
 }
 
-/// Checks the number of packets, which does not depend on the network's speed.
+/// Checks a flow's number of packets, as far as it does not depend on the network's speed.
 fn packets(flow: &Flow) -> Result<(), Fault> {
     let Traffic { kind, size, .. } = flow.traffic;
-    // The largest value of a random load.
+    // For a random load this is its largest value.
     let rate = flow.traffic.rate.as_ref().map(Load::highest);
     let packet = flow.traffic.packet.as_ref().map_or(WEB_PACKET, Lengths::shortest).max(Bytes::new(1));
     let first = rate.map(|rate| ("traffic.rate".to_owned(), rate, 1.0));

@@ -10,12 +10,12 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// One key that is set differently from the file.
+/// A key whose value differs from the file's.
 #[derive(Clone, Debug)]
 pub(super) struct Change<'s> {
-    /// The dotted path of the key; tables of an array are addressed by name, or all of them by `*`.
+    /// Dotted path of the key. A table in an array is addressed by its name; `*` means all of them.
     pub(super) path: String,
-    /// The place of the path in the text.
+    /// Span of the path in the text.
     pub(super) span: Range<usize>,
     pub(super) value: Value<'s>,
     /// The value as it was written.
@@ -23,7 +23,7 @@ pub(super) struct Change<'s> {
 }
 
 impl<'s> Change<'s> {
-    /// Reads `key=value` of the command line: the value as TOML, or else as a plain word.
+    /// Reads `key=value` from the command line; the value is TOML or else a plain word.
     pub(super) fn asked(source: &'s Source, k: usize) -> Result<Self, Refusal> {
         let span = source.set(k);
         let argument = &source.text[span.clone()];
@@ -79,11 +79,11 @@ impl<'s> Change<'s> {
     }
 }
 
-/// The reason why a change could not be applied.
+/// Why a change could not be applied.
 #[derive(Debug, PartialEq, Eq)]
 struct Miss {
     message: String,
-    /// The name that was not found, and the existing names.
+    /// The name that was not found; the next field has the existing names.
     name: String,
     known: Vec<String>,
 }
@@ -106,10 +106,10 @@ fn placed_name(number: u64) -> String {
 /// Largest number of names that a refusal lists.
 const MOST_SHOWN: u64 = 24;
 
-/// Lists of tables, whose entries are addressed by name or number.
+/// Lists of tables; their entries are addressed by name or number.
 const LISTS: [&str; 6] = ["node", "flow", "wired", "route", "waypoints", "at"];
 
-/// Gives the node `name` that `[nodes]` places its own table `[[node]]`; `*` means all such nodes without a table.
+/// Gives a node `name` of `[nodes]` a table `[[node]]` of its own; `*` means all such nodes without a table.
 fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     let count = placed(root);
     let placed: Vec<String> = match (count, name.strip_prefix('n').and_then(|digits| digits.parse().ok())) {
@@ -130,7 +130,7 @@ fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     }
 }
 
-/// If `name` is one of the copies that a table `[[node]]` with a `count` stands for, gives each copy a table of its own.
+/// Gives every copy of a node with a `count` a table of its own, if `name` is one of these copies.
 fn describe_copies(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     let Some(nodes) = array_mut(root, "node") else { return };
     if nodes.iter().any(|node| name_of(node) == Some(name)) {
@@ -149,7 +149,7 @@ fn describe_copies(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     *nodes = [&nodes[..group], &copies, &nodes[group + 1..]].concat().into_iter().collect();
 }
 
-/// The `number`-th copy that a table `[[node]]` with a `count` stands for.
+/// Returns copy `number` of a table `[[node]]` with a `count`.
 fn copy<'s>(node: &Value<'s>, number: u64, span: &Range<usize>) -> Value<'s> {
     let name = name_of(node).map(|name| format!("{name}{number}"));
     let mut copy = node.clone();
@@ -188,7 +188,7 @@ fn set_in_table<'s>(table: &mut DeTable<'s>, path: &[&str], change: &Change<'s>)
     }
 }
 
-/// Sets a value in an array. `path` starts with the name of a table in the array, its number (from 0), or `*`.
+/// Sets a value in an array. `path` begins with a table's name, its number (from 0), or `*`.
 fn set_in_array<'s>(key: &str, array: &mut Value<'s>, path: &[&str], change: &Change<'s>) -> Result<(), Miss> {
     let (DeValue::Array(array), Some((&name, rest))) = (array.get_mut(), path.split_first()) else { return Ok(()) };
     let mut known = Vec::new();
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(mcs, ["4", "1", "4"]);
         let miss = applied(&mut root, &change("node.up4.mcs", "1")).unwrap_err();
         assert_eq!(miss.known, ["ap", "up1", "up2", "up3"]);
-        // A name that is not a copy leaves the group unchanged.
+        // If the name is not that of a copy, the group stays unchanged.
         for name in ["up0", "up4", "up02", "up"] {
             let mut root = document("[[node]]\nname = \"up\"\ncount = 3\nmcs = 4\n");
             assert_eq!(applied(&mut root, &change(&format!("node.{name}.mcs"), "1")).is_ok(), name == "up");

@@ -1,4 +1,4 @@
-//! Faults that can be detected before a run: networks that cannot be built, parameters without a use, claims and charts
+//! Faults that are found before a run: networks that cannot be built, parameters that nothing uses, claims and charts
 //! about results that will not exist.
 
 mod charts;
@@ -24,8 +24,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Checks a scenario that was read without fault. Returns the places of the base's settings without effect. Errors: the
-/// first fault.
+/// Checks a scenario that was read without fault. Returns the offsets of settings of the base that have no effect.
+/// Errors: the first fault.
 pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Result<BTreeSet<usize>, Refusal> {
     names(draft)?;
     let mut base = Some(blank(draft, &[], &scenario.base)?);
@@ -36,13 +36,13 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Re
             Some(base) => base,
             None => of_case()?,
         };
-        // Most cases differ in settings alone. The cases of an axis are near each other.
+        // Most cases differ only in settings, and successive cases of an axis are similar.
         let known = blanks.iter().rev().find(|known: &&Rc<Blank>| known.is_like(&blank)).cloned();
         blanks.push(known.unwrap_or_else(|| Rc::new(blank)));
     }
     let idle = idle::check(draft, scenario, files)?;
     if scenario.cases.is_empty() {
-        // Claims, charts and tables need the sweep, which is not run.
+        // Claims, charts and tables need the sweep, but it is not run.
         return Ok(idle);
     }
     let future = Future { draft, scenario, blanks };
@@ -68,11 +68,11 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
     format!("in the case {}", labels.iter().map(|(axis, label)| format!("{axis} = {label}")).join(", "))
 }
 
-/// Largest length of a name. Names occur in tables, in paths of results, and (nodes' names) in names of files.
+/// Largest length of a name. Tables, paths of results and, for nodes, names of files contain it.
 const LONGEST_NAME: usize = 200;
 
-/// Checks names. The simulator refuses repeated names too, but only here the second one's place is known, and the rule
-/// that names are parts of dotted paths.
+/// Checks names. The simulator also refuses repeated names, but only here the second one's span is known, and that
+/// names are parts of dotted paths.
 fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {
         let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());
@@ -96,12 +96,12 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The results that cases will have, with blank values.
+/// The results that cases will have, without their values.
 struct Blank {
     outcome: Outcome,
     model: Option<Modelled>,
     roles: Vec<(String, Role)>,
-    /// The results' tree, made when first used: a file without claims, charts and tables needs none.
+    /// Tree of the results, made at its first use: a file without claims, charts and tables needs none.
     tree: OnceCell<Value>,
 }
 
@@ -123,7 +123,7 @@ impl Blank {
     }
 }
 
-/// Returns the future results of a network. An error points at the key at fault, in the file or in an argument.
+/// Returns the future results of a network. An error points at the key at fault, in the file or in `--set`.
 fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Refusal> {
     let refuse = |path: Option<&str>, message: String| {
         let table = draft.network_with(chosen).ok();
@@ -191,7 +191,7 @@ impl Future<'_, '_> {
         settings.iter().try_for_each(|(_, claim)| self.check_setting(&at, claim, &cases, &all))
     }
 
-    /// Checks that the labels of groups exist, and that the formula names groups.
+    /// Checks that the labels of groups exist, and that the formula names only these groups.
     fn check_formula(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
         let Some(formula) = &claim.formula else { return Ok(()) };
         for (name, labels) in &claim.groups {
@@ -205,7 +205,7 @@ impl Future<'_, '_> {
         Err(hints::with_names(refusal, name, claim.groups.keys().map(String::as_str)))
     }
 
-    /// Checks that within one setting there are cases for the claim, and results with the names it uses.
+    /// Checks that one setting has cases for the claim, and results with the names that the claim uses.
     fn check_setting(
         &self,
         at: &dyn Fn(&str) -> String,
@@ -258,7 +258,7 @@ impl Future<'_, '_> {
         self.scenario.rulings.each.as_deref().unwrap_or_default()
     }
 
-    /// Checks that everything in `[rulings]` exists, and that no choice is its own neighbour.
+    /// Checks that all names in `[rulings]` exist, and that no choice is its own neighbour.
     fn check_rulings(&self) -> Result<(), Refusal> {
         let rulings = &self.scenario.rulings;
         if let Some(axis) = &rulings.each {
@@ -285,7 +285,7 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// Checks that the conditions can be read, and that their numbers have the unit of the measured values.
+    /// Checks that the conditions can be read, and that their units suit the measured values.
     fn check_conditions(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
         for (key, text) in measures(claim) {
             self.parsed(&at(key), text)?;
@@ -307,7 +307,7 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// Checks that a measured unit can be compared with a number in its written unit.
+    /// Checks that a measured value can be compared with a number in the written unit.
     fn check_units(&self, at: &str, measured: Unit, written: Unit) -> Result<(), Refusal> {
         let message = format!("cannot compare {} with {}", measured.words(), written.words());
         self.require(measured.takes(written), at, message)
@@ -322,7 +322,7 @@ impl Future<'_, '_> {
         Expression::parse(text).map_err(|message| self.draft.refuse_at(at, message))
     }
 
-    /// Checks that every result of an expression exists, and that lists in an operation have equal lengths.
+    /// Checks that each result in an expression exists, and that lists in one operation have equal lengths.
     fn check_expression(&self, at: &str, text: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
         let expression = self.parsed(at, text)?;
         for path in expression.paths() {
@@ -373,7 +373,7 @@ impl Future<'_, '_> {
             .zip(step)
             .is_none_or(|(bin, step)| bin >= step && bin.as_nanos().is_multiple_of(step.as_nanos()));
         self.require(is_multiple, &format!("{at}.bin"), "`bin` must be a multiple of the series' step")?;
-        // A run shortened from outside has values only for some windows.
+        // If a run is shortened from outside, only some windows have values.
         let duration = self.scenario.base.duration.max(self.draft.duration());
         let mut spans = vec![("from", window.from, window.to)];
         if let Some(base) = &window.relative_to {
@@ -389,7 +389,7 @@ impl Future<'_, '_> {
         self.require(is_share, &format!("{at}.covered"), "a share between 0 and 1 is expected")
     }
 
-    /// Checks a path of `series` or of `distributions`, which exist only if the scenario asks for them.
+    /// Checks a path of `series` or `distributions`; both exist only if the scenario asks for them.
     fn check_recorded(&self, at: &str, path: &str, blank: &Value, of: &str) -> Result<(), Refusal> {
         if blank[of].is_null() {
             let (what, key) = match of {
@@ -402,7 +402,7 @@ impl Future<'_, '_> {
         self.check_measure(at, path, &blank[of], Leaf::Series)
     }
 
-    /// Checks that the sentences of the answer refer to existing claims, and that only one chart is first.
+    /// Checks that the answer's sentences refer to existing claims, and that at most one chart is `first`.
     fn check_answer(&self) -> Result<(), Refusal> {
         let claims: Vec<&str> = self.scenario.claims.iter().map(|claim| claim.id.as_str()).collect();
         for (index, sentence) in self.scenario.answer.says.iter().enumerate() {
@@ -505,7 +505,7 @@ fn measures(claim: &Claim) -> impl Iterator<Item = (&'static str, &String)> {
     std::iter::once(("measure", &claim.measure)).chain(others)
 }
 
-/// The kind of value at the end of a path.
+/// Kinds of values at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaf {
     Number,
@@ -513,7 +513,7 @@ enum Leaf {
 }
 
 impl Leaf {
-    /// True if `value` has this kind. Null stands for a number without measurements.
+    /// True if `value` is of this kind. Null stands for a number without measurements.
     fn is(self, value: &Value) -> bool {
         match self {
             Self::Number => value.is_number() || value.is_boolean() || value.is_null(),

@@ -1,4 +1,4 @@
-//! The tables that name labels of axes (`where`, `against`), converted to the form in which they are read.
+//! Converts tables that name labels of axes (`where`, `against`) to the form in which they are read.
 
 use super::document::{Leaf, NAMING, Value, leaves, table_mut, tables_mut};
 use super::source::Source;
@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Converts labels in the claims, charts and tables of a scenario: `a.b = x` and `"a.b" = x` mean the same, as in
-/// `[vary]`, and a label that is a number there may be written as a number here.
+/// Converts labels in a scenario's claims, charts and tables: `a.b = x` and `"a.b" = x` mean the same, as in `[vary]`.
+/// A label that is a number in `[vary]` may be written as a number here.
 pub(super) fn as_labels(source: &Source, lab: &mut DeTable) {
     for key in NAMING {
         for entry in tables_mut(lab, key) {

@@ -1,4 +1,4 @@
-//! The key `conventions`: the rules on which simulators differ, as defaults for keys of the scenario.
+//! The key `conventions`: rules on which simulators differ, as defaults of keys in the scenario.
 
 use super::document::{self, Leaf};
 use crate::statistics::entry_of;
@@ -14,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 pub(super) const KEY: &str = "conventions";
 
-/// The table of rules: by key, the value that each simulator has.
+/// The table of rules: for each key, the value of each simulator.
 const RULES: &str = include_str!("conventions.toml");
 
 /// The key, as a table of its own.
@@ -50,8 +50,8 @@ pub(super) enum Conventions {
 /// The names of all [`Conventions`], in their order, as in the table of rules.
 const NAMES: [&str; 5] = ["standard", "ns-3", "ns-3.44", "ns-2", "ns-2.1b8"];
 
-/// Adds to the network the keys that it leaves out, with the values of the conventions. `span` is the place of
-/// `conventions`, so that a refusal of an added key points there.
+/// Adds the keys that the network leaves out, with the values of the conventions. `span` is the span of `conventions`:
+/// a refusal of an added key points there.
 pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &Range<usize>) {
     if conventions == Conventions::Standard {
         return;
@@ -73,7 +73,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// The rules of DSR, which are set only for networks with DSR: in other networks they would have no effect.
+/// Prefix of the rules on DSR. They are set only in networks with DSR, because elsewhere they would have no effect.
 const OF_DSR: &str = "routing.dsr.";
 
 fn routes_by_dsr(network: &DeTable<'_>) -> bool {
@@ -83,7 +83,7 @@ fn routes_by_dsr(network: &DeTable<'_>) -> bool {
 }
 
 /// Formats the rules as a Markdown list: each key with the values that differ from the standard's, as for `--set`, and
-/// their simulators.
+/// the simulators of each value.
 pub(crate) fn markdown() -> String {
     let mut list = String::new();
     for Rule { path, values } in rules() {
@@ -110,7 +110,7 @@ fn is_default(value: &document::Value) -> bool {
     value.get_ref().as_str() == Some("")
 }
 
-/// Formats a value as in a scenario; empty for a default.
+/// Returns a value as a scenario has it; empty for a default.
 fn written(value: &document::Value) -> String {
     match value.get_ref() {
         DeValue::String(text) if text.is_empty() => String::new(),
@@ -154,19 +154,19 @@ mod tests {
         Scenario::parse("t.toml", text.as_bytes(), &wishes).map_err(|refusal| refusal.to_string())
     }
 
-    /// Returns a network that contains everything a rule can set.
+    /// Returns a network to which every rule applies.
     fn network(sets: &[String]) -> String {
         serde_json::to_string(&read(NETWORK, sets).expect("a valid scenario").cases[0].network).expect("JSON")
     }
 
-    /// Returns the rules of a simulator, as somebody would write them by hand.
+    /// Returns the rules of a simulator as a user would write them by hand.
     fn by_hand(of: Conventions, dsr: bool) -> Vec<String> {
         let applies = |rule: &&Rule| !is_default(&rule.values[of as usize]) && (dsr || !rule.path.starts_with(OF_DSR));
         let rules = rules().iter().filter(applies);
         rules.map(|rule| format!("{}={}", rule.path, written(&rule.values[of as usize]))).collect()
     }
 
-    /// Returns the key at this path in the reference.
+    /// Returns the key at `path` in the reference.
     fn key(path: &str) -> &'static Key {
         let (table, name) = path.rsplit_once('.').expect("in a table");
         let table = Tables::get().at(table).unwrap_or_else(|| panic!("no table `{table}`"));
@@ -244,7 +244,7 @@ mod tests {
         for Rule { path, values } in rules() {
             let key = key(path);
             let [standard, others @ ..] = values.each_ref().map(written);
-            // The default of a key that inherits another is described in words.
+            // If a key inherits its default from another, the default is described in words.
             let in_words = format!("Default `{}`.", standard.trim_matches('"'));
             assert!(standard == key.default || key.default.is_empty() && key.about.contains(&in_words), "{path}");
             let differs = |other: &String| !other.is_empty() && *other != standard;

@@ -1,7 +1,7 @@
-//! Hashes of everything that determines the ruling on claims, by which stale rows of a record are detected.
+//! Hashes of everything that determines the verdicts on claims. They show which rows of a record are out of date.
 //!
-//! The hashes are taken over the text of the file and its base, not over the structs that read them: a new key in this
-//! version that no scenario sets changes no hash. Texts are left out.
+//! The hashes cover the text of the file and its base, not the structs that read it. So a new key of this version that
+//! no scenario sets changes no hash. Descriptions are left out.
 
 use super::document::Value;
 use crate::study::Side;
@@ -9,20 +9,20 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-/// The keys of a claim that do not change its ruling by full runs.
+/// Keys of a claim that do not change its verdict in full runs.
 const WORDS: [&str; 10] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full", "unit"];
 
-/// Everything that determines the ruling on each claim of a scenario.
+/// Everything that determines the verdict on each claim of a scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hashes {
-    /// The hash of network, sweep and conventions.
+    /// Hash of the network, sweep and conventions.
     sweep: String,
-    /// The rule of each claim, by its id.
+    /// The rule of each claim, under the claim's id.
     rules: BTreeMap<String, BTreeMap<String, Json>>,
 }
 
 impl Hashes {
-    /// Computes the hashes of a file. `root`: the whole file, `network`: its network without variations.
+    /// Computes the hashes of a file. `root` is the whole file, `network` its network without variations.
     pub(super) fn of(root: &DeTable, network: &DeTable) -> Self {
         let claims = root.get("claim").and_then(|claims| claims.get_ref().as_array());
         let Some(claims) = claims else { return Self::default() };
@@ -44,7 +44,7 @@ impl Hashes {
         Some(self.with(self.rules.get(claim)?.clone()))
     }
 
-    /// Returns the hash that the claim had with another window, and with another better side or none.
+    /// Returns the hash that the claim would have with this window and better side.
     pub fn with_window(&self, claim: &str, holds: &str, better: Option<Side>) -> Option<String> {
         let mut rule = self.rules.get(claim)?.clone();
         rule.insert("holds".to_owned(), json!(holds));
@@ -58,7 +58,7 @@ impl Hashes {
     }
 }
 
-/// FNV-1a with 128 bits: the same on every machine and in every version, unlike the standard library's hashes.
+/// FNV-1a with 128 bits. Unlike the standard library's hashes, it is the same on all machines and in all versions.
 pub fn fingerprint(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

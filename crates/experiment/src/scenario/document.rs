@@ -1,4 +1,4 @@
-//! A scenario as a tree of values that remember their place: finds keys, and merges changes into the tree.
+//! A scenario as a tree of values with their spans in the text. Finds keys, and merges changes into the tree.
 
 use itertools::Itertools as _;
 use std::borrow::Cow;
@@ -8,15 +8,15 @@ use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 pub(super) type Value<'s> = Spanned<DeValue<'s>>;
 
-/// Tables with a queue per kind of packet: per access category, per service class.
+/// Tables with a queue for each kind of packet: access category or service class.
 pub(super) const QUEUE_TABLES: [&str; 2] = ["category_queue", "class_queue"];
 
-/// The tables of claims, charts and tables, which name labels.
+/// Tables of claims, charts and tables, in which labels are named.
 pub(super) const NAMING: [&str; 3] = ["claim", "chart", "table"];
 
-/// Adds to every queue the keys that it inherits. A node's queue inherits from the network's queue; a node's category
-/// or class inherits first from the network's category or class, then from the node's queue; and the network's category
-/// or class inherits from the network's queue.
+/// Adds to every queue the keys that it inherits. A node's queue inherits from the network's queue. A category or class
+/// of a node inherits first from that of the network, then from the node's queue. A category or class of the network
+/// inherits from the network's queue.
 pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     let shared = table(root, "queue").cloned().unwrap_or_default();
     let of_all = QUEUE_TABLES.map(|name| root.get_key_value(name).map(|(key, value)| (key.clone(), value.clone())));
@@ -36,8 +36,8 @@ pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     fill_queues(root, &shared);
 }
 
-/// Replaces `controller = "turns"` of the network's queue or of a node's by `queues = "turns"` of the access points
-/// that have this queue. Errors: the place of the value, if no access point has the queue.
+/// Replaces `controller = "turns"` in a queue of the network or a node by `queues = "turns"` at the access points that
+/// have this queue. Errors: the span of the value, if no access point has the queue.
 pub(super) fn name_turns<'s>(root: &mut DeTable<'s>) -> Result<(), Range<usize>> {
     let taken = |table: &mut DeTable<'s>| {
         let queue = table_mut(table, "queue")?;
@@ -96,7 +96,7 @@ pub(super) fn as_table_mut<'d, 's>(value: &'d mut Value<'s>) -> Option<&'d mut D
     if let DeValue::Table(table) = value.get_mut() { Some(table) } else { None }
 }
 
-/// Gives the queues per kind of packet the keys of `below` that they do not set themselves.
+/// Gives a queue for each kind of packet the keys of `below` that it does not set itself.
 fn fill_queues<'s>(parent: &mut DeTable<'s>, below: &DeTable<'s>) {
     for name in QUEUE_TABLES {
         let queues = table_mut(parent, name).into_iter().flat_map(DeTable::iter_mut);
@@ -104,7 +104,7 @@ fn fill_queues<'s>(parent: &mut DeTable<'s>, below: &DeTable<'s>) {
     }
 }
 
-/// Adds to a table the keys that only another table has.
+/// Adds the keys of `below` that `above` lacks.
 pub(super) fn fill<'s>(above: &mut DeTable<'s>, below: DeTable<'s>) {
     for (key, value) in below {
         match above.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut) {
@@ -145,7 +145,7 @@ pub(super) fn name_of<'d>(element: &'d Value<'_>) -> Option<&'d str> {
     element.get_ref().as_table()?.get("name")?.get_ref().as_str()
 }
 
-/// Returns the place of the key at `path`, or of the nearest table around it; for a plain value, the value's place.
+/// Returns the span of the key at `path`, or of the nearest table around it; for a plain value, the value's span.
 pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     let (mut key, mut node, mut rest) = below(root, path)?;
     while let Some(path) = rest {
@@ -167,7 +167,7 @@ pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     Some(place_of(&key, node))
 }
 
-/// Returns the key of a table with which a path begins, its value, and the rest of the path. A key may contain dots.
+/// Returns the key with which a path begins, its value, and the rest of the path. A key may contain dots.
 fn below<'d, 's, 'p>(table: &'d DeTable<'s>, path: &'p str) -> Option<(Range<usize>, &'d Value<'s>, Option<&'p str>)> {
     let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
     let found =
@@ -175,7 +175,7 @@ fn below<'d, 's, 'p>(table: &'d DeTable<'s>, path: &'p str) -> Option<(Range<usi
     ends.rev().find_map(found)
 }
 
-/// Returns the place of a plain value, or of the key of a table or list.
+/// Returns the span of a plain value, or of the key of a table or list.
 pub(super) fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
     match value.get_ref() {
         DeValue::Table(_) | DeValue::Array(_) => key.clone(),
@@ -183,8 +183,8 @@ pub(super) fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
     }
 }
 
-/// Returns the paths (without array elements) of everything at `span`, outermost first: tables, keys, values of keys. A
-/// key set from outside, its value and the tables made for it share one place.
+/// Returns the paths (without array elements) of all that has this span, outermost first: tables, keys, values of keys.
+/// A key set from outside, its value and the tables made for it have the same span.
 pub(super) fn paths_at<'d>(root: &'d DeTable<'_>, span: &Range<usize>) -> Vec<Vec<&'d str>> {
     let mut found = Vec::new();
     search(root, span, &mut Vec::new(), &mut found);
@@ -220,7 +220,7 @@ fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d s
     }
 }
 
-/// Searches a list. All elements of the list, and those of nested lists, belong to the list's key.
+/// Searches a list. Its elements, and those of nested lists, belong to the list's key.
 fn search_list<'d>(list: &'d Value<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>, found: &mut Vec<Vec<&'d str>>) {
     for element in list.get_ref().as_array().into_iter().flat_map(|array| array.iter()) {
         if element.span() == *span && list.span() != *span {
@@ -233,12 +233,12 @@ fn search_list<'d>(list: &'d Value<'_>, span: &Range<usize>, trail: &mut Vec<&'d
     }
 }
 
-/// Returns the value with every place replaced by `span`: for values that are not in the file.
+/// Returns the value with `span` as the span of all its parts: for values that are not in the file.
 pub(super) fn placed_at<'s>(value: Value<'s>, span: &Range<usize>) -> Value<'s> {
     moved_value(value, &|_| span.clone())
 }
 
-/// Returns the table with every place changed by `to`.
+/// Returns the table with all spans changed by `to`.
 pub(super) fn moved<'s>(table: DeTable<'s>, to: &dyn Fn(Range<usize>) -> Range<usize>) -> DeTable<'s> {
     let moved = |(key, value): (Spanned<Cow<'s, str>>, Value<'s>)| {
         (Spanned::new(to(key.span()), key.into_inner()), moved_value(value, to))

@@ -1,4 +1,4 @@
-//! A scenario while it is read, with the place of every word.
+//! A scenario while it is read, with the span of every word.
 
 use super::cases::{Case, Scenario, Wishes};
 use super::change::Change;
@@ -19,21 +19,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
 use units::Duration;
 
-/// Largest number of cases. Every case's network is built before the first run.
+/// Largest number of cases: the network of each is built before the first run.
 const MOST_CASES: usize = 10_000;
 
-/// Largest number of runs, each of which keeps a file.
+/// Largest number of runs: each keeps a file.
 const MOST_RUNS: usize = 100_000;
 
-/// Largest length of an id, which names a folder. Systems allow names of 255 bytes.
+/// Largest length of an id: it names a folder, and systems allow names of 255 bytes.
 const LONGEST_ID: usize = 100;
 
-/// A scenario with the place of every word.
+/// A scenario with the span of every word.
 pub(super) struct Draft<'s> {
     pub(super) source: &'s Source,
-    /// The whole file as written, merged with its base.
+    /// The whole file as written, together with its base.
     written: DeTable<'s>,
-    /// The file without the parts for other conventions, with the place of each key and value.
+    /// The file without the parts for other conventions; each key and value has its span.
     pub(super) root: DeTable<'s>,
     /// The network's part of the file, with the keys set from outside.
     pub(super) network: DeTable<'s>,
@@ -41,12 +41,12 @@ pub(super) struct Draft<'s> {
     pub(super) extent: Extent,
     pub(super) head: Head,
     pub(super) vary: Vary<'s>,
-    /// True if only the network as it stands in the file is run.
+    /// True if only the network of the file is run.
     base_only: bool,
 }
 
 impl<'s> Draft<'s> {
-    /// Reads a scenario: the lab's keys, the sweep, and the network with the keys set from outside.
+    /// Reads a scenario: the lab's keys, the sweep, and the network with keys set from outside.
     pub(super) fn read(source: &'s Source, wishes: &Wishes) -> Result<Self, Refusal> {
         Self::of(source, base::parse(source)?, wishes)
     }
@@ -81,7 +81,7 @@ impl<'s> Draft<'s> {
     fn shorten(&mut self, wishes: &Wishes) -> Result<(), Refusal> {
         let asked = self.vary.seeds.len();
         if let Some(count) = wishes.seeds {
-            // A short run has no more seeds than the file.
+            // A short run never has more seeds than the file.
             self.vary.limit_seeds(if wishes.quick { count.min(asked) } else { count });
         }
         if wishes.quick {
@@ -102,8 +102,8 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Refuses to set, from outside or by an earlier axis, a key that another axis sets in every case: the change would
-    /// be lost silently, and the case's label would be wrong.
+    /// Refuses to set, from outside or by an earlier axis, a key that another axis sets in every case. That change
+    /// would be lost silently, and the label of the case would be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {
             let before = self.vary.axes[..index].iter();
@@ -122,7 +122,7 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Checks that each label occurs in a case, that no two labels of an axis occur in the same one, and that a short
+    /// Checks that each label occurs in a case, that no two labels of one axis occur in the same case, and that a short
     /// run keeps a case.
     fn labels_have_cases(&self, combinations: &[Vec<usize>]) -> Result<(), Refusal> {
         let mut seen: BTreeMap<claims::Case, &Vec<usize>> = BTreeMap::new();
@@ -149,7 +149,7 @@ impl<'s> Draft<'s> {
         Err(self.refuse_at("quick.vary", "no case has the labels that `--quick` keeps"))
     }
 
-    /// Returns the label of the value of every axis.
+    /// Returns the case with these values: its label on each axis.
     fn labels(&self, chosen: &[usize]) -> claims::Case {
         let pairs = self.vary.axes.iter().zip(chosen);
         pairs.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect()
@@ -188,7 +188,7 @@ impl<'s> Draft<'s> {
         })
     }
 
-    /// Returns the file word for word, or with its base as one file, without the settings of the base at these places.
+    /// Returns the file word for word, or with its base as one file without the base's settings at these offsets.
     fn text(&self, without: &BTreeSet<usize>) -> String {
         match self.source.of_base() {
             Some(_) => base::expanded(self.source, &self.written, without),
@@ -217,7 +217,7 @@ impl<'s> Draft<'s> {
         text.and_then(|text| text.parse().ok()).unwrap_or(Duration::ZERO)
     }
 
-    /// Returns the id, which names a folder and must therefore be a plain word.
+    /// Returns the id. It names a folder, so it must be a plain word.
     fn id(&self, stem: &str) -> Result<String, Refusal> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         match &self.head.id {
@@ -239,7 +239,7 @@ impl<'s> Draft<'s> {
         }
     }
 
-    /// Returns the cases that are run, and the labels of those that `--quick` leaves out.
+    /// Returns the cases that are run, and the labels of cases that `--quick` leaves out.
     fn cases(&self) -> Result<(Vec<Case>, Vec<claims::Case>), Refusal> {
         let product = |count: usize, axis: &vary::Axis| count.checked_mul(axis.choices.len());
         let count = self.vary.axes.iter().try_fold(1_usize, product);
@@ -264,7 +264,7 @@ impl<'s> Draft<'s> {
         Ok((cases, left_out.iter().map(|chosen| self.labels(chosen)).collect()))
     }
 
-    /// Returns the index of a value for every axis, the last axis changing fastest, for each case that is run.
+    /// Returns, for each case that is run, the index of its value on each axis. The last axis changes fastest.
     pub(super) fn combinations(&self) -> Vec<Vec<usize>> {
         self.all_combinations().into_iter().filter(|chosen| self.runs(chosen)).collect()
     }
@@ -274,20 +274,20 @@ impl<'s> Draft<'s> {
         self.vary.keeps(chosen) && (chosen.is_empty() || !self.base_only)
     }
 
-    /// Returns the index of a value for every axis, for all cases of the file.
+    /// Returns, for each case of the file, the index of its value on each axis.
     pub(super) fn all_combinations(&self) -> Vec<Vec<usize>> {
         let indices = self.vary.axes.iter().map(|axis| 0..axis.choices.len());
         indices.multi_cartesian_product().filter(|chosen| self.vary.occurs(chosen)).collect()
     }
 
-    /// Returns the network's tables with the chosen value of every axis; without a choice, the base network.
+    /// Returns the network's tables with the chosen value of each axis; with no choice, those of the base network.
     pub(super) fn network_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         let mut network = self.written_with(chosen)?;
         self.follow_conventions(&mut network)?;
         Ok(network)
     }
 
-    /// Returns the tables as written, without the keys that follow from `conventions`.
+    /// Returns the tables as written, without keys that follow from `conventions`.
     pub(super) fn written_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         let mut network = self.network.clone();
         for (axis, &index) in self.vary.axes.iter().zip(chosen) {
@@ -304,7 +304,7 @@ impl<'s> Draft<'s> {
         Ok(network)
     }
 
-    /// Returns the network with the chosen value of every axis.
+    /// Returns the network with the chosen value of each axis.
     pub(super) fn network_of(&self, chosen: &[usize]) -> Result<Network, Refusal> {
         self.source.read(self.network_with(chosen)?)
     }
@@ -333,7 +333,7 @@ impl<'s> Draft<'s> {
     }
 }
 
-/// Separates the lab's keys from those of the network. `[vary]` and `[quick]` are read separately.
+/// Separates the lab's keys from the network's; `[vary]` and `[quick]` are read separately.
 fn parted<'s>(root: &DeTable<'s>) -> (DeTable<'s>, DeTable<'s>) {
     let (lab, network): (DeTable, DeTable) =
         root.clone().into_iter().partition(|(key, _)| LAB_KEYS.contains(&key.get_ref().as_ref()));
@@ -341,7 +341,7 @@ fn parted<'s>(root: &DeTable<'s>) -> (DeTable<'s>, DeTable<'s>) {
     (lab.into_iter().filter(|(key, _)| !by_itself(key.get_ref())).collect(), network)
 }
 
-/// The simulator whose conventions are requested from outside, or else by the file.
+/// Returns the simulator whose conventions apply: as requested from outside, else as in the file.
 fn chosen_conventions(root: &DeTable, sets: &[String]) -> String {
     let asked = sets.iter().rev().find_map(|set| set.split_once('=').filter(|(key, _)| key.trim() == conventions::KEY));
     let own = root.get(conventions::KEY).and_then(|own| own.get_ref().as_str());

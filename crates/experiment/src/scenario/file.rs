@@ -1,5 +1,5 @@
-//! Files that the caller reads: their text, refusals of unreadable files, and TOML other than scenarios, refused in the
-//! same words.
+//! Files that the caller reads: their text, and refusals of files that cannot be read. Also parses TOML other than
+//! scenarios, with refusals in the same words.
 
 use super::refusal::Refusal;
 use super::schema::{self, Tables};
@@ -16,17 +16,17 @@ const LARGEST_FILE: u64 = 16 << 20;
 
 /// The files that a scenario names: its base, and the files attached to its network.
 pub trait Files {
-    /// Returns a file's name in refusals.
+    /// Returns the file's name, as refusals give it.
     fn name(&self, path: &Path) -> String;
 
-    /// Reads a file, or enough of it to show that it has more than `most` bytes: a device file may have no end.
+    /// Reads a file, or as much as shows that it has more than `most` bytes: a device file may have no end.
     ///
     /// # Errors
-    /// The reason why a file cannot be read; for a missing file a whole sentence.
+    /// The file cannot be read; if it does not exist, the reason is a whole sentence.
     fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
 }
 
-/// A scenario given as text without a file has no files next to it.
+/// A scenario that is given as text has no files next to it.
 impl Files for () {
     fn name(&self, path: &Path) -> String {
         path.display().to_string()
@@ -41,7 +41,7 @@ impl Files for () {
     }
 }
 
-/// Files by their names.
+/// Files with their names, in memory.
 #[cfg(test)]
 pub(crate) struct Beside<'b>(pub(crate) &'b [(&'b str, &'b [u8])]);
 
@@ -66,7 +66,7 @@ pub fn opened(files: &dyn Files, path: &Path) -> Result<Vec<u8>, Refusal> {
     found(files, path, |why| Refusal::file(&name, why.trim_start_matches(&name).trim_start_matches(": ")))
 }
 
-/// Like [`opened`], but `missing` makes the refusal of a missing file.
+/// Like [`opened`], but `missing` makes the refusal if the file does not exist.
 pub(super) fn found(files: &dyn Files, path: &Path, missing: impl FnOnce(&str) -> Refusal) -> Result<Vec<u8>, Refusal> {
     let name = &files.name(path);
     let bytes = files.read(path, LARGEST_FILE).map_err(|error| match error.kind() {
@@ -100,17 +100,17 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
 /// Reads bytes of another file than a scenario as a `T`. Refusals call them `name`.
 ///
 /// # Errors
-/// The fault in the text, and its place.
+/// The text has a fault; the refusal gives its span.
 pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
     let source = Source::alone(name, text(name, bytes)?, &[]);
     source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
-/// Like [`parse`], but leaves out parts of table `of` that are wrong on their own, even if their text is not TOML.
-/// Returns each such part's fault, too; a single fault with its place.
+/// Like [`parse`], but leaves out each part of table `of` that is wrong on its own, even if its text is not TOML. Also
+/// returns the fault of each such part; a single fault with its span.
 ///
 /// # Errors
-/// The first fault, if a fault is elsewhere, or if no part is left.
+/// There is a fault elsewhere (the first is returned), or no part is left.
 pub fn parse_parts<T, P>(name: &str, bytes: &[u8], of: &str) -> Result<(T, Vec<String>), Refusal>
 where
     T: DeserializeOwned + JsonSchema,
@@ -138,8 +138,8 @@ where
     read.ok_or(refusal)
 }
 
-/// Leaves out the parts of table `of` whose text is not TOML, where a part is everything below its headers, such as
-/// `[interface.wlan0.queue]`. Returns each such part's fault, too; `None` if other text is not TOML.
+/// Leaves out the parts of table `of` whose text is not TOML. A part is everything below its headers, such as
+/// `[interface.wlan0.queue]`. Also returns their faults; `None` if other text is not TOML.
 fn without_broken(text: &str, of: &str) -> Option<(String, Vec<String>)> {
     if text.parse::<toml::Table>().is_ok() {
         return Some((text.to_owned(), Vec::new()));

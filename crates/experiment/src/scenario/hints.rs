@@ -12,14 +12,14 @@ use sim::BuildError;
 use sim::config::{MobilityModel, TrafficKind};
 use toml::de::DeTable;
 
-/// Standards that are not modelled, whose names resemble an older one, and the newest modelled standard.
+/// Standards that are not modelled but whose names resemble an older one, and the newest modelled standard.
 const NEWER: ([&str; 2], &str) = (["802.11be", "802.11bn"], "802.11ax");
 
 /// The reason why those standards are unknown.
 const NOT_SIMULATED: &str = "802.11ax is the newest simulated standard; links on several channels at once, \
     320 MHz and 4096-QAM are not simulated";
 
-/// Returns the name among `known` that `name` most probably means; for quantities, the nearest one.
+/// Returns the name in `known` that `name` most probably means; for a quantity, the nearest quantity.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = if NEWER.0.contains(&name) { NEWER.1.to_owned() } else { plain(name) };
     let given = quantity(&name);
@@ -41,16 +41,16 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
             } else if part(&lower, &name) || part(&name, &lower) {
                 1
             } else if lower.chars().count().abs_diff(letters) > allowed {
-                // The length difference is a lower bound, and a name of a megabyte is not compared letter by letter.
+                // The difference in length is a lower bound, so a name of a megabyte is not compared letter by letter.
                 return None;
             } else {
                 strsim::osa_distance(&name, &lower)
             };
-            // A name of one letter would be lost.
+            // With the formula above a name of one letter would have no match.
             let alike = lower.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
             (distance <= allowed && distance < letters.max(1)).then_some((distance, usize::MAX - alike, other))
         })
-        // Slips at the beginning of a name are rarer.
+        // Mistakes at the beginning of a name are rarer.
         .min_by_key(|&(distance, unlike, _)| (distance, unlike))
         .map(|(.., other)| other)
 }
@@ -104,7 +104,7 @@ pub(super) fn with_names<'n>(
     refusal.note(expected("one of", known.clone())).note(did_you_mean(name, known))
 }
 
-/// Formats the fault of a description in one line, with the valid names and the nearest.
+/// Formats the fault in a description as one line, with the valid names and the nearest of them.
 pub fn told(error: &BuildError) -> String {
     let Some(unknown) = error.unknown() else { return error.to_string() };
     let known = || unknown.known.iter().map(String::as_str);
@@ -113,10 +113,10 @@ pub fn told(error: &BuildError) -> String {
     format!("{error}{}", notes.collect::<String>())
 }
 
-/// The name of a kind, to be read.
+/// Name of a kind that is to be parsed.
 type Chosen<'c> = StrDeserializer<'c, serde::de::value::Error>;
 
-/// Returns the keys of a table that belong to one kind of traffic, movement, controller or discipline.
+/// Returns the keys of a table that suit its kind of traffic, movement, controller or discipline.
 fn of_kind<'k>(path: &str, known: &[&'k str], written: Option<&DeTable>) -> Option<Vec<&'k str>> {
     let chosen = |key: &str| Some(written?.get(key)?.get_ref().as_str()?.into_deserializer()) as Option<Chosen>;
     let (kind, keys) = match path {
@@ -151,7 +151,7 @@ pub(super) fn unknown_key(
     if of_kind.is_some() {
         return notes;
     }
-    // An agent's interfaces are tables with their names, which may contain dots.
+    // The tables of an agent's interfaces have the interfaces' names, which may contain dots.
     if let Some(device) = table.strip_prefix("interface.") {
         notes.push(format!("a name with a dot needs quotes: [interface.\"{device}.{key}\"]"));
         return notes;
@@ -160,7 +160,7 @@ pub(super) fn unknown_key(
         notes.push(format!("`{key}` does not describe the network: it cannot be varied, nor set outside the file"));
         return notes;
     }
-    // A key of a chart or a claim is hardly meant within the network.
+    // In the network, a key of a chart or claim is hardly meant.
     let lab = |path: &str| LAB_KEYS.contains(&path.split('.').next().unwrap_or_default());
     let near = |path: &str| path != table && (table.is_empty() || lab(table) == lab(path));
     let homes = tables.with_key(key).filter(|home| near(&home.path)).map(|home| home.header.as_str());
@@ -175,8 +175,8 @@ pub(super) fn unknown_key(
     notes
 }
 
-/// Puts serde's message about a place into the words of scenarios: a message and notes. `paths` are the tables and keys
-/// at that place, outermost first, `written` the table around it.
+/// Replaces serde's message about a part of the text by the words of scenarios: a message and notes. `paths` are the
+/// tables and keys with that span, outermost first; `written` is the table around it.
 pub(super) fn explain(
     message: &str,
     paths: &[Vec<&str>],
@@ -190,7 +190,7 @@ pub(super) fn explain(
         let (name, known) = (unknown.name, &unknown.known);
         return match unknown.kind {
             Kind::Key => {
-                // Tables made for a key set from outside share its place: the table that lacks the key is meant.
+                // Tables made for a key set from outside share its span: the one that lacks the key is meant.
                 let lacking = paths.iter().find_map(|path| path.strip_suffix(&[name]));
                 let home = lacking.map_or(home, |above| above.join("."));
                 (format!("unknown key `{name}`"), unknown_key(name, &home, known, written, tables))
@@ -207,13 +207,13 @@ pub(super) fn explain(
         return (format!("missing key `{missing}`"), vec![meaning(missing, &table, tables)]);
     }
     let own = meaning(key, &home, tables);
-    // A name that the user chooses is explained by the key around it: `groups.early`.
+    // If the user chooses a name, the key around it has the explanation: `groups.early`.
     let around = || above.split_last().map_or_else(String::new, |(key, above)| meaning(key, &above.join("."), tables));
     (in_plain_words(message), vec![if own.is_empty() { around() } else { own }])
 }
 
-/// Translates messages of serde and the TOML crate about a value that does not fit, without Rust's names of types. The
-/// value found is not repeated, because the refusal quotes the place.
+/// Translates messages of serde and the TOML crate about an unsuitable value, without names of Rust's types. Does not
+/// repeat the value, because the refusal quotes it.
 fn in_plain_words(message: &str) -> String {
     const TYPES: [(&str, &str); 9] = [
         ("u8", "a whole number from 0 to 255"),
@@ -246,13 +246,13 @@ fn in_plain_words(message: &str) -> String {
     format!("expected {plain}")
 }
 
-/// Returns the meaning of a key and the values expected there; empty if unknown.
+/// Returns the meaning of a key and the values that it takes; empty if the key is unknown.
 fn meaning(key: &str, table: &str, tables: &Tables) -> String {
     let known = tables.at(table).and_then(|table| table.keys.iter().find(|known| known.name == key));
     known.map_or_else(String::new, |known| format!("`{key}`: {} Expected: {}.", known.about, known.kind))
 }
 
-/// Serde's message about a name, split into the kind of name, the name, and the expected names.
+/// Serde's message about a name, in parts: kind of name, the name, and the expected names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unknown<'m> {
     pub(super) kind: Kind,
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(notes, ["expected `limit`", "`phi_max` is a key of [queue.adth]"]);
     }
 
-    /// Returns a file in which the key of the table at `path` has this value; the tables around it are otherwise empty.
+    /// Returns a file in which `key` of the table at `path` has this value; the tables around it are otherwise empty.
     fn with_value(tables: &Tables, path: &str, key: &str, value: &str) -> String {
         let mut text = format!("{{ {key} = {value} }}");
         let names: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
@@ -353,7 +353,7 @@ mod tests {
                     let text = format!("{title}{name} = {rest}\n");
                     Scenario::parse("a.toml", text.as_bytes(), &Wishes::default()).expect_err("wrong").to_string()
                 });
-                // A value of these may be valid; the refusal is then about a missing key.
+                // With these keys the value may be valid; then the refusal is about a missing key.
                 let of_key: Vec<&String> = refusals
                     .iter()
                     .filter(|said| !said.contains(": missing key `") && !said.contains(": unknown key `"))

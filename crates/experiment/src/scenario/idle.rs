@@ -1,8 +1,8 @@
-//! Settings without effect: a setting that changes nothing in any case is a mistake, and is refused.
+//! Settings without effect. A setting that changes nothing in any case is a mistake, and is refused.
 //!
-//! A network marks a setting when it reads the setting while it is built ([`Marks`]). A setting that some case uses
-//! stays, because a sweep chooses between disciplines, protocols and models. A setting of a file's base, which several
-//! experiments share, stays too, and one that only a key set from outside disables.
+//! While a network is built, it marks each setting that it reads ([`Marks`]). A setting that only some cases use stays,
+//! because a sweep chooses between disciplines, protocols and models. So do settings of a file's base, which several
+//! experiments share, and settings that only a key set from outside disables.
 
 mod reasons;
 mod rules;
@@ -26,15 +26,15 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Refuses the first setting that has no effect in any case; the networks of the scenario have been built. Returns the
-/// places of the base's settings without effect: keys, list tables, and values that the sweep gives to a key.
+/// Refuses the first setting without effect in any case; the scenario's networks have been built. Returns the offsets
+/// of the base's settings without effect: keys, tables in lists, and values that the sweep gives a key.
 pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Result<BTreeSet<usize>, Refusal> {
     let mut seen = Seen::of(draft);
     seen.walk(draft, &[], &scenario.base, true)?;
     for (chosen, case) in draft.combinations().iter().zip(&scenario.cases) {
         seen.walk(draft, chosen, &case.network, true)?;
     }
-    // The cases that are not run now, and the file without the keys set from outside, belong to the file too.
+    // Cases that are not run now, and the file without the keys set from outside, count too.
     let left_out = draft.all_combinations().into_iter().filter(|chosen| !draft.runs(chosen));
     left_out.for_each(|chosen| seen.build(draft, &chosen, files));
     let is_changed = !draft.set.is_empty() || !draft.source.sets.is_empty();
@@ -62,15 +62,15 @@ struct Idle {
     instead: String,
 }
 
-/// Part of a path that stands for a table of a list as a whole.
+/// Part of a path that stands for a whole table of a list.
 const ENTRY: &str = "[]";
 
-/// The settings found at each place.
+/// The settings found so far, under their offsets in the text.
 struct Seen<'s> {
     source: &'s Source,
-    /// The fault at the place of each key; `None` if a case uses the key.
+    /// Reason why the key at each offset has no effect; `None` if a case uses the key.
     places: BTreeMap<usize, Option<Idle>>,
-    /// For each value that is set from outside or by the sweep, the place of the first value for the same key.
+    /// For each value set from outside or by the sweep, the offset of the first value for the same key.
     changed: BTreeMap<usize, usize>,
 }
 
@@ -84,12 +84,12 @@ impl<'s> Seen<'s> {
         Self { source: draft.source, places: BTreeMap::new(), changed: changed.collect() }
     }
 
-    /// Returns the idle settings by their places.
+    /// Returns the settings without effect, each with its offset in the text.
     fn idle(&self) -> impl Iterator<Item = (&usize, &Idle)> {
         self.places.iter().filter_map(|(place, idle)| Some((place, idle.as_ref()?)))
     }
 
-    /// Returns the places of idle settings, of values of the sweep too.
+    /// Returns the offsets of settings without effect, including values of the sweep.
     fn all(&self) -> BTreeSet<usize> {
         let is_idle = |place: &usize| self.places.get(place).is_some_and(Option::is_some);
         let values = self.changed.iter().filter(|&(_, first)| is_idle(first)).map(|(&value, _)| value);
@@ -131,12 +131,12 @@ impl<'s> Seen<'s> {
         if let Some(reason) = obstacle(&path, at) {
             return self.disable(name, known, place, value, &reason);
         }
-        // Tables made for a key set from outside share its place: only the key tells whether it acts.
+        // Tables made for a key set from outside share its span: only the key shows whether it has an effect.
         let within = matches!(value.get_ref(), DeValue::Table(_)) || entries(value).next().is_some();
         if !within || !self.source.is_set(known) {
             self.places.insert(known, None);
         }
-        // A key of the file needs only one effective value.
+        // A key of the file has an effect if one of its values has.
         if !self.source.is_set(place.start) {
             self.places.insert(span.start, None);
         }
@@ -147,9 +147,9 @@ impl<'s> Seen<'s> {
                     let queues = inner.iter().filter_map(|(_, queue)| queue.get_ref().as_table());
                     queues.for_each(|queue| self.queue(queue, at));
                 }
-                // The keys of `[tcp]` act where flows inherit them; flows were visited before.
+                // Keys of `[tcp]` have an effect where flows inherit them; flows were examined before.
                 "tcp" if above.is_empty() => {
-                    // A flow with a table of its own takes the keys from here that it does not have.
+                    // If a flow has a table of its own, it takes from here the keys that its table lacks.
                     for (key, value) in inner.iter().filter(|(_, value)| value.get_ref().is_table()) {
                         let known = self.known(&document::place_of(&key.span(), value), &key.span());
                         if !self.source.is_set(known) {
@@ -176,14 +176,14 @@ impl<'s> Seen<'s> {
         }
     }
 
-    /// Returns the place under which a setting is filed. A value set from outside or by the sweep is filed separately
-    /// from the file's value, whose key may be in use without it.
+    /// Returns the offset that identifies a setting. A value set from outside or by the sweep has its own, because the
+    /// file's key may have an effect without it.
     fn known(&self, place: &Range<usize>, key: &Range<usize>) -> usize {
         let outside = self.source.is_set(place.start).then_some(place.start);
         self.changed.get(&place.start).copied().or(outside).unwrap_or(key.start)
     }
 
-    /// Notes a setting and everything in it as idle: a key set from outside may be in a table of the file.
+    /// Notes a setting and all within it as without effect: a key set from outside may be in a table of the file.
     fn disable(&mut self, name: &str, known: usize, place: Range<usize>, value: &Value, reason: &Reason) {
         let message = format!("`{name}` has no effect: {}", reason.why);
         self.places.entry(known).or_insert(Some(Idle { place, message, instead: reason.instead.clone() }));
@@ -213,24 +213,24 @@ fn entries<'d, 's>(value: &'d Value<'s>) -> impl Iterator<Item = (&'d Value<'s>,
     elements.filter_map(|element| Some((element, element.get_ref().as_table()?)))
 }
 
-/// The context of a setting, as read: the network, and the node, flow or queue to which the setting belongs.
+/// Context of a setting: the network, and the node, flow or queue to which the setting belongs.
 #[derive(Clone, Copy)]
 struct At<'n> {
     network: &'n Network,
-    /// True if the network was built, and its marks are complete.
+    /// True if the network was built, so that its marks are complete.
     is_built: bool,
     node: Option<&'n Node>,
     flow: Option<&'n Flow>,
     wired: Option<&'n Wired>,
     queue: Option<&'n Settings>,
-    /// The number of the table in its list.
+    /// Index of the table in its list.
     index: usize,
-    /// True if the value is set from outside or by the sweep, and switches off a setting of the file.
+    /// True if a value set from outside or by the sweep disables a setting of the file.
     changed: bool,
 }
 
 impl At<'_> {
-    /// The context in a table of the list at `path`.
+    /// Returns the context in table `index` of the list at `path`.
     fn within(&self, path: &[&str], index: usize) -> Self {
         let Network { node, flow, wired, .. } = self.network;
         match path {
@@ -259,7 +259,7 @@ impl At<'_> {
     }
 }
 
-/// Returns the reason why the setting at `path` changes nothing here; queues of all tables have the path `queue`.
+/// Returns why the setting at `path` has no effect here; queues of all tables have the path `queue`.
 fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
     rules::of(path, at).or_else(|| reasons::of(path).filter(|_| at.is_built && !at.has_read(path)).cloned())
 }

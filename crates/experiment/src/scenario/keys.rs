@@ -1,4 +1,4 @@
-//! The keys that are the lab's.
+//! The keys that belong to the lab and not to the network.
 
 use crate::study::{Answer, Chart, Claim, Models, Rulings, Table};
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Drops the parts that refer to the file's own sweep.
+    /// Drops the parts that refer to the file's sweep.
     pub(super) fn forget_variations(&mut self) {
         self.answer = Answer::default();
         self.claim.clear();
@@ -61,8 +61,8 @@ pub(super) const LAB_KEYS: [&str; 13] = [
     "table",
 ];
 
-/// The keys of the network. These keys are listed here so that a scenario without a fault is read without the schema,
-/// which takes longer to build than a short network takes to simulate.
+/// The keys of the network. They are listed here so that a valid scenario is read without the schema, because building
+/// the schema takes longer than simulating a short network.
 pub(super) const NETWORK_KEYS: [&str; 17] = [
     "conventions", "duration", "warmup", "radio", "mac", "routing", "mobility", "nodes", "node", "wired", "queue",
     "category_queue", "class_queue", "consumption", "tcp", "flow", "record",

@@ -1,4 +1,4 @@
-//! Reads a text as a scenario that can be run.
+//! Reads a text as a scenario to run.
 
 use super::cases::{Scenario, Wishes};
 use super::draft::Draft;
@@ -8,12 +8,11 @@ use super::source::Source;
 use super::{attachments, base, check};
 
 impl Scenario {
-    /// Reads a scenario and checks that everything in it can be run: every network is built once, every claim and chart
-    /// is looked up in the results that it will have. Refusals call the text `name`; `stem` is the default id; `files`
-    /// reads the files that the text names.
+    /// Reads a scenario and checks that it can be run: builds each network once, and looks up the results of each claim
+    /// and chart. Refusals call the text `name`; `stem` is the default id; `files` reads the files that the text names.
     ///
     /// # Errors
-    /// The fault in the text, and its place.
+    /// The text has a fault; the refusal gives its place in the text.
     pub fn read(name: &str, stem: &str, bytes: &[u8], files: &dyn Files, wishes: &Wishes) -> Result<Self, Refusal> {
         drafted(name, bytes, files, wishes, |draft| {
             let mut scenario = draft.scenario(stem)?;
@@ -27,19 +26,19 @@ impl Scenario {
         })
     }
 
-    /// Like [`read`](Self::read), without the check that it can be run: no network is built, no attached file is read.
+    /// Like [`read`](Self::read), without the check that it can be run: builds no network and reads no attached file.
     ///
     /// # Errors
-    /// The fault in the text, and its place.
+    /// The text has a fault; the refusal gives its place in the text.
     pub fn skim(name: &str, stem: &str, bytes: &[u8], files: &dyn Files, wishes: &Wishes) -> Result<Self, Refusal> {
         drafted(name, bytes, files, wishes, |draft| draft.scenario(stem))
     }
 
-    /// Reads the networks of a text that an earlier version may have read. The text's claims, charts and tables need
-    /// not be valid in this version.
+    /// Reads the networks of a text that was written for an earlier version. Its claims, charts and tables may be
+    /// invalid in this version.
     ///
     /// # Errors
-    /// The fault in the text, and its place.
+    /// The text has a fault; the refusal gives its place in the text.
     pub fn networks(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         let sets = wishes.changes();
         let source = Source::alone(name, utf8(name, bytes)?, &sets);
@@ -51,7 +50,7 @@ impl Scenario {
     /// Reads a scenario without a base from bytes, without building its networks. Refusals call the scenario `name`;
     /// the name's stem is the default id.
     ///
-    /// # Errors
+    /// The text has a fault; the refusal gives its place in the text.
     /// The fault in the text, and its place.
     pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         Self::skim(name, name.strip_suffix(".toml").unwrap_or(name), bytes, &(), wishes)

@@ -1,4 +1,4 @@
-//! Scenario files: each is read, refused with the place and the nearest right name, or turned into cases to run.
+//! Scenario files: each is turned into cases to run, or refused with its place in the text and the nearest right name.
 
 mod attachments;
 mod base;

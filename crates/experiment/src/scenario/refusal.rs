@@ -1,15 +1,15 @@
-//! Refusals of scenarios: the reason, and its place.
+//! Refusals of scenarios: the reason, and where in the text the fault is.
 
 use crate::printable::shown;
 use std::fmt;
 
-/// First words of the note with the nearest right name.
+/// First words of the note that names the nearest right name.
 const DID_YOU_MEAN: &str = "did you mean `";
 
-/// The widest piece of a line that a refusal quotes, in characters.
+/// Largest part of a line that a refusal quotes, in characters.
 const QUOTED: usize = 110;
 
-/// A refusal of a scenario: the fault, its place, the values expected, and the nearest right name.
+/// A refusal of a scenario: the fault, its place in the text, the expected values, and the nearest right name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     place: Place,
@@ -28,9 +28,9 @@ enum Place {
 pub(super) struct Line {
     pub(super) name: String,
     pub(super) number: usize,
-    /// Characters before the place.
+    /// Number of characters before the fault.
     pub(super) column: usize,
-    /// Characters to underline.
+    /// Number of characters to underline.
     pub(super) width: usize,
     pub(super) content: String,
 }
@@ -55,7 +55,7 @@ impl Refusal {
         Self { place, message: sentence(&message.into()), notes: Vec::new() }
     }
 
-    /// Returns the fault, without the place.
+    /// Returns the fault without its place in the text.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -69,7 +69,7 @@ impl Refusal {
         }
     }
 
-    /// Returns line and column of the fault in that file, both counted from 1.
+    /// Returns the line and column of the fault in that file, both from 1.
     pub fn position(&self) -> Option<(usize, usize)> {
         match &self.place {
             Place::Line(line) => Some((line.number, line.column + 1)),
@@ -77,7 +77,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the key set from outside that is at fault, with its value: `queue.limit=x`.
+    /// Returns the key set from outside that has the fault, with its value: `queue.limit=x`.
     pub fn change(&self) -> Option<&str> {
         match &self.place {
             Place::Set(set) => Some(set),
@@ -91,7 +91,7 @@ impl Refusal {
         told?.1.split('`').next()
     }
 
-    /// Adds a line below the quoted place.
+    /// Adds a line below the quoted text.
     #[must_use]
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {
         let note = note.into();
@@ -129,7 +129,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Line {
-    /// Writes the line with a caret under the place; of a long line only the surroundings.
+    /// Writes the line with a caret under the fault; of a long line only the part around it.
     fn quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skipped = if self.column + self.width > QUOTED { self.column.saturating_sub(QUOTED / 2) } else { 0 };
         let shown: String = self.content.chars().skip(skipped).take(QUOTED).collect();
@@ -141,8 +141,8 @@ impl Line {
     }
 }
 
-/// Replaces each character that moves the cursor or colours the terminal by one that does not: the caret must stay
-/// under its word, and a file must not control the screen.
+/// Replaces each character that moves the cursor or colours the terminal. So the caret stays under its word, and a file
+/// cannot control the screen.
 fn printable(line: &str) -> String {
     line.chars().map(|c| if c == '\t' { ' ' } else { shown(c) }).collect()
 }

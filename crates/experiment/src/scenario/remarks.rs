@@ -1,4 +1,4 @@
-//! Warnings about a case that its network cannot give, because they concern the settings.
+//! Warnings about a case that depend on its settings, so that its network cannot give them.
 
 use super::cases::{Case, Scenario};
 use sim::config::{Network, Node, Queues, Role, Standard};
@@ -9,7 +9,7 @@ impl Scenario {
         self.missed(case).into_iter().chain(band(&case.network)).chain(channel(&case.network))
     }
 
-    /// Warns of changed keys of `[queue]` that affect no access point in any case.
+    /// Warns of keys of `[queue]` that this case changes but that affect no access point in any case.
     fn missed(&self, case: &Case) -> Option<String> {
         let is_scheduled = |node: &Node| matches!(node.queues, Some(Queues::Mac80211 | Queues::Turns));
         let misses = |network: &Network| {
@@ -20,7 +20,7 @@ impl Scenario {
             let mut with = self.cases.iter().filter(|case| case.set.contains_key(*key));
             key.starts_with("queue.") && with.all(|case| misses(&case.network))
         };
-        // The setting names these access points, so it has the effect that it asks for.
+        // The setting names these access points, so it has the requested effect.
         let is_heard =
             |key: &&String| case.set[*key].trim_matches('"') == "turns" && key.as_str() == "queue.controller";
         let keys: Vec<&str> =
@@ -39,7 +39,7 @@ impl Scenario {
 const RADAR: &str = "a band with radar (DFS): that access points listen for it before they send, and leave the channel when \
     they hear it, is not simulated";
 
-/// Warns if an access point's channel is in a band whose rules are not simulated, by its number at 5 GHz.
+/// Warns if the number of an access point's channel is in a band at 5 GHz whose rules are not simulated.
 fn channel(network: &Network) -> Option<String> {
     let is_high = network.radio.frequency.is_some_and(|frequency| frequency.as_hertz() >= 5_925_000_000);
     let with_radar = |node: &&Node| matches!(node.channel, Some(52..=64 | 100..=144)) && !is_high;
@@ -47,7 +47,7 @@ fn channel(network: &Network) -> Option<String> {
     Some(format!("node.{}.channel: {} is in {RADAR}", node.name, node.channel?))
 }
 
-/// Warns of rules that are not simulated in the band of a given frequency.
+/// Warns of rules that are not simulated in the band of a frequency.
 fn band(network: &Network) -> Option<String> {
     let frequency = network.radio.frequency?;
     let mut standards = network.node.iter().filter_map(|node| node.standard).chain([network.radio.standard]);

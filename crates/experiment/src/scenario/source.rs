@@ -1,4 +1,4 @@
-//! The text of a scenario: parsed into tables, read into structs, with the place of every word.
+//! The text of a scenario: parsed into tables, read into structs, with the span of every word.
 
 use super::document;
 use super::hints;
@@ -10,23 +10,23 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeTable;
 
-/// The text of a scenario: the base's text, the file's own and the `--set` arguments, joined with line breaks. Places
-/// are byte offsets into this text.
+/// The text of a scenario: the base's text, the file's own and the `--set` arguments, joined with line breaks. Offsets
+/// and spans are bytes of this text.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) text: String,
     pub(super) name: String,
-    /// The base's name and the end of its text.
+    /// Name of the base, and the offset at which its text ends.
     base: Option<(String, usize)>,
-    /// The end of the file's own text.
+    /// Offset at which the file's own text ends.
     end: usize,
-    /// The places of the `--set` arguments.
+    /// Spans of the `--set` arguments.
     pub(super) sets: Vec<Range<usize>>,
 }
 
-/// The part of the joined text in which a place lies.
+/// The part of the joined text to which an offset belongs.
 enum Place<'s> {
-    /// A file by its name, and where its text begins.
+    /// A file: its name, and the offset at which its text begins.
     File(&'s str, usize),
     /// A `--set` argument.
     Set(&'s str),
@@ -54,22 +54,22 @@ impl Source {
         Self::new(name, None, text, sets)
     }
 
-    /// Returns the place of the base's text, if there is one.
+    /// Returns the span of the base's text, if there is one.
     pub(super) fn of_base(&self) -> Option<Range<usize>> {
         self.base.as_ref().map(|(_, end)| 0..*end)
     }
 
-    /// Returns the place of the file's own text, which follows the base's text.
+    /// Returns the span of the file's own text, which follows the base's.
     pub(super) fn own(&self) -> Range<usize> {
         self.of_base().map_or(0, |base| base.end + 1)..self.end
     }
 
-    /// Returns the place of the `k`-th `--set`.
+    /// Returns the span of the `k`-th `--set`.
     pub(super) fn set(&self, k: usize) -> Range<usize> {
         self.sets[k].clone()
     }
 
-    /// True if a place is in a `--set`.
+    /// True if an offset is in a `--set`.
     pub(super) fn is_set(&self, place: usize) -> bool {
         place > self.end
     }
@@ -113,7 +113,7 @@ impl Source {
         Line { name: name.to_owned(), number, column, width, content: content.to_owned() }
     }
 
-    /// Parses a part of the text; its words keep their places in the whole.
+    /// Parses a part of the text; words keep their spans in the whole.
     pub(super) fn parse(&self, part: Range<usize>) -> Result<DeTable<'_>, Refusal> {
         let first = part.start;
         let text = &self.text[part];
@@ -126,12 +126,12 @@ impl Source {
         Ok(document::moved(root.into_inner(), &|span| first + span.start..first + span.end))
     }
 
-    /// Reads a part of a scenario from its table; every error is worded for scenarios, with hints.
+    /// Reads a part of a scenario from its table. Errors are in the words of scenarios, with hints.
     pub(super) fn read<'s, T: Deserialize<'s>>(&self, table: DeTable<'s>) -> Result<T, Refusal> {
         self.read_with(table, || Cow::Borrowed(Tables::get()))
     }
 
-    /// Reads a part of a file with other tables.
+    /// Reads a part of a file that has other tables than scenarios.
     pub(super) fn read_with<'s, T: Deserialize<'s>>(
         &self,
         table: DeTable<'s>,

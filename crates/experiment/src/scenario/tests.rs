@@ -209,7 +209,7 @@ fn a_run_of_the_file_alone_checks_no_case_of_the_sweep() {
         "{PLACED}{flow}vary = {{ \"flow.f.to\" = [\"n1\", \"n2\"], \"queue.discipline\" = [\"drop-tail\", \"codel\"] }}\n\
          queue.codel.target = \"9 ms\"\n"
     );
-    // `vary` stands among the keys of the top level.
+    // `vary` comes among the keys of the top level.
     let text = text.replace(flow, "") + flow;
     let read = |set: &[&str], base_only: bool| {
         let wishes = Wishes { base_only, ..wishes(set) };
@@ -220,7 +220,7 @@ fn a_run_of_the_file_alone_checks_no_case_of_the_sweep() {
     let run = read(&["nodes.count=2"], true).unwrap();
     assert_eq!((run.axes.len(), run.cases.len(), run.left_out.len()), (2, 0, 4));
     assert_eq!(run.without_variations(1).cases.len(), 1);
-    // What one of the cases would use stays, as in the file itself.
+    // A setting that another case would use stays, as in the file.
     assert!(read(&["queue.codel.target=8 ms"], true).is_ok());
     let said = read(&["queue.red.max_p=0.1"], true).unwrap_err();
     assert!(said.contains("--set 'queue.red.max_p=0.1'") && said.contains("has no effect"), "{said}");
@@ -237,7 +237,7 @@ fn labels_are_named_as_the_axis_is_written() {
     assert_eq!(scenario.axes[1].labels, ["50", "0x10"]);
 }
 
-/// Returns the chain with these values of the axis `scheme`, and without claims and charts about others.
+/// Returns the chain with these values on the axis `scheme`, and without claims and charts about other values.
 fn with_schemes(values: &str) -> String {
     let (head, tail) = CHAIN.split_once("scheme = [").unwrap();
     let (_, tail) = tail.split_once("]\n").unwrap();
@@ -255,7 +255,7 @@ fn a_value_may_occur_in_some_cases_only() {
     let scenario = parse(&with_schemes(&format!("{FIFO}, {HEAVY}")), &wishes(&[]));
     let seen: Vec<_> = scenario.cases.iter().map(labels).collect();
     assert_eq!(seen, [["FIFO", "0.5 Mb/s"], ["FIFO", "2.5 Mb/s"], ["ADTH", "2.5 Mb/s"]]);
-    // One label with different settings in different cases.
+    // One label has different settings in different cases.
     let scenario = parse(&with_schemes(&format!("{FIFO}, {LIGHT}, {HEAVY}")), &wishes(&[]));
     assert_eq!(scenario.axes[0].labels, ["FIFO", "ADTH"]);
     let limits: Vec<_> = scenario.cases.iter().map(|case| (labels(case), case.network.queue.limit)).collect();
@@ -407,7 +407,7 @@ fn turns_are_named_where_controllers_are() {
     let swept = format!("{linux}[vary]\nqueue.controller = [\"none\", \"turns\"]\n");
     let cases = parse(&swept, &wishes(&[])).cases;
     assert_eq!(cases.iter().map(|case| case.network.node[0].queues).collect::<Vec<_>>(), [Some(Mac80211), Some(Turns)]);
-    // In a network without an access point, and at a station.
+    // The first network has no access point; in the second the setting is at a station.
     let none = CELL.replace("role = \"access-point\"\nqueues = \"turns\"\n", "");
     for (text, set) in [(none.as_str(), "queue.controller=turns"), (CELL, "node.sta.queue.controller=turns")] {
         let said = refused(text, &wishes(&[set]));
@@ -428,7 +428,7 @@ fn a_key_of_queues_that_reaches_no_access_point_is_said() {
         assert_eq!(told(&[set, "node.ap.queues=one"]), [""; 0]);
     }
     assert_eq!(told(&["mac.cw_min=31"]), [""; 0]);
-    // One case of a sweep that it reaches is enough.
+    // It is enough if the setting has an effect in one case of a sweep.
     let swept = format!("{CELL}[vary]\nnode.ap.queues = [\"one\", \"turns\"]\n");
     let scenario = parse(&swept, &wishes(&["queue.discipline=codel"]));
     assert!(scenario.cases.iter().all(|case| scenario.remarks(case).next().is_none()));
@@ -445,11 +445,11 @@ fn a_band_whose_rules_are_not_simulated_is_named() {
     assert!(told(&["radio.frequency=6.115 GHz", "radio.standard=802.11ac"]).contains("only 802.11ax"));
     let high = ["radio.frequency=6.115 GHz", "radio.standard=802.11ax"];
     assert_eq!(told(&high), "");
-    // Of a node's own standard, too: an access point's stations of 802.11a and ac may not send there.
+    // A node's own standard counts, too: an access point's stations of 802.11a and ac may not send there.
     for own in ["node.ap.standard=802.11a", "node.ap.standard=802.11ac"] {
         assert!(told(&[high[0], high[1], own]).contains("only 802.11ax"), "{own}");
     }
-    // A channel by its number says the same, at 5 GHz alone.
+    // The number of a channel at 5 GHz has the same meaning.
     let ax = "radio.standard=802.11ax";
     let said = told(&[ax, "node.ap.channel=56"]);
     assert!(said.starts_with("node.ap.channel: 56") && said.contains("radar (DFS)"), "{said}");

@@ -1,15 +1,15 @@
-//! Values of a sweep for one simulator's conventions only: `only = { conventions = "standard" }`.
+//! Values of a sweep that exist only with one simulator's conventions: `only = { conventions = "standard" }`.
 //!
-//! These values are left out before anything is read, so that a scenario with other conventions equals a file without
-//! them, hashes of its claims included.
+//! They are left out before the rest is read, so a scenario with other conventions equals a file without them,
+//! including the hashes of its claims.
 
 use super::conventions::KEY;
 use super::document::{NAMING, Value, array_mut, as_table_mut, table_mut};
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// Leaves out of a file what belongs to other conventions than the `chosen` ones: values of axes with such a condition,
-/// values that occur only with these, and claims, charts and tables that name no other values. An axis may itself vary
-/// the conventions.
+/// Leaves out of a file what belongs to other conventions than `chosen`. These are values of axes with such a
+/// condition, values that occur only with these, and claims, charts and tables that name no other values. An axis may
+/// also vary the conventions.
 pub(super) fn leave_out(root: &mut DeTable<'_>, chosen: &str) {
     let Some(vary) = table_mut(root, "vary") else { return };
     if vary.contains_key(KEY) {
@@ -46,7 +46,7 @@ pub(super) fn leave_out(root: &mut DeTable<'_>, chosen: &str) {
     });
 }
 
-/// Keeps the tables of an array that pass, and whatever is no table.
+/// Keeps the tables of an array that pass the test, and all entries that are not tables.
 fn retain<'s>(entries: &mut DeArray<'s>, mut passes: impl FnMut(&mut DeTable<'s>) -> bool) {
     for mut entry in std::mem::replace(entries, DeArray::new()) {
         if as_table_mut(&mut entry).is_none_or(&mut passes) {
@@ -55,10 +55,10 @@ fn retain<'s>(entries: &mut DeArray<'s>, mut passes: impl FnMut(&mut DeTable<'s>
     }
 }
 
-/// An axis and a label that was removed.
+/// An axis, and a label that was removed from it.
 type Gone = (String, String);
 
-/// Removes values of axes whose `only` does not pass. Returns the removed labels for which an axis has no value left.
+/// Removes values of axes whose `only` does not pass. Returns those removed labels that no value of their axis has now.
 fn remove_labels(vary: &mut DeTable<'_>, mut passes: impl FnMut(&mut DeTable<'_>) -> bool) -> Vec<Gone> {
     let mut gone = Vec::new();
     for (axis, values) in vary.iter_mut() {
@@ -106,7 +106,7 @@ fn is_gone(axis: &str, label: &str, gone: &[Gone]) -> bool {
     gone.iter().any(|(other, lost)| other == axis && lost == label)
 }
 
-/// One name or a list of names.
+/// Iterates over one name or a list of names.
 fn names<'v>(named: &'v Value<'_>) -> impl Iterator<Item = &'v str> {
     let list = named.get_ref().as_array().map_or(&[][..], |names| &names[..]);
     named.get_ref().as_str().into_iter().chain(list.iter().filter_map(|name| name.get_ref().as_str()))
@@ -135,7 +135,7 @@ mod tests {
         Scenario::parse("t.toml", text.as_bytes(), &wishes).map_err(|refusal| refusal.to_string())
     }
 
-    /// The sweep of a scenario with the conventions of ns-2, and what it would say by the standard alone.
+    /// Returns the sweep of a scenario with the conventions of ns-2, and the sweep for the standard alone.
     fn both() -> (String, String) {
         let rts = "[vary]\naccess = [\n{ label = \"basic\", ONLYset = { \"mac.rts_threshold\" = \"off\" } },\n\
             { label = \"RTS\", ONLYset = { \"mac.rts_threshold\" = \"0 B\" } },\nNS2]\nwindow = [\n\

@@ -12,7 +12,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use units::refuse_if;
 
-/// Largest number of seeds, so that a typing error does not start a million runs.
+/// Largest number of seeds, so that a mistyped number does not start a million runs.
 const MOST_SEEDS: u64 = 10_000;
 
 /// A sweep as written.
@@ -20,12 +20,12 @@ const MOST_SEEDS: u64 = 10_000;
 pub(super) struct Vary<'s> {
     pub(super) axes: Vec<Axis<'s>>,
     pub(super) seeds: Vec<u64>,
-    /// The labels that a short run keeps, for the axes that it shortens.
+    /// Labels that a short run keeps, for those axes that it shortens.
     kept: Vec<Named>,
 }
 
 impl Vary<'_> {
-    /// True if these values, one of each axis, occur together.
+    /// True if these values, one on each axis, occur together.
     pub(super) fn occurs(&self, chosen: &[usize]) -> bool {
         let label = |name: &str| {
             let found = self.axes.iter().zip(chosen).find(|(axis, _)| axis.name == name);
@@ -43,7 +43,7 @@ impl Vary<'_> {
         })
     }
 
-    /// Takes `count` seeds: those of the file and, if too few, the numbers after them.
+    /// Takes `count` seeds: those of the file and, if they are too few, the next numbers.
     pub(super) fn limit_seeds(&mut self, count: usize) {
         let next = self.seeds.iter().max().map_or(1, |seed| seed.saturating_add(1));
         let missing = count.saturating_sub(self.seeds.len());
@@ -68,14 +68,14 @@ impl Axis<'_> {
 #[derive(Debug)]
 pub(super) struct Choice<'s> {
     pub(super) label: String,
-    /// The labels of other axes with which the value occurs; of axes that are not named, all labels.
+    /// Labels of other axes with which the value occurs; with an axis that is not named, it occurs with all labels.
     pub(super) only: Vec<Named>,
     pub(super) changes: Vec<Change<'s>>,
     pub(super) span: Range<usize>,
 }
 
 impl Choice<'_> {
-    /// True if no case has both this value and the other one, which belongs to the axis `axis`.
+    /// True if no case has this value and also `other` of the axis `axis`.
     pub(super) fn excludes(&self, axis: &str, other: &Self) -> bool {
         self.only.iter().any(|only| only.axis == axis && !only.has(&other.label))
     }
@@ -108,7 +108,7 @@ impl Named {
         self.labels.iter().any(|known| known == label)
     }
 
-    /// Checks that the axis is one of these axes and has the labels.
+    /// Checks that the axis exists and has the labels.
     fn check(&self, source: &Source, all: &[Axis]) -> Result<(), Refusal> {
         let Some(axis) = all.iter().find(|axis| axis.name == self.axis) else {
             let refusal = source.refuse(self.span.clone(), format!("`[vary]` has no `{}`", self.axis));
@@ -121,7 +121,7 @@ impl Named {
     }
 }
 
-/// Reads the table `[vary]`; without one there is one case and seed 1.
+/// Reads the table `[vary]`. Without it there is one case, with seed 1.
 pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s>, Refusal> {
     let mut vary = Vary { axes: Vec::new(), seeds: vec![1], kept: Vec::new() };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };
@@ -151,8 +151,8 @@ pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s
     Ok(vary)
 }
 
-/// Reads the table `[quick]`: keys and their values in a short run. Below `vary` are the labels of axes that a short
-/// run keeps, and the seeds.
+/// Reads the table `[quick]`: keys with their values in a short run. Below `vary` it has the labels that a short run
+/// keeps, and the seeds.
 pub(super) fn quick<'s>(source: &'s Source, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
     let wrong = "write `[quick]` with dotted paths and their values";
@@ -262,7 +262,7 @@ fn labelled_choice<'s>(source: &'s Source, whole: &Value<'s>, table: &DeTable<'s
     Ok(Choice { label: text.to_owned(), only: only?, changes, span: whole.span() })
 }
 
-/// Returns the values in a table and below; `wrong` is the message if the value is not a table.
+/// Returns the values in a table and its inner tables; `wrong` is the message if the value is not a table.
 fn below<'t, 's>(source: &Source, table: &'t Value<'s>, wrong: &str) -> Result<Vec<Leaf<'t, 's>>, Refusal> {
     let DeValue::Table(found) = table.get_ref() else { return Err(source.refuse(table.span(), wrong)) };
     Ok(leaves(found, DeTable::is_empty))
@@ -276,7 +276,7 @@ fn changes<'s>(source: &'s Source, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>>
     leaves.into_iter().map(change).collect()
 }
 
-/// Returns the sweep requested from outside; its changes are the source's `--set` arguments from the `first` on.
+/// Returns the sweep requested from outside; its changes are the source's `--set` arguments from number `first` on.
 pub(super) fn asked<'s>(source: &'s Source, over: &Over, first: usize) -> Result<Vary<'s>, Refusal> {
     let mut next = first;
     let mut axes = Vec::new();

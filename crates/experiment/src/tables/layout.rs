@@ -1,4 +1,4 @@
-//! Text in columns of a terminal: tables, wrapped lines, blocks of columns that fit a page.
+//! Text in columns of a terminal: tables, wrapped lines, and blocks of columns that fit on a page.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Columns<'c> {
     /// Columns that are aligned to the right.
     pub right: &'c [usize],
-    /// Columns whose text may be broken at spaces; in the others only the head may be.
+    /// Columns whose text may be broken at spaces; in other columns only the head may be.
     pub prose: &'c [usize],
 }
 
@@ -27,7 +27,7 @@ pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns:
     text
 }
 
-/// Returns the width of every column. Columns that a text takes in one line.
+/// Returns the width of each column. Columns are characters that a text takes in one line.
 pub(super) fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
     let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();
@@ -57,7 +57,7 @@ pub(super) fn widths(head: &[String], rows: &[&[String]], columns: &Columns, mos
     widths
 }
 
-/// Writes the rows of one group. A cell in the first row only may use the height of all rows.
+/// Writes the rows of a group. A cell that is filled only in the first row may use the height of all rows.
 fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[usize]) {
     let mut columns: Vec<Vec<String>> = vec![Vec::new(); widths.len()];
     let flows = |column: usize| rows[1..].iter().all(|row| row.get(column).is_none_or(String::is_empty));
@@ -87,7 +87,7 @@ fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[u
     }
 }
 
-/// Wraps text to lines of at most `columns`, all but the first indented by `indent`. Spaces within the first line stay.
+/// Wraps text to lines of at most `columns`, all but the first indented by `indent`. Keeps spaces in the first line.
 pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let head: String = text.chars().take(indent).collect();
     let rest: String = text.chars().skip(indent).collect();
@@ -101,7 +101,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\n', '\t']).filter(|word| !word.is_empty())
 }
 
-/// Breaks at spaces; a word wider than the column stays whole.
+/// Breaks text at spaces; a word that is wider than the column stays whole.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words(text) {
@@ -118,12 +118,12 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Columns of the longest word.
+/// Returns the number of columns of the longest word.
 pub(super) fn longest_word(text: &str) -> usize {
     words(text).map(width).fold(0, usize::max)
 }
 
-/// Columns that a text takes in one line.
+/// Returns the number of columns that a text takes in one line.
 pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }

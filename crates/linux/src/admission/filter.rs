@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
 pub(super) struct Wanted {
-    /// Number of the request, from the kernel.
+    /// Id that the kernel gave to this request (a seccomp notification).
     id: u64,
     /// The thread that asks.
     pub(super) thread: Option<Pid>,
@@ -19,19 +19,19 @@ pub(super) struct Wanted {
     pub(super) protocol: u32,
 }
 
-/// Bits of a socket's kind that are not flags (`SOCK_TYPE_MASK`).
+/// Bits of a socket's type that are not flags (`SOCK_TYPE_MASK`).
 pub(super) const KIND: u32 = 0xf;
 
 /// `BPF_ALU | BPF_AND | BPF_K`
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const AND: u16 = 0x54;
 
-/// Builds the filter, which asks for each TCP or UDP socket, and pretends that options for a class were set.
+/// Builds a filter that asks about each TCP or UDP socket, and fakes success for options that set a class.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) fn filter() -> Option<[Statement; 27]> {
     /// `AUDIT_ARCH_X86_64` or `AUDIT_ARCH_AARCH64` (`linux/audit.h`).
     const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
-    /// Offsets in `struct seccomp_data` of the call's number, the architecture, and the lower half of an argument.
+    /// Offsets in `struct seccomp_data`: of the call's number, of the architecture, of the first argument's lower half.
     const NUMBER: u32 = 0;
     const ARCH: u32 = 4;
     const fn argument(n: u32) -> u32 {
@@ -46,7 +46,7 @@ pub(super) fn filter() -> Option<[Statement; 27]> {
         statement(LOAD, NUMBER),
         jump(socket, 1, 0),
         jump(setsockopt, 12, 19),
-        // 5: a socket's family, kind and protocol. ICMP is left out, whose sockets may be datagram sockets, too.
+        // Statement 5: a socket's family, type and protocol. ICMP is left out: it may have datagram sockets, too.
         statement(LOAD, argument(0)),
         jump(value(libc::AF_INET), 1, 0),
         jump(value(libc::AF_INET6), 0, 16),
@@ -59,7 +59,7 @@ pub(super) fn filter() -> Option<[Statement; 27]> {
         jump(value(libc::IPPROTO_TCP), 10, 0),
         jump(value(libc::IPPROTO_UDP), 9, 0),
         jump(value(libc::IPPROTO_MPTCP), 8, 7),
-        // 17: level and name of an option.
+        // Statement 17: level and name of a socket option.
         statement(LOAD, argument(1)),
         jump(value(libc::IPPROTO_IP), 1, 0),
         jump(value(libc::IPPROTO_IPV6), 2, 4),
@@ -78,7 +78,7 @@ pub(super) fn filter() -> Option<[Statement; 0]> {
     None
 }
 
-/// Puts this thread, and all that it starts, under the filter. Returns the descriptor of its requests.
+/// Installs the filter for this thread and all that it starts. Returns the descriptor of the filter's requests.
 pub(super) fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
     let length = u16::try_from(filter.len()).map_err(|_| Errno::INVAL)?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
@@ -96,15 +96,15 @@ pub(super) fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
 
 /// Reads the next request, or `None` if the requesting process has ended.
 pub(super) fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
-    // `struct seccomp_notif`: number, process, flags, and `struct seccomp_data`, with room for later kernels. It must
-    // be zero.
+    // `struct seccomp_notif`: id, process, flags and `struct seccomp_data`, with room for later kernels. The kernel
+    // requires zeros.
     let mut request = [0_u64; 64];
     match control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, request.as_mut_ptr().cast()) {
         Ok(_) => {}
         Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => return Ok(None),
         Err(errno) => return Err(errno),
     }
-    // Arguments of type `int`: the lower half of a register.
+    // Arguments of type `int` are in the lower half of a register.
     #[expect(clippy::cast_possible_truncation, reason = "the kernel takes no more of it either")]
     let argument = |n: usize| request[4 + n] as u32;
     #[expect(clippy::cast_possible_truncation, reason = "the other half are flags")]
@@ -134,7 +134,7 @@ pub(super) fn refuse(listener: &OwnedFd, wanted: &Wanted, why: Errno) {
     answer(listener, libc::seccomp_notif_resp { id: wanted.id, val: 0, error: -why.raw_os_error(), flags: 0 });
 }
 
-/// Lets the thread make the socket itself.
+/// Lets the requesting thread make the socket itself.
 pub(super) fn let_through(listener: &OwnedFd, wanted: &Wanted) {
     let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).expect("it is one");
     answer(listener, libc::seccomp_notif_resp { id: wanted.id, val: 0, error: 0, flags });
@@ -163,7 +163,7 @@ fn last_error() -> Errno {
 mod tests {
     use super::*;
 
-    /// Interprets the filter's statements for a call.
+    /// Returns what the filter's statements decide for a system call.
     fn says(architecture: u32, call: libc::c_long, arguments: [libc::c_int; 3]) -> u32 {
         let filter = filter().unwrap();
         let (mut at, mut loaded) = (0, 0);
@@ -199,7 +199,7 @@ mod tests {
                 }
                 assert_eq!(socket(family, kind, libc::IPPROTO_ICMP), allow);
             }
-            // A process that may not open these must not get them from one that may.
+            // A process that may not open these sockets must not get them from one that may.
             assert_eq!(socket(family, libc::SOCK_RAW, libc::IPPROTO_UDP), allow);
         }
         assert_eq!(socket(libc::AF_UNIX, libc::SOCK_STREAM, 0), allow);

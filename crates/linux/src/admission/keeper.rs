@@ -1,5 +1,5 @@
-//! A process that outlives `sluice admit` for as long as processes of its command do: without an answer to the filter
-//! that they inherited they could open no more sockets.
+//! A process that outlives `sluice admit` for as long as processes of its command live. They inherited the filter and
+//! could open no more sockets if nobody answered it.
 
 use crate::admission::filter::{let_through, receive};
 use crate::error::Error;
@@ -8,19 +8,19 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 
-/// Lowest number of the descriptors that the keeper keeps. The keeper closes all others: a program that waits for the
+/// Lowest number of the descriptors that the keeper keeps. It closes all others, because a program that waits for the
 /// end of a pipe must not wait for the keeper.
 const KEPT: i32 = 100;
 
-/// Holds back the keeper: when this value is dropped or its process ends, the keeper begins.
+/// Holds the keeper back. The keeper begins its work when this value is dropped or this process ends.
 #[derive(Debug)]
 pub(super) struct Keeper {
     _alive: std::io::PipeWriter,
 }
 
 impl Keeper {
-    /// Starts the keeper for the requests of a filter. Call it in a thread that is not under the filter. Errors: the
-    /// kernel gives no process or no descriptors.
+    /// Starts the keeper, which answers a filter's requests. Call it in a thread without the filter. Errors: the kernel
+    /// gives no process or no descriptors.
     pub(super) fn start(listener: &OwnedFd) -> Result<Self, Error> {
         let failed = Error::kernel("start a process");
         let (ended, alive) = std::io::pipe().map_err(failed)?;
@@ -43,7 +43,7 @@ impl Keeper {
     }
 }
 
-/// Leaves everything that a user could miss or wait for: the terminal, its signals, the folder, all files.
+/// Leaves all that a user could miss or wait for: the terminal, its signals, the folder, and all files.
 fn leave(ended: i32, listener: i32) -> Result<(), Errno> {
     let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
@@ -56,7 +56,7 @@ fn leave(ended: i32, listener: i32) -> Result<(), Errno> {
     let (first, second) = (ended.min(listener), ended.max(listener));
     for (from, to) in [(3, first - 1), (first + 1, second - 1), (second + 1, i32::MAX)] {
         if from <= to {
-            // SAFETY: nothing of this process uses these descriptors any longer.
+            // SAFETY: this process no longer uses these descriptors.
             #[expect(unsafe_code, reason = "no crate of ours closes descriptors that it does not own")]
             unsafe {
                 libc::syscall(libc::SYS_close_range, from, to, 0);
@@ -66,7 +66,7 @@ fn leave(ended: i32, listener: i32) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Waits for the end of the process that supervises, then lets all requests through until no process is left.
+/// Waits for the end of the supervising process, then lets all requests through until no process remains.
 fn keep(ended: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
     let wait = |of: &OwnedFd| loop {
         let mut polled = [PollFd::from_borrowed_fd(of.as_fd(), PollFlags::IN)];

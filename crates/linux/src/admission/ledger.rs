@@ -1,16 +1,16 @@
 //! Rates of all flows through this node. A probe that this node can admit reserves its rate for a short time, and later
-//! messages of the source extend this time; so the sum of all flows stays below a bound.
+//! messages of the flow's source extend this time. So the sum of all flows stays below a bound.
 
 use crate::admission::message::{Kind, Message, UNBOUNDED};
 use std::net::IpAddr;
 use units::{Duration, Instant, Rate};
 
-/// Most flows. Beyond that nothing is admitted where a sum is bounded.
+/// Largest number of flows. A node with a bound admits no more than these.
 const MOST_FLOWS: usize = 256;
-/// Time for which a probe keeps its rate: longer than a source's wait for its answer, with all repetitions.
+/// Time for which a probe reserves its rate: longer than its source waits for the answer, with all repetitions.
 pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
 
-/// A program, or a flow, is forgotten after this much silence. A flow's program sends three signs of life in that time.
+/// Silence after which a program or a flow is forgotten. A flow's program sends three `Present` messages in that time.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
@@ -20,9 +20,9 @@ pub(crate) struct Ledger(Vec<Entry>);
 struct Entry {
     flow: u64,
     source: IpAddr,
-    /// Port of the flow; zero if it is not known.
+    /// Port of the flow at its destination; zero if it is not known.
     port: u16,
-    /// Rate that the flow takes from the node's links: zero at the node where the flow ends.
+    /// Rate that the flow takes from this node's links: zero at the flow's destination.
     rate: Rate,
     until: Instant,
 }
@@ -34,13 +34,13 @@ impl Entry {
 }
 
 impl Ledger {
-    /// True if a message is of a flow that this node has let through.
+    /// True if this node has let the message's flow through.
     pub(crate) fn knows(&self, now: Instant, message: &Message) -> bool {
         let mut passing = self.0.iter().filter(|entry| entry.rate != Rate::bps(0) && now < entry.until);
         passing.any(|entry| entry.is_of(message))
     }
 
-    /// Returns the rate that a bound leaves for the flow of a message next to the others.
+    /// Returns the rate that a bound leaves for a message's flow, next to all other flows.
     pub(crate) fn left(&mut self, now: Instant, message: &Message, bound: Rate) -> Rate {
         self.0.retain(|entry| now < entry.until);
         let others = self.0.iter().filter(|entry| !entry.is_of(message));
@@ -52,12 +52,12 @@ impl Ledger {
         Rate::bps(if is_full { 0 } else { bound.as_bps().saturating_sub(sum) })
     }
 
-    /// Keeps a probe's rate until its answer has arrived.
+    /// Reserves a probe's rate until its answer has arrived.
     pub(crate) fn reserve(&mut self, now: Instant, probe: &Message) {
         self.set(probe, probe.rate, now + PROBED_FOR);
     }
 
-    /// Keeps a flow's rate, even if the flow is unknown because this agent began later; forgets a flow that has ended.
+    /// Keeps a flow's rate, also of an unknown flow, because agents restart. Forgets a flow that has ended.
     pub(crate) fn keep(&mut self, now: Instant, present: &Message) {
         if present.rate == Rate::bps(0) {
             self.0.retain(|entry| !entry.is_of(present));
@@ -66,7 +66,7 @@ impl Ledger {
         }
     }
 
-    /// Writes down, or forgets, a flow that ends at this node.
+    /// Records a flow that ends at this node, or forgets it.
     pub(crate) fn arrive(&mut self, now: Instant, message: &Message) {
         match message.kind {
             Kind::Probe => self.set(message, Rate::bps(0), now + PROBED_FOR),
@@ -75,7 +75,7 @@ impl Ledger {
         }
     }
 
-    /// Numbers of the flows that end at this node at that port, or at an unknown port.
+    /// Returns the numbers of flows from `source` that end at this node at `port` or at an unknown port.
     pub(crate) fn numbers(&self, now: Instant, source: IpAddr, port: u16) -> impl Iterator<Item = u64> {
         let is_one = move |entry: &&Entry| {
             let is_port = [entry.port, port].contains(&0) || entry.port == port;
@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(ledger.left(START, &message(flow, 200), bound), Rate::kbps(left));
             ledger.reserve(START, &message(flow, 200));
         }
-        // A flow that probes again does not count against itself: next to 2 and 3 there is room for 100.
+        // A flow that probes again does not count against itself: next to 2 and 3, it may have 100 kb/s.
         assert_eq!(ledger.left(START, &message(1, 200), bound), Rate::kbps(100));
         assert_eq!(ledger.left(START, &message(4, 1), bound), Rate::bps(0));
         assert_eq!(ledger.left(START, &message(4, 1), UNBOUNDED), UNBOUNDED);
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(ledger.left(at(2_999), &message(2, 1), bound), Rate::kbps(300));
         assert_eq!(ledger.left(at(3_000), &message(2, 1), bound), bound);
         ledger.keep(at(3_000), &message(1, 200));
-        // A probe does not shorten it.
+        // A probe does not shorten the time for which a rate is kept.
         ledger.reserve(at(3_000), &message(1, 200));
         assert!(ledger.knows(at(32_999), &message(1, 0)) && !ledger.knows(at(33_000), &message(1, 0)));
         assert_eq!(ledger.left(at(32_999), &message(2, 1), bound), Rate::kbps(300));

@@ -1,5 +1,5 @@
-//! Detects real-time packets that arrive with a congestion mark (CE), by a packet socket whose kernel filter passes
-//! nothing else. Opening the socket takes `CAP_NET_RAW`, reading it takes no privilege.
+//! Detects real-time packets that arrive with a congestion mark (CE), with a packet socket whose kernel filter passes
+//! nothing else. Opening the socket needs `CAP_NET_RAW`; reading it needs no privilege.
 
 use crate::admission::message::Flow;
 use crate::error::Error;
@@ -13,22 +13,22 @@ use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
-/// Pause between two reads. Under an overload of marked packets most are not read, which makes no difference: all ask
-/// for the same.
+/// Pause between two reads. In an overload of marked packets most are never read. This is no loss: all of them ask for
+/// the same.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Most packets read at once.
+/// Most packets that are read at once.
 const TURN: usize = 256;
-/// Bytes kept of each packet: the longest IPv4 header, and the ports.
+/// Bytes that are kept of each packet: the longest IPv4 header, and the ports.
 const KEPT: usize = 64;
 /// Size of the receive buffer, in bytes.
 const ROOM: usize = 64 * 1_024;
 
-/// The type-of-service bytes of DSCP 46, and 47 for a newly admitted flow, both with CE.
+/// Marked type-of-service bytes: CE with DSCP 46, and with DSCP 47 of a newly admitted flow.
 const MARKED: [u8; 2] = [46 << 2 | 3, 47 << 2 | 3];
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The packet socket. Readable when a marked packet has arrived.
+/// The packet socket. It is readable when a marked packet has arrived.
 #[derive(Debug)]
 pub(crate) struct Marks {
     socket: OwnedFd,
@@ -54,7 +54,7 @@ impl Marks {
         Ok(Self { socket: open().map_err(refused)?, rests: None })
     }
 
-    /// Returns the flows of which a marked packet has arrived since the last call, then rests for [`PAUSE`].
+    /// Returns the flows of marked packets that have arrived since the last call, then rests for [`PAUSE`].
     pub(crate) fn look(&mut self, now: Instant) -> Vec<Flow> {
         if self.rests.is_some_and(|until| now < until) {
             return Vec::new();
@@ -71,7 +71,7 @@ impl Marks {
     }
 }
 
-/// Passes packets to this machine that have one of the type-of-service bytes.
+/// Returns a filter that passes packets to this machine with one of the [`MARKED`] bytes.
 fn filter() -> [crate::kernel::socket::Statement; 7] {
     [
         statement(LOAD, PACKET_TYPE),
@@ -85,14 +85,14 @@ fn filter() -> [crate::kernel::socket::Statement; 7] {
     ]
 }
 
-/// Returns the flow of an IPv4 packet that is real time and marked. Accepts any bytes.
+/// Returns the flow of an IPv4 packet that is marked and of real time. Accepts any bytes.
 fn marked(packet: &[u8]) -> Option<Flow> {
     let header: &[u8; 20] = packet.first_chunk()?;
     if header[0] >> 4 != 4 || !MARKED.contains(&header[1]) {
         return None;
     }
     let address = |at: usize| Some(Ipv4Addr::from(<[u8; 4]>::try_from(header.get(at..at + 4)?).ok()?));
-    // Only the first fragment has ports: its offset, after three flags, is zero.
+    // Only the first fragment has ports. Its offset, behind three flags, is zero.
     let is_first = u16::from_be_bytes([header[6], header[7]]) << 3 == 0;
     let ports = packet.get(usize::from(header[0] & 0xf) * 4..).filter(|_| is_first && [TCP, UDP].contains(&header[9]));
     let port = ports.and_then(|ports| Some(u16::from_be_bytes(ports.get(2..4)?.try_into().ok()?)));
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A UDP packet from 10.9.1.1 to 10.9.2.2, port 5004.
+    /// Makes a UDP packet from 10.9.1.1 to 10.9.2.2, port 5004.
     fn packet(service: u8) -> Vec<u8> {
         let mut bytes = vec![0x45, service, 0, 108, 0, 0, 0x40, 0, 63, UDP, 0, 0, 10, 9, 1, 1, 10, 9, 2, 2];
         bytes.extend([0x9c, 0x40, 0x13, 0x8c, 0, 88, 0, 0]);

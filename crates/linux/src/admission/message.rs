@@ -1,4 +1,4 @@
-//! Layout of the messages of admission. All have the same length, so that no answer is longer than its request.
+//! Layout of admission messages. All have one length, so that no answer is longer than its request.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! | 60 to 67 | flow: a number of its source's choice |
 //! | 68 to 75 | rate that the flow needs, in bit/s; zero when it has ended |
 //!
-//! Numbers are big-endian. An address takes 16 bytes; one of IPv4 is mapped into IPv6 (RFC 4291, section 2.5.5.2).
+//! Numbers are big-endian. Each address has 16 bytes; an IPv4 address is mapped into IPv6 (RFC 4291, section 2.5.5.2).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::{Rate, refuse_if};
@@ -36,10 +36,10 @@ pub enum Kind {
     Probe = 1,
     /// On its way back to the source, with the least rate that a node of the path can admit.
     Answer,
-    /// On its way to the source: packets of the flow arrive marked.
+    /// Travels to the source, and says that packets of the flow arrive marked.
     Regulate,
-    /// On its way to the destination: the flow still exists, and expects requests to regulate; with rate zero: the flow
-    /// has ended. A wrong message is not answered.
+    /// Travels to the destination. Says that the flow still exists and expects requests to regulate, or, with rate
+    /// zero, that it has ended. Agents do not answer a wrong message of this kind.
     Present,
 }
 
@@ -48,26 +48,26 @@ pub enum Kind {
 pub struct Message {
     /// Kind of the message.
     pub kind: Kind,
-    /// Agents that the message has passed, at most [`MOST_HOPS`].
+    /// Number of agents that the message has passed, at most [`MOST_HOPS`].
     pub hops: u8,
-    /// Number of the probe, which its answer repeats. Zero in requests to regulate.
+    /// Number of the probe. An answer repeats the number; requests to regulate have zero.
     pub number: u64,
     /// Least rate that a node of the path can admit, in network-layer bytes; [`UNBOUNDED`] if no node set a bound.
     pub bottleneck: Rate,
-    /// Source of the flow. Unspecified between a program and the agent of its own machine, which knows the address.
+    /// Source of the flow. Unspecified between a program and the agent of the same machine, which knows the address.
     pub source: IpAddr,
     /// Destination of the flow.
     pub destination: IpAddr,
     /// The flow's port at its destination; zero if it is not known.
     pub port: u16,
-    /// Random number of the flow, chosen by its source and the same in all of its messages: only hosts that know it can
-    /// ask the flow to regulate.
+    /// Random number of the flow. The source chooses it and repeats it in all messages: only hosts that know it can ask
+    /// the flow to regulate.
     pub flow: u64,
-    /// Rate that the flow needs, in network-layer bytes; zero when it has ended, and in requests to regulate.
+    /// Rate that the flow needs, in network-layer bytes; zero if the flow has ended, and in requests to regulate.
     pub rate: Rate,
 }
 
-/// The bottleneck of a path on which no node set a bound.
+/// Bottleneck of a path on which no node set a bound.
 pub const UNBOUNDED: Rate = Rate::bps(u64::MAX);
 
 /// Reasons why bytes are not a message.
@@ -137,7 +137,7 @@ impl Message {
         bytes
     }
 
-    /// Returns the message after one more agent, or `None` if it has passed too many.
+    /// Returns the message as the next agent forwards it; `None` if it has passed too many agents.
     #[must_use]
     pub fn passed(self) -> Option<Self> {
         let hops = self.hops.checked_add(1).filter(|hops| *hops <= MOST_HOPS)?;
@@ -153,7 +153,7 @@ fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("every field lies within the message")
 }
 
-/// The other end of an exchange of messages.
+/// Sender or receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Program(Program),
@@ -163,9 +163,9 @@ pub(crate) enum Peer {
 /// A program of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// Number in the name of its socket, of its own choice.
+    /// Number that the program chose for the name of its socket.
     pub(crate) name: u64,
-    /// Its user, from the kernel, or the user to whom that id belongs as a subordinate id.
+    /// User of the program, from the kernel. A subordinate id counts as the user who owns it.
     pub(crate) user: u32,
 }
 
@@ -176,12 +176,12 @@ pub(crate) struct Neighbour {
     pub(crate) address: Ipv4Addr,
 }
 
-/// Packets from one machine to another.
+/// Packets from one machine to a port of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
     pub(crate) source: Ipv4Addr,
     pub(crate) destination: Ipv4Addr,
-    /// Port at the destination; zero if they have none.
+    /// Port at the destination; zero if the packets have none.
     pub(crate) port: u16,
 }
 
@@ -209,7 +209,7 @@ mod tests {
         )
     }
 
-    /// Written by hand from the table above.
+    /// The expected bytes are written by hand from the table above.
     #[test]
     fn every_field_has_its_place() {
         let message = Message {
@@ -293,7 +293,7 @@ mod tests {
             prop_assert_eq!(Message::read(&bytes), Err(Malformed::Length(length)));
         }
 
-        /// Every byte carries information: changing one changes the message.
+        /// Each byte carries information: if one changes, the message changes.
         #[test]
         fn every_byte_that_is_flipped_is_noticed(message in messages(), bits in 1_u8..) {
             for at in 0..LENGTH {
@@ -308,7 +308,7 @@ mod tests {
             let _ = Message::read(&bytes);
         }
 
-        /// Varies only what may vary, so that most inputs are messages.
+        /// Only bytes that may vary do, so that most inputs are messages.
         #[test]
         fn what_is_read_is_written_as_it_was(mut bytes in prop::collection::vec(any::<u8>(), LENGTH), kind in 1..=4_u8) {
             bytes[..5].copy_from_slice(b"SWAN\x02");

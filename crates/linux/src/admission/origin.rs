@@ -1,11 +1,11 @@
-//! Checks whether a thread's socket would be the same if this thread made it: the same network, user, control group and
-//! label. Firewalls, VPNs and sandboxes distinguish sockets by these properties.
+//! Checks whether another thread's socket would equal one that this thread makes: the same network, user, control group
+//! and label. Firewalls, VPNs and sandboxes distinguish sockets by these properties.
 
 use rustix::process::Pid;
 use std::fs::{metadata, read_to_string};
 use std::os::unix::fs::MetadataExt as _;
 
-/// Properties that a socket takes from the thread that makes it. `None` if they cannot be read.
+/// Properties that a socket gets from the thread that makes it. A property is `None` if it cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     /// Numbers of the network and user namespaces.
@@ -26,7 +26,7 @@ impl Origin {
         Self::read("/proc/thread-self")
     }
 
-    /// Reads the properties of a thread. The properties cannot change while the thread waits for an answer.
+    /// Reads the properties of a thread. They cannot change while the thread waits for an answer to its request.
     pub(super) fn of(thread: Pid) -> Option<Self> {
         Self::read(&format!("/proc/{}", thread.as_raw_nonzero()))
     }

@@ -1,15 +1,15 @@
-//! Owners of user ids: the subordinate ids of a user (subuid(5)) count as the user.
+//! Owners of user ids: the subordinate ids of a user (subuid(5)) count as this user.
 //!
-//! An agent may not look into the namespaces of programs, and a user's namespaces have no ids outside of his ranges.
+//! An agent may not look into the namespaces of programs. A user's namespaces have no ids outside the user's ranges.
 
 use std::fs::read_to_string;
 
-/// Ranges of subordinate ids: first, length, owner.
+/// Ranges of subordinate ids: first id, number of ids, owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Owners(Vec<(u32, u32, u32)>);
 
 impl Owners {
-    /// Reads the machine's. Without such a file each id is a user.
+    /// Reads this machine's ranges. Without such a file each id is its own owner.
     pub(super) fn read() -> Self {
         let [ranges, users] = ["/etc/subuid", "/etc/passwd"].map(|path| read_to_string(path).unwrap_or_default());
         Self::of(&ranges, &users)

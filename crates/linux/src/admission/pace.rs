@@ -1,48 +1,48 @@
-//! Limits what messages cost an agent: how often it wakes up for them, how many routes it asks the kernel for, and how
-//! many it accepts from each sender and from all together. Messages of admitted flows have their own quota, which
-//! unknown senders cannot use up, and requests to regulate them have a third one, so that answers always pass.
+//! Limits what messages cost an agent: wake-ups, look-ups of routes, and messages accepted from each sender and from
+//! all senders. Messages of admitted flows have a quota that unknown senders cannot use up. Requests to regulate these
+//! flows have a third quota, so that answers always pass.
 
 use crate::admission::message::{Neighbour, Peer};
 use units::{Duration, Instant};
 
-/// Time between two turns of reading: a wake-up costs much more than a message.
+/// Time between two reads of the sockets: a wake-up costs much more than a message.
 const BETWEEN_TURNS: Duration = Duration::from_millis(5);
-/// Most messages read from a socket in a turn: 6,400 per second. The kernel drops what its buffer has no room for.
+/// Most messages that one read takes from a socket: 6,400 per second. The kernel drops what its buffer cannot hold.
 pub(crate) const TURN: usize = 32;
-/// Messages per second of one sender, and its burst.
+/// Messages per second from one sender, and its burst.
 const OF_ONE: u64 = 50;
-/// Messages per second of all neighbours, and their burst; the same for each other standing.
+/// Messages per second from all neighbours, and their burst; each other standing has the same limit.
 const OF_ALL: u64 = 200;
-/// Messages per second whose senders are checked by a route, and their burst; the same for each other standing.
+/// Messages per second whose senders are checked by a route, and their burst; each other standing has the same limit.
 const CHECKS: u64 = 1_000;
-/// Most senders distinguished; one more replaces the sender that was quiet for longest.
+/// Most senders that are distinguished. One more replaces the sender that was silent for longest.
 const MOST_SENDERS: usize = 64;
 
-/// Returns when messages may be read again after a turn that has read some.
+/// Returns when messages may be read again, after a read that found some.
 pub(crate) fn next_turn(now: Instant) -> Instant {
     now + BETWEEN_TURNS
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The message belongs to a flow that is admitted, or answers a probe that is under way.
+    /// The message belongs to an admitted flow, or answers an open probe.
     Known,
-    /// The message asks such a flow to regulate.
+    /// The message asks an admitted flow to regulate.
     Regulates,
     Stranger,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sender {
-    /// A user of this machine, however many programs he runs.
+    /// A user of this machine with all of his programs.
     User(u32),
     Neighbour(Neighbour),
 }
 
-/// The limits.
+/// The limits and how far they are used.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// By standing.
+    /// One bucket for each standing.
     all: [Bucket; 3],
     checks: [Bucket; 3],
     senders: Vec<(Sender, Bucket)>,
@@ -55,12 +55,12 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Returns true if one more message may be checked, which costs some routes, and counts it.
+    /// Counts one more message and returns true if it may be checked. A check costs some look-ups of routes.
     pub(crate) fn checks(&mut self, now: Instant, standing: Standing) -> bool {
         self.checks[standing as usize].take(now)
     }
 
-    /// Returns true if one more message of a verified sender is allowed, and counts it.
+    /// Counts one more message of a verified sender and returns true if it is allowed.
     pub(crate) fn allows(&mut self, now: Instant, from: Peer, standing: Standing) -> bool {
         let all = &mut self.all[standing as usize];
         if standing != Standing::Stranger {
@@ -83,19 +83,19 @@ impl Pace {
                 place
             }
         };
-        // A sender that exceeds its limit takes nothing from the others, nor do neighbours from programs.
+        // A sender above its limit takes nothing from the others. Neighbours take nothing from programs.
         self.senders[place].1.take(now) && (matches!(from, Sender::User(_)) || all.take(now))
     }
 }
 
-/// A token bucket that holds the tokens of one second.
+/// A token bucket that holds at most the tokens of one second.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// Time in which one token arrives.
+    /// Time between two tokens.
     each: Duration,
     /// Capacity in tokens.
     most: u64,
-    /// Fill level: one token for each `each` between this instant and now.
+    /// Fill level: the time from this instant to now, divided by `each`, is the number of tokens.
     filled: Instant,
 }
 
@@ -104,7 +104,7 @@ impl Bucket {
         Self { each: Duration::from_nanos(1_000_000_000 / rate), most: rate, filled: Instant::ZERO }
     }
 
-    /// The earliest instant from which tokens are counted.
+    /// Returns the earliest instant from which tokens are counted.
     fn begins(&self, now: Instant) -> Instant {
         let full = Instant::from_nanos(now.as_nanos().saturating_sub((self.each * self.most).as_nanos()));
         self.filled.max(full)
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_sender_has_fifty_messages_at_once_and_then_one_each_20_ms() {
         let mut pace = Pace::default();
-        // A user is one sender, with however many programs.
+        // A user is one sender, however many programs he runs.
         let of_one = |name| Peer::Program(Program { name, user: 1 });
         let taken = (0..100).filter(|name| pace.allows(START, of_one(*name), Stranger)).count();
         assert_eq!(taken, 50);
@@ -147,7 +147,7 @@ mod tests {
         assert!(!pace.allows(later(19), program(1), Stranger));
         assert!(pace.allows(later(20), program(1), Stranger));
         assert!(!pace.allows(later(39), program(1), Stranger));
-        // After a minute of silence it has the tokens of a second, not of a minute.
+        // After a minute of silence the bucket has the tokens of a second, not of a minute.
         let taken = (0..100).filter(|_| pace.allows(later(60_000), program(1), Stranger)).count();
         assert_eq!(taken, 50);
     }

@@ -1,5 +1,5 @@
-//! Sockets of admission: one UDP port at each named interface and at loopback and, if allowed, a packet socket that
-//! sees marked packets. No call blocks, and each turn reads a bounded number of messages.
+//! Sockets of admission: a UDP port at each named interface and at loopback and, if allowed, a packet socket that sees
+//! marked packets. No call blocks, and each read takes a bounded number of messages.
 
 use crate::admission::marks::Marks;
 use crate::admission::message::{LENGTH, MAGIC, Message, Neighbour, Peer, Program, VERSION};
@@ -30,7 +30,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use units::{Instant, Rate};
 
-/// Mode of the socket of programs: every user may ask. The folder lets no other user make a socket of that name.
+/// Mode of the socket for programs: every user may ask. Only the folder's owner can make a socket of this name in it.
 const MODE: Mode = Mode::from_raw_mode(0o666);
 /// Prefix of the names of programs' abstract sockets; 16 hexadecimal digits follow.
 const PROGRAM: &str = "sluice-";
@@ -41,7 +41,7 @@ pub(crate) struct Port {
     epoll: OwnedFd,
     programs: Unnamed,
     path: PathBuf,
-    /// The name of `programs`, once it has one.
+    /// The name of `programs`, as soon as it has one.
     name: Option<Name>,
     interfaces: Vec<Interface>,
     marks: Option<Marks>,
@@ -61,8 +61,8 @@ struct Interface {
 descriptor_of!(Port, epoll);
 
 impl Port {
-    /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why
-    /// marked packets cannot be noticed, if they cannot. Errors: the kernel refuses.
+    /// Makes the sockets that a running agent may not make; programs ask at one in `folder`. If marked packets cannot
+    /// be seen, also returns why. Errors: the kernel refuses.
     pub(crate) fn open(settings: &Settings, folder: &Path) -> Result<(Self, Option<Error>), Error> {
         let failed = Error::kernel("make sockets for admission");
         let programs = Unnamed::open(SocketType::DGRAM).map_err(failed)?;
@@ -83,7 +83,7 @@ impl Port {
         Ok((port, blind))
     }
 
-    /// Applies other settings, except for the port, which stays. `None`: listens at no interface.
+    /// Applies other settings, except the port, which stays. `None`: the agent listens at no interface.
     pub(crate) fn change(&mut self, settings: Option<&Settings>) {
         let port = self.settings.port;
         let (interfaces, at_most) = settings.map(|to| (to.interfaces.clone(), to.at_most)).unwrap_or_default();
@@ -91,8 +91,8 @@ impl Port {
         self.owners = Owners::read();
     }
 
-    /// Listens for programs, and at those named interfaces that exist, by their numbers. Returns the events: of programs
-    /// without an interface's name.
+    /// Listens for programs, and at each named interface that exists; `number` finds an interface. Returns events with
+    /// the interface's name, which is empty for the socket of programs.
     pub(crate) fn follow(&mut self, number: impl Fn(&str) -> Option<u32>) -> Vec<(String, Result<(), Error>)> {
         let mut news: Vec<(String, Result<(), Error>)> = Vec::new();
         if self.name.is_none() {
@@ -102,7 +102,7 @@ impl Port {
             }
         }
         let names = &self.settings.interfaces;
-        // Closing a socket removes it from the epoll.
+        // The epoll forgets a socket that is closed.
         self.interfaces.retain(|open| names.contains(&open.name) && number(&open.name) == Some(open.index));
         for name in names {
             let Some(index) = number(name) else { continue };
@@ -123,8 +123,8 @@ impl Port {
         let socket = datagrams()?;
         bind_to_interface(&socket, name)?;
         let length = u32::try_from(LENGTH + 8).map_err(|_| Errno::INVAL)?;
-        // Straight from a neighbour, of a message's length with the UDP header, and beginning as messages do: garbage
-        // does not even wake the agent.
+        // Passes only messages from a direct neighbour, of the right length with the UDP header, and with the right
+        // first bytes. Garbage does not even wake the agent.
         let program = [
             statement(LOAD_BYTE, NETWORK_HEADER + 8),
             jump(TTL.into(), 0, 7),
@@ -143,13 +143,13 @@ impl Port {
         Ok(socket)
     }
 
-    /// Returns the next instant at which there is something to do without a message.
+    /// Returns when there is work next, even if no message arrives.
     pub(crate) fn next(&self) -> Instant {
         let of_marks = self.marks.as_ref().and_then(|marks| marks.rests);
         self.rests.into_iter().chain(of_marks).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Handles what has arrived. `available` is what the controllers of this node can still admit.
+    /// Handles what has arrived. `available` is the rate that this node's controllers can still admit.
     pub(crate) fn work(&mut self, now: Instant, available: Option<Rate>) {
         let room = Room { available, at_most: self.settings.at_most };
         if self.rests.is_none_or(|until| until <= now) {
@@ -166,14 +166,14 @@ impl Port {
         self.look(now);
     }
 
-    /// Asks the sources of marked packets to regulate.
+    /// Sends requests to regulate to the sources of marked packets.
     fn look(&mut self, now: Instant) {
         let Some(marks) = &mut self.marks else { return };
         let was_resting = marks.rests.is_some();
         let flows = marks.look(now);
         let (rests, interest) = (marks.rests.is_some(), interest(marks.rests));
         if rests != was_resting {
-            // If this fails, the agent only wakes up once too often.
+            // If this fails, the agent wakes up once in vain.
             let _ = epoll::modify(&self.epoll, marks, EventData::new_u64(0), interest);
         }
         for flow in flows {
@@ -183,7 +183,7 @@ impl Port {
         }
     }
 
-    /// Reads the messages of a turn: no more of one socket than of another.
+    /// Reads the messages that are waiting, equally many at most from each socket.
     fn receive(&self) -> Vec<(Peer, Message)> {
         let mut came = Vec::new();
         for _ in 0..TURN {
@@ -193,7 +193,7 @@ impl Port {
         for open in &self.interfaces {
             for _ in 0..TURN {
                 let mut buffer = [0; LENGTH + 1];
-                // Errors that the kernel reports for earlier messages are read here, too, and end the turn.
+                // This also reads the kernel's errors for earlier messages; such an error ends the reading.
                 let Ok((_, length, address)) = recvfrom(&open.socket, &mut buffer[..], RecvFlags::empty()) else {
                     break;
                 };
@@ -207,7 +207,7 @@ impl Port {
         came
     }
 
-    /// Sends a message. A message that cannot be sent is lost like any other.
+    /// Sends a message. If it cannot be sent, it is lost like any other.
     fn send(&self, posted: &Posted) {
         let bytes = posted.message.write();
         match posted.to {

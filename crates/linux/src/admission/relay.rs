@@ -1,7 +1,7 @@
-//! The decisions of an agent about messages of admission, without sockets and clocks.
+//! An agent's decisions about admission messages, without sockets and clocks.
 //!
-//! A message is accepted only from a neighbour through which the sender that it names is reached. So an answer goes to
-//! the program that asked, and no sender can name another as the source of a probe or as the destination of an answer.
+//! A message is accepted only from the neighbour through which its named sender is reached. So answers go to the
+//! program that asked, and no sender can name another one as source of a probe or destination of an answer.
 
 use crate::admission::ledger::{FORGOTTEN_AFTER, Ledger, PROBED_FOR};
 use crate::admission::message::{Flow, Kind, Message, Neighbour, Peer, Program, UNBOUNDED};
@@ -9,15 +9,15 @@ use crate::admission::pace::{Pace, Standing};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};
 
-/// Most programs of this machine that are remembered. A further program displaces one of the user with most programs:
-/// the longest silent one without an open probe.
+/// Most programs of this machine that are remembered. One more displaces a program of the user who has most: the one
+/// that was silent for longest and has no open probe.
 const MOST_PROGRAMS: usize = 64;
-/// A user with more programs than these also loses a program whose probe is open to another user's.
+/// A user with more programs than this also loses one with an open probe, if another user needs the entry.
 const MOST_OPEN: usize = 8;
-/// Least time between two requests to regulate of one flow, as in the simulator. Without this limit a flow of fifty
-/// packets per second would cause as many requests, which all say the same.
+/// Least time between two requests to regulate one flow, as in the simulator. Without this limit a flow of fifty
+/// packets per second would cause fifty equal requests per second.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
-/// A single marked packet within this time is ignored: congestion marks many, and any host on the link can forge one.
+/// A single marked packet in this time is ignored: congestion marks many, and any host on the link can forge one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
 /// Most flows whose marked packets are remembered.
 const MOST_MARKED: usize = 64;
@@ -27,11 +27,11 @@ const MOST_MARKED: usize = 64;
 pub(crate) enum Hop {
     /// The address is this machine's.
     Here,
-    /// The next node, and the address of this machine that packets to it carry.
+    /// Next node, and the address of this machine in packets to that node.
     Via(Neighbour, Ipv4Addr),
 }
 
-/// Source of routes: the kernel.
+/// Source of routes; outside of tests the kernel.
 pub(crate) trait Routes {
     /// Returns the first hop of the route to an address, or `None` if there is no route.
     fn to(&mut self, address: Ipv4Addr) -> Option<Hop>;
@@ -47,9 +47,9 @@ pub(crate) struct Posted {
 /// Rate that this node can still admit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Room {
-    /// Rate by its controllers; `None` if none bounds it.
+    /// Rate that the controllers still admit; `None` if none sets a bound.
     pub(crate) available: Option<Rate>,
-    /// Most that all flows together may have; `None` if there is no such bound.
+    /// Bound on the sum of all flows; `None` if there is no bound.
     pub(crate) at_most: Option<Rate>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Relay {
     pace: Pace,
 }
 
-/// A program of this machine that has asked.
+/// A program of this machine that has sent a probe or a `Present` message.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     program: Program,
@@ -80,11 +80,11 @@ struct Asked {
     flow: u64,
     number: u64,
     heard: Instant,
-    /// Time until which an answer to its probe may arrive.
+    /// Instant until which an answer to the program's probe may arrive.
     open_until: Instant,
 }
 
-/// A flow whose packets arrive marked.
+/// A flow whose packets arrive with marks.
 #[derive(Clone, Copy, Debug)]
 struct Marked {
     flow: Flow,
@@ -94,7 +94,7 @@ struct Marked {
 }
 
 impl Relay {
-    /// Returns the messages to send for one that has arrived.
+    /// Returns the messages to send after this one has arrived.
     pub(crate) fn take(
         &mut self,
         now: Instant,
@@ -109,7 +109,7 @@ impl Relay {
         let mut standing = Standing::Stranger;
         if let Peer::Neighbour(neighbour) = from {
             standing = self.standing(now, &message);
-            // Whoever has heard of no flow here asks none to regulate.
+            // If this node has not seen the flow, the request is ignored.
             if message.kind == Kind::Regulate && standing == Standing::Stranger {
                 return Vec::new();
             }
@@ -117,7 +117,7 @@ impl Relay {
                 Kind::Probe | Kind::Present => source,
                 Kind::Answer | Kind::Regulate => destination,
             };
-            // This check comes first, so that a sender that names others uses up nothing of theirs.
+            // This check comes first, so that a sender that names others uses up nothing of their quotas.
             if !self.pace.checks(now, standing) || !is_via(neighbour, end, routes) {
                 return Vec::new();
             }
@@ -135,8 +135,8 @@ impl Relay {
         }
     }
 
-    /// True if a neighbour's message belongs to a flow that is admitted, or answers a program's probe. A sender that
-    /// has not seen the flow's messages does not know the numbers.
+    /// Returns the standing of a message: whether it belongs to an admitted flow or answers a program's probe. A sender
+    /// that has not seen the flow's messages does not know the numbers.
     fn standing(&self, now: Instant, message: &Message) -> Standing {
         let is_answer = || self.programs.iter().any(|asked| asked.number == message.number);
         match message.kind {
@@ -147,7 +147,7 @@ impl Relay {
         }
     }
 
-    /// Lowers a probe's bottleneck to the rate that this node can still admit, and keeps that rate for the flow.
+    /// Lowers a probe's bottleneck to the rate that this node can still admit, and reserves that rate for the flow.
     fn lower(&mut self, now: Instant, message: Message, room: Room) -> Message {
         let bottleneck = message.bottleneck.min(room.available.unwrap_or(UNBOUNDED));
         let left = self.ledger.left(now, &message, room.at_most.unwrap_or(UNBOUNDED));
@@ -169,7 +169,7 @@ impl Relay {
             return None;
         }
         match (routes.to(destination)?, message.kind) {
-            // Traffic within this machine takes nothing from the link.
+            // A flow within this machine takes nothing from its links.
             (Hop::Here, Kind::Probe) => {
                 let bottleneck = [Some(message.bottleneck), room.available, room.at_most].into_iter().flatten().min();
                 let message = Message { kind: Kind::Answer, bottleneck: bottleneck?, ..message };
@@ -183,7 +183,7 @@ impl Relay {
         }
     }
 
-    /// Remembers a program, or forgets it if its flow has ended. Returns true if there is room for the program.
+    /// Remembers a program, or forgets it if its flow has ended. Returns true if there is an entry for the program.
     fn remember(&mut self, now: Instant, program: Program, destination: Ipv4Addr, message: &Message) -> bool {
         self.programs.retain(|asked| now.since(asked.heard) < FORGOTTEN_AFTER);
         let known = self.programs.iter().position(|asked| asked.program == program);
@@ -195,7 +195,7 @@ impl Relay {
         let open_until = if message.kind == Kind::Probe { now + PROBED_FOR } else { Instant::ZERO };
         let mut asked = Asked { program, destination, flow, number, heard: now, open_until };
         if let Some(place) = known {
-            // A message of presence does not change which probe the program waits for.
+            // A `Present` message does not change which probe the program waits for.
             if message.kind != Kind::Probe {
                 let before = self.programs[place];
                 (asked.number, asked.open_until) = (before.number, before.open_until);
@@ -211,7 +211,7 @@ impl Relay {
         true
     }
 
-    /// Returns the place of the program that gives way to another one of this user.
+    /// Returns the index of the program that gives way to another one of this user.
     fn least_needed(&self, now: Instant, user: u32) -> Option<usize> {
         let of = |user| self.programs.iter().filter(|asked| asked.program.user == user).count();
         let most = self.programs.iter().map(|asked| of(asked.program.user)).max()?;
@@ -231,8 +231,8 @@ impl Relay {
             self.ledger.arrive(now, &message);
         }
         match (hop, message.kind) {
-            // The destination returns it unchanged, as in the document: what the destination hears, its last neighbour
-            // hears, too.
+            // The destination returns the bottleneck unchanged, as in the document: its last neighbour hears all that
+            // the destination hears.
             (Hop::Here, Kind::Probe) => {
                 let answer = Message { kind: Kind::Answer, hops: 1, ..message };
                 Some(Posted { to: Peer::Neighbour(from), message: answer })
@@ -266,8 +266,8 @@ impl Relay {
         }
     }
 
-    /// Handles a marked packet to this machine: returns requests to regulate, if they are due, for the flows that its
-    /// source has announced at that port. The first marked packet causes no request.
+    /// Handles a marked packet to this machine: returns the due requests to regulate, for the flows that the packet's
+    /// source announced at its port. The first marked packet causes no request.
     pub(crate) fn marked(&mut self, now: Instant, flow: Flow, routes: &mut dyn Routes) -> Vec<Posted> {
         let Flow { source, destination, port } = flow;
         self.marked.retain(|marked| now.since(marked.last) < ALONE_FOR);
@@ -283,7 +283,7 @@ impl Relay {
             return Vec::new();
         }
         marked.asked = Some(now);
-        // The agent does not speak for packets that this machine only forwards.
+        // The agent makes no requests for packets that this machine only forwards.
         if routes.to(destination) != Some(Hop::Here) {
             return Vec::new();
         }
@@ -306,12 +306,12 @@ impl Relay {
     }
 }
 
-/// Forwards a message, unless it would return to the node that sent it.
+/// Forwards a message, unless the next node is the one that sent it.
 fn forward(from: Neighbour, next: Neighbour, message: Message) -> Option<Posted> {
     if next == from { None } else { Some(Posted { to: Peer::Neighbour(next), message: message.passed()? }) }
 }
 
-/// True if the route to an address begins with this neighbour, who is on the link.
+/// True if the route to an address begins with this neighbour, at the neighbour's interface.
 fn is_via(neighbour: Neighbour, address: Ipv4Addr, routes: &mut dyn Routes) -> bool {
     let mut begins = |address| matches!(routes.to(address), Some(Hop::Via(next, _)) if next == neighbour);
     begins(address) && (address == neighbour.address || begins(neighbour.address))

@@ -1,5 +1,5 @@
-//! A node B (10.9.1.2 and 10.9.2.1) between A (10.9.1.1), on the link of interface 1, and C (10.9.2.2), on that of
-//! interface 2, behind which D (10.9.3.3) is.
+//! Node B (10.9.1.2 and 10.9.2.1) is between A (10.9.1.1) on the link of interface 1 and C (10.9.2.2) on that of
+//! interface 2. D (10.9.3.3) is behind C.
 
 use super::*;
 use proptest::prelude::*;
@@ -33,12 +33,12 @@ fn message(kind: Kind, source: Ipv4Addr, destination: Ipv4Addr) -> Message {
     Message { kind, hops: 1, number: 7, bottleneck, source, destination, port: 0, flow: 5, rate }
 }
 
-/// A relay that has seen nothing before.
+/// Returns what a new relay sends after this message.
 fn taken(from: Peer, message: Message) -> Vec<Posted> {
     Relay::default().take(START, from, message, ROOM, &mut OfB)
 }
 
-/// A program of the first user.
+/// A program of user 1.
 fn program(name: impl Into<u64>) -> Peer {
     Peer::Program(Program { name: name.into(), user: 1 })
 }
@@ -55,7 +55,7 @@ fn a_probe_is_lowered_and_goes_on_and_its_answer_comes_back_as_it_is() {
     assert_eq!(taken(FROM_A, less)[0].message.bottleneck, Rate::kbps(100));
     let answer = message(Kind::Answer, A, D);
     assert_eq!(taken(FROM_C, answer), [Posted { to: FROM_A, message: Message { hops: 2, ..answer } }]);
-    // Who has not heard of the flow cannot ask it to regulate.
+    // A host that has not seen the flow cannot ask it to regulate.
     let regulate = message(Kind::Regulate, A, D);
     assert_eq!(taken(FROM_C, regulate), []);
     let mut relay = Relay::default();
@@ -83,20 +83,20 @@ fn the_destination_answers_the_neighbour_that_asked_and_lowers_nothing() {
     assert_eq!(taken(FROM_A, probe), [Posted { to: FROM_A, message: answer }]);
 }
 
-/// Nobody gets an answer who has not asked, and no more than one message leaves for one that came.
+/// A host that has not asked gets no answer, and each message causes at most one.
 #[test]
 fn who_names_another_as_source_or_destination_is_not_heard() {
     for (source, destination) in [(C, A), (D, A), (NOWHERE, D), (B[1], D), (A, A)] {
         assert_eq!(taken(FROM_A, message(Kind::Probe, source, destination)), [], "{source} {destination}");
     }
-    // A answers only for itself, and speaks of no flow of others.
+    // A answers only for itself, and sends nothing about flows of others.
     for kind in [Kind::Answer, Kind::Regulate, Kind::Present] {
         for destination in [C, D, NOWHERE, B[1]] {
             assert_eq!(taken(FROM_A, message(kind, C, destination)), [], "{kind:?} {destination}");
         }
     }
     assert_eq!(taken(FROM_A, message(Kind::Answer, C, A)).len(), 1);
-    // A stranger on A's link, and A's address on another link.
+    // The first is a stranger on A's link, the second has A's address on another link.
     let stranger = Peer::Neighbour(Neighbour { index: 1, address: Ipv4Addr::new(10, 9, 1, 77) });
     assert_eq!(taken(stranger, message(Kind::Probe, A, D)), []);
     let elsewhere = Peer::Neighbour(Neighbour { index: 2, address: A });
@@ -120,7 +120,7 @@ fn a_program_gets_the_answer_to_its_last_probe_and_requests_for_its_flow() {
     let posted = relay.take(START, program(40_000_u64), asked, ROOM, &mut OfB);
     let sent = Message { hops: 1, bottleneck: Rate::kbps(300), source: B[1].into(), ..asked };
     assert_eq!(posted, [Posted { to: FROM_C, message: sent }]);
-    // Another program with a flow to the same destination.
+    // Another program has a flow to the same destination.
     let other = Message { number: 8, flow: 6, ..asked };
     relay.take(START, program(40_001_u64), other, ROOM, &mut OfB);
 
@@ -145,7 +145,7 @@ fn a_program_that_says_that_it_is_there_goes_on_waiting_for_its_answer() {
     relay.take(START, program, asked, ROOM, &mut OfB);
     let later = START + Duration::from_secs(29);
     let present = Message { kind: Kind::Present, number: 0, ..asked };
-    // The word goes on along the path.
+    // The message goes on along the path.
     let posted = relay.take(later, program, present, ROOM, &mut OfB);
     assert_eq!(posted.iter().map(|posted| posted.to).collect::<Vec<_>>(), [FROM_C]);
     let answer = relay.take(later + Duration::from_secs(29), FROM_C, message(Kind::Answer, B[1], D), ROOM, &mut OfB);
@@ -174,17 +174,17 @@ fn a_user_with_too_many_programs_takes_no_place_of_another_users() {
         }
     }
     assert_eq!(relay.programs.len(), MOST_PROGRAMS);
-    // Those that find no place are not served: 63 of 150 in 3 s, for which probes are open.
+    // Programs without an entry are not served: 63 of 150 in 3 s, the time for which probes are open.
     assert_eq!(served, 6 * 63 + 50 + 13);
     let answer = Message { number: 77, ..message(Kind::Answer, B[1], D) };
     let posted = relay.take(at(20), FROM_C, answer, ROOM, &mut OfB);
     assert_eq!(posted.iter().map(|posted| posted.to).collect::<Vec<_>>(), [other]);
-    // Another user's program is served while the first one sends all that he may.
+    // Another user's program is served while the first user sends as much as he may.
     assert_eq!(relay.take(at(20), program(9_u64), asked, ROOM, &mut OfB), []);
     assert_eq!(relay.take(at(20), other, asked, ROOM, &mut OfB).len(), 1);
 }
 
-/// Sixty-four users, however they came to be, ask as often as they may beside one who asks once.
+/// Sixty-four users ask as often as they may; another user asks once.
 #[test]
 fn a_program_whose_probe_is_open_is_not_forgotten_for_others_and_waits_for_its_answer() {
     let mut relay = Relay::default();
@@ -199,13 +199,13 @@ fn a_program_whose_probe_is_open_is_not_forgotten_for_others_and_waits_for_its_a
     let answer = Message { number: 77, ..message(Kind::Answer, B[1], D) };
     let later = START + Duration::from_millis(2_999);
     assert_eq!(relay.take(later, FROM_C, answer, ROOM, &mut OfB).len(), 1);
-    // Answered, it is one of those that give way; and none has to wait for longer than for an answer.
+    // After its answer the program gives way like others. No program waits for longer than an answer takes.
     let next = Peer::Program(Program { name: 5_000, user: 5_000 });
     assert_eq!(relay.take(later, next, asked, ROOM, &mut OfB).len(), 1);
     assert!(relay.programs.iter().all(|asked| Peer::Program(asked.program) != quiet));
 }
 
-/// Requests to regulate under the address of the destination, as fast as they are read.
+/// Requests to regulate arrive with the destination's address, as fast as they are read.
 #[test]
 fn forged_requests_to_regulate_reach_no_program_and_take_nothing_from_answers() {
     let mut relay = Relay::default();
@@ -217,7 +217,7 @@ fn forged_requests_to_regulate_reach_no_program_and_take_nothing_from_answers() 
             let forged = Message { flow, ..message(Kind::Regulate, B[1], D) };
             assert_eq!(relay.take(now, FROM_C, forged, ROOM, &mut OfB), []);
         }
-        // Who has heard the flow knows its number, and still keeps no answer from it.
+        // A sender that has heard the flow knows its number, but still prevents no answer.
         for _ in 0..32 {
             relay.take(now, FROM_C, message(Kind::Regulate, B[1], D), ROOM, &mut OfB);
         }
@@ -237,11 +237,11 @@ fn what_a_node_admits_together_stays_below_its_bound() {
         let probe = Message { flow, ..message(Kind::Probe, A, D) };
         relay.take(at, FROM_A, probe, room, &mut OfB)[0].message.bottleneck
     };
-    // Each needs 200 kb/s: two fit.
+    // Each flow needs 200 kb/s, and two fit.
     let left: Vec<Rate> = (0..8).map(|flow| probe(flow, at(0))).collect();
     assert_eq!(left, [500, 300, 100, 100, 100, 100, 100, 100].map(Rate::kbps));
     assert_eq!(probe(1, at(0)), Rate::kbps(300), "a flow that asks again does not stand in its own way");
-    // The second was refused elsewhere and says so; the first lives, and after 3 s only that counts.
+    // Another node refused the second flow, which says so. The first flow lives, and after 3 s only it counts.
     let present = |flow, rate| Message { flow, rate, ..message(Kind::Present, A, D) };
     relay.take(at(1), FROM_A, present(0, Rate::kbps(200)), room, &mut OfB);
     let ended = relay.take(at(1), FROM_A, present(1, Rate::bps(0)), room, &mut OfB);
@@ -255,7 +255,7 @@ fn what_a_node_admits_together_stays_below_its_bound() {
     assert_eq!(probe(11, at(40)), Rate::kbps(500));
 }
 
-/// Probes under the addresses of others, as fast as they are read, beside a flow that is admitted.
+/// Probes arrive with other hosts' addresses, as fast as they are read, next to an admitted flow.
 #[test]
 fn forged_sources_take_nothing_from_flows_nor_from_those_who_ask() {
     let mut relay = Relay::default();
@@ -272,7 +272,7 @@ fn forged_sources_take_nothing_from_flows_nor_from_those_who_ask() {
             assert_eq!(relay.take(now, from, probe, ROOM, &mut OfB), []);
         }
         if millis % 1_000 == 0 {
-            // It is asked to regulate, asks, and is answered; what another forwards through this node goes on, too.
+            // The flow is asked to regulate, probes and is answered; other flows are still forwarded, too.
             assert_eq!(relay.take(now, FROM_C, message(Kind::Regulate, B[1], D), ROOM, &mut OfB).len(), 1);
             assert_eq!(relay.take(now, caller, asked, ROOM, &mut OfB).len(), 1);
             assert_eq!(relay.take(now, FROM_C, message(Kind::Answer, B[1], D), ROOM, &mut OfB).len(), 1);
@@ -300,14 +300,14 @@ fn the_source_of_marked_packets_is_asked_ten_times_a_second_at_most_and_for_one_
     assert_eq!(relay.marked(at(199), flow, &mut OfB), []);
     assert_eq!(relay.marked(at(200), Flow { port: 5_006, ..flow }, &mut OfB)[0].message.flow, 6);
     assert_eq!(relay.marked(at(200), flow, &mut OfB), expected);
-    // Alone again after a second of silence.
+    // After a second of silence one packet is again alone.
     assert_eq!(relay.marked(at(1_200), flow, &mut OfB), []);
-    // Packets that are only forwarded, those without a route, and those of no flow that was announced.
+    // These are packets that are only forwarded, packets without a route, and packets of no announced flow.
     for other in [Flow { destination: D, ..flow }, Flow { source: NOWHERE, ..flow }, Flow { port: 5_008, ..flow }] {
         assert_eq!(relay.marked(at(1_500), other, &mut OfB), []);
         assert_eq!(relay.marked(at(1_700), other, &mut OfB), []);
     }
-    // It is forgotten when it ends.
+    // The node forgets a flow that ends.
     let ended = Message { kind: Kind::Present, hops: 1, ..message };
     relay.take(at(1_800), FROM_A, ended, ROOM, &mut OfB);
     assert_eq!(relay.marked(at(1_800), flow, &mut OfB), []);
@@ -325,8 +325,8 @@ fn flows_that_are_too_many_are_asked_later() {
 }
 
 proptest! {
-    /// No amplification: for a message of a neighbour at most one leaves for neighbours, of the same length, and one
-    /// for each program of this machine. The answer to a probe goes to who asked.
+    /// No amplification: a neighbour's message causes at most one message to neighbours, of the same length, and one to
+    /// each program of this machine. The answer to a probe goes to the node that asked.
     #[test]
     fn one_message_leaves_for_one_that_comes_and_an_answer_to_who_asked(
         kind in prop::sample::select(vec![Kind::Probe, Kind::Answer, Kind::Regulate, Kind::Present]),
@@ -349,7 +349,7 @@ proptest! {
         }
     }
 
-    /// The kernel's monotonic clock does not step. If it did, nobody would be shut out once it goes on.
+    /// The kernel's monotonic clock never steps. If it did, every sender would be served again later.
     #[test]
     fn a_clock_that_steps_harms_nothing(times in prop::collection::vec(0..1_u64 << 62, 1..300)) {
         let mut relay = Relay::default();

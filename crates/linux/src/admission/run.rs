@@ -14,16 +14,16 @@ use std::os::fd::AsFd as _;
 use std::process::Command;
 use units::Instant;
 
-/// Signals that are forwarded to the command.
+/// Signals that this process forwards to the command.
 const PASSED_ON: [Signal; 6] =
     [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
 
-/// Treatment of a flow that is refused.
+/// What happens if the flow is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The command does not run, or is ended.
     Stop,
-    /// The command runs without the class.
+    /// The command runs without the real-time class.
     BestEffort,
 }
 
@@ -40,10 +40,10 @@ pub enum Ended {
     Interrupted(i32),
 }
 
-/// Probes, runs the command, and probes again when the destination asks to regulate. Calls `tell` for each event.
+/// Probes, runs the command, and probes again when the destination asks it to regulate. Calls `tell` for each event.
 ///
 /// # Errors
-/// The command cannot be run or supervised, or the kernel refuses a needed call.
+/// The command cannot be run or supervised, or a system call fails.
 pub fn run(
     wanted: Wanted,
     refused: Refused,
@@ -52,8 +52,8 @@ pub fn run(
 ) -> Result<Ended, NotStarted> {
     let failed = |errno: Errno| NotStarted::Supervision(Error::kernel("run a command")(errno));
     let signals = take_over().map_err(NotStarted::Supervision)?;
-    // Orphaned processes of the command become children of this process, so that their sockets can be given another
-    // class.
+    // Orphaned processes of the command become children of this process, which can then change the class of their
+    // sockets.
     set_child_subreaper(Some(rustix::process::getpid())).map_err(failed)?;
     let source = Source::open(wanted).map_err(NotStarted::Supervision)?;
     let mut admission =
@@ -87,11 +87,11 @@ pub fn run(
 struct Admission {
     source: Source,
     refused: Refused,
-    /// Present until it runs.
+    /// `None` once the command runs.
     command: Option<Command>,
     running: Option<Supervised>,
     class: Class,
-    /// Why the command was ended.
+    /// The reason why the command was ended.
     stopped: Option<Why>,
 }
 
@@ -103,7 +103,7 @@ impl Admission {
                 (Refused::Stop, None) => return Ok(Some(Ended::Refused(why))),
                 (Refused::Stop, Some(running)) => {
                     self.stopped = Some(why);
-                    // If it has ended already, SIGCHLD is about to arrive.
+                    // If the command has ended already, SIGCHLD will follow.
                     let _ = kill_process(running.process, rustix::process::Signal::TERM);
                 }
                 (Refused::BestEffort, _) => self.start()?,
@@ -121,7 +121,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Gives the command's sockets the present class of the flow.
+    /// Gives the command's sockets the flow's present class.
     fn reclass(&mut self) -> Option<News> {
         let class = self.source.class(now());
         let running = self.running.as_mut().filter(|_| class != self.class)?;
@@ -135,7 +135,7 @@ impl Admission {
         while let Ok(Some(told)) = signals.read_signal() {
             let number = told.ssi_signo.cast_signed();
             let Some(running) = &self.running else { return Some(Ended::Interrupted(number)) };
-            // The kernel sends signals that are typed at a terminal to the command, too.
+            // The kernel also sends the command those signals that are typed at a terminal.
             if number != Signal::SIGCHLD as i32
                 && told.ssi_code <= 0
                 && let Some(signal) = rustix::process::Signal::from_named_raw(number)
@@ -145,7 +145,7 @@ impl Admission {
         }
         let process = self.running.as_ref()?.process;
         let status = reap(process)?;
-        // Nobody keeps to an admission any more.
+        // From now on no gate controls the flow, so its packets lose the class.
         self.running.as_mut()?.change(Class::BestEffort);
         Some(match (self.stopped, status.exit_status(), status.terminating_signal()) {
             (Some(why), ..) => Ended::Refused(why),
@@ -155,7 +155,7 @@ impl Admission {
     }
 }
 
-/// Reaps all processes that have ended; returns the status of the given one.
+/// Reaps all processes that have ended; returns the status of `process`.
 fn reap(process: Pid) -> Option<WaitStatus> {
     let mut found = None;
     while let Ok(Some((ended, status))) = rustix::process::wait(WaitOptions::NOHANG) {
@@ -166,7 +166,7 @@ fn reap(process: Pid) -> Option<WaitStatus> {
     found
 }
 
-/// Waits for a signal, a message, a request for a socket, or the source's next deadline. True if one is requested.
+/// Waits for a signal, a message, a request for a socket, or the source's next deadline. True if a socket is requested.
 fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
     let of_command = admission.running.as_ref().map_or(Instant::NEVER, Supervised::next);
     let until = admission.source.next().min(of_command);
@@ -181,7 +181,7 @@ fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
     Ok(polled.get(2).is_some_and(|command| command.revents().contains(PollFlags::IN)))
 }
 
-/// Blocks these signals in this thread and in those that it starts; they are read from the descriptor.
+/// Blocks these signals in this thread and in threads that it starts; the returned descriptor reads them.
 fn take_over() -> Result<SignalFd, Error> {
     let mut set = SigSet::empty();
     PASSED_ON.into_iter().chain([Signal::SIGCHLD]).for_each(|signal| set.add(signal));

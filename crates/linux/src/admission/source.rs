@@ -1,4 +1,4 @@
-//! A program that asks for admission: its gate, and the messages between it and the agent of its machine.
+//! A program that asks for admission: its gate, and its messages to and from the agent of its machine.
 
 use crate::admission::ledger::FORGOTTEN_AFTER;
 use crate::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
@@ -19,19 +19,19 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use units::{Instant, Rate};
 
-/// Most messages read at once.
+/// Most messages that are read at once.
 const TURN: usize = 64;
 
-/// The request of a program.
+/// What a program asks for.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Rate that the flow needs, in network-layer bytes: with headers of UDP and IP.
+    /// Rate that the flow needs, in network-layer bytes, so with UDP and IP headers.
     pub rate: Rate,
     /// Destination of the flow.
     pub destination: Ipv4Addr,
     /// Port at the destination; zero if it is not known.
     pub port: u16,
-    /// Socket of the agent of this machine, in a folder in which only the agent's user can make one.
+    /// Socket of this machine's agent. Only the agent's user can make sockets in its folder.
     pub agent: PathBuf,
     /// Parameters of the gate.
     pub gate: GateParams,
@@ -44,13 +44,13 @@ pub enum News {
     Probe,
     /// The flow is admitted.
     Admit(Path),
-    /// The flow may go on: it was asked to regulate, and there is room.
+    /// The flow may continue: it was asked to regulate, and the path has room.
     Confirm(Path),
     /// The flow was asked to regulate.
     Regulate,
-    /// The flow is refused, or may not go on.
+    /// The flow is refused, or must stop.
     Refuse(Why),
-    /// Sockets of the command could not be changed and keep their class.
+    /// Some sockets of the command could not be changed and keep their class.
     Unreached {
         /// Number of these sockets.
         sockets: usize,
@@ -62,7 +62,7 @@ pub enum News {
 pub struct Path {
     /// Least rate that a node can admit; `None` if no node set a bound.
     pub bottleneck: Option<Rate>,
-    /// Agents that the answer has passed.
+    /// Number of agents that the answer has passed.
     pub hops: u8,
 }
 
@@ -71,25 +71,25 @@ pub struct Path {
 pub enum Why {
     /// The path cannot carry the flow.
     Bottleneck(Path),
-    /// No answer came.
+    /// No answer arrived.
     NoAnswer {
         /// True if an agent listens on this machine.
         has_agent: bool,
     },
 }
 
-/// The source of a flow. The descriptor is readable when a message has arrived.
+/// Source of a flow. The descriptor is readable when a message has arrived.
 #[derive(Debug)]
 pub struct Source {
     wanted: Wanted,
     socket: OwnedFd,
     flow: u64,
-    /// True if the socket is connected to an agent that lives, as far as is known.
+    /// True unless the agent at the other end of the socket is known to be gone.
     has_agent: bool,
     gate: FlowGate,
-    /// Time until which the flow counts as newly admitted.
+    /// Instant until which the flow counts as newly admitted.
     new_until: Instant,
-    /// Time at which the agent is next informed that the program still runs.
+    /// Instant at which the program next tells the agent that the flow still exists.
     present: Instant,
 }
 
@@ -100,7 +100,7 @@ impl Source {
     pub(crate) fn open(wanted: Wanted) -> Result<Self, Error> {
         let failed = Error::kernel("ask the agent of this machine");
         let (socket, flow) = (unnamed().map_err(failed)?, random()?);
-        // Another number than the flow's and the socket's, which others see: nobody may guess the probes' numbers.
+        // Others see the numbers of the flow and the socket; the seed is another, so that nobody can guess the probes'.
         let gate = FlowGate::new(&wanted.gate, random()?);
         let (new_until, present) = (Instant::ZERO, Instant::NEVER);
         Ok(Self { wanted, socket, flow, has_agent: false, gate, new_until, present })
@@ -160,7 +160,7 @@ impl Source {
                 let waited = self.gate.deadline();
                 let act = self.gate.answered(now, message.number, message.bottleneck);
                 news.extend(self.follow(now, act, Some(path)));
-                // A gate that no longer waits has accepted the answer.
+                // The gate no longer waits, so it has accepted the answer.
                 if act == Act::Keep && waited != Instant::NEVER && self.gate.deadline() == Instant::NEVER {
                     news.push(News::Confirm(path));
                 }
@@ -187,7 +187,7 @@ impl Source {
             }
             Act::Admit => {
                 self.new_until = now + self.wanted.gate.new_for;
-                // Every node of the path keeps the flow's rate only for a short time until it hears this.
+                // Each node of the path keeps the flow's rate only for a short time unless this message arrives.
                 self.present = now;
                 answer.map(News::Admit)
             }
@@ -199,13 +199,13 @@ impl Source {
         }
     }
 
-    /// Informs the nodes of the path that the flow has ended or never began.
+    /// Tells the nodes of the path that the flow has ended or never began.
     fn end(&mut self) {
         self.present = Instant::NEVER;
         self.send(Kind::Present, 0, Rate::bps(0));
     }
 
-    /// Sends a message. A message that cannot be sent is lost like any other.
+    /// Sends a message. If it cannot be sent, it is lost like any other.
     fn send(&mut self, kind: Kind, number: u64, rate: Rate) {
         let Wanted { destination, port, .. } = self.wanted;
         let (source, destination) = (Ipv4Addr::UNSPECIFIED.into(), destination.into());
@@ -213,7 +213,7 @@ impl Source {
         let message = Message { kind, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port, flow, rate };
         let bytes = message.write();
         let mut sent = if self.has_agent { self.post(&bytes) } else { Err(Errno::NOTCONN) };
-        // The next agent has another socket in the same place.
+        // The next agent has another socket with the same path.
         if matches!(sent, Err(Errno::NOTCONN | Errno::CONNREFUSED)) {
             self.has_agent = random().is_ok_and(|name| self.connect(name).is_ok());
             if self.has_agent {
@@ -223,7 +223,7 @@ impl Source {
         self.has_agent &= sent != Err(Errno::CONNREFUSED);
     }
 
-    /// Sends bytes; waits a short time while other programs fill the agent's buffer.
+    /// Sends bytes. Waits a short time if other programs fill the agent's buffer.
     fn post(&self, bytes: &[u8]) -> Result<(), Errno> {
         let sent = send(&self.socket, bytes, SendFlags::empty());
         if sent == Err(Errno::AGAIN) {
@@ -234,9 +234,9 @@ impl Source {
         sent.map(drop)
     }
 
-    /// Connects a new socket to the agent. Then the socket gets the name of a number, to which the agent answers: in
-    /// this order no other program can send to it. The former socket is closed, because the kernel lets any program
-    /// send to a socket whose agent has died and refused a message.
+    /// Connects a new socket to the agent, and only then names it after a number, so that no other program can send to
+    /// it. The agent answers to this name. The former socket is closed: once an agent has died and refused a message,
+    /// the kernel lets any program send to the socket.
     fn connect(&mut self, name: u64) -> Result<(), Errno> {
         self.socket = unnamed()?;
         connect(&self.socket, &SocketAddrUnix::new(&self.wanted.agent)?)?;
@@ -244,7 +244,7 @@ impl Source {
     }
 }
 
-/// Opens a socket without a name: no program can send to it.
+/// Opens a socket without a name, to which no program can send.
 fn unnamed() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }

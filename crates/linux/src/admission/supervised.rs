@@ -1,14 +1,14 @@
-//! Runs a command whose sockets have a given class, without privileges.
+//! Runs a command and gives its sockets a class, without privileges.
 //!
 //! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
 //! UDP socket. If the asking thread has this process's network, user, control group and label, this process makes the
-//! socket with the class and hands it over. The socket is the same as if the thread had made it. Otherwise the thread
-//! makes its own socket, which gets its class shortly after. Sockets that are open already get another class through
-//! copies of their descriptors (`pidfd_getfd`), which a process may make of its descendants. A program's own choice of
-//! a class (`IP_TOS`, `IPV6_TCLASS`) has no effect, and causes no error.
+//! socket with the class. It hands over a socket that equals one of the thread's own. Otherwise the thread makes its
+//! own socket, and this process sets its class shortly after. Open sockets change by copies of their descriptors
+//! (`pidfd_getfd`), which a process may make of its descendants. A class that the program sets (`IP_TOS`,
+//! `IPV6_TCLASS`) has no effect and causes no error.
 //!
-//! Needs Linux 5.14 with seccomp. The sockets of `io_uring` and of 32-bit programs, which the filter does not see, keep
-//! class zero until the next change; per-packet options are not seen either.
+//! Needs Linux 5.14 with seccomp. The filter does not see sockets of `io_uring` and of 32-bit programs, so these keep
+//! class zero until the next change. Nor does it see options of single packets.
 
 use crate::admission::filter::{KIND, Wanted, filter, hand_over, install, let_through, receive, refuse};
 use crate::admission::keeper::Keeper;
@@ -28,20 +28,20 @@ use std::process::Command;
 use std::sync::mpsc;
 use units::{Duration, Instant};
 
-/// Class of a socket's packets: the type-of-service byte of IPv4, the traffic class of IPv6.
+/// Class of a socket's packets: IPv4's type-of-service byte or IPv6's traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Admitted a short time ago: DSCP 47, ECN-capable.
     RealTimeNew,
     /// Admitted: DSCP 46, ECN-capable.
     RealTime,
-    /// Neither requested nor admitted: zero.
+    /// Not requested or not admitted: zero.
     BestEffort,
 }
 
 impl Class {
     const fn byte(self) -> u8 {
-        // ECT(0); TCP sets it itself if both ends support ECN.
+        // ECT(0). TCP sets it itself if both ends support ECN.
         const ECN_CAPABLE: u8 = 2;
         match self {
             Self::RealTimeNew => 47 << 2 | ECN_CAPABLE,
@@ -51,27 +51,27 @@ impl Class {
     }
 }
 
-/// A running command. The descriptor is readable when a socket is requested; it hangs up when all processes have ended.
+/// A running command. The descriptor is readable when a socket is requested, and hangs up when all processes ended.
 #[derive(Debug)]
 pub struct Supervised {
     listener: OwnedFd,
-    /// The first process of the command.
+    /// First process of the command.
     pub process: Pid,
     class: Class,
-    /// Processes that have made sockets of their own, and when to give these sockets the class.
+    /// Processes that have made their own sockets, and when these sockets get the class.
     late: Vec<(Instant, Pid)>,
     _keeper: Keeper,
 }
 
-/// Times after a thread's request at which its own socket gets the class: the socket exists within microseconds, unless
-/// the machine is busy.
+/// Times from a thread's request until its own socket gets the class. The socket exists within microseconds, unless the
+/// machine is busy.
 const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(200)];
-/// Most processes whose own sockets wait for their class.
+/// Most processes whose own sockets wait for the class.
 const MOST_LATE: usize = 64;
 
 descriptor_of!(Supervised, listener);
 
-/// Reasons why a command does not run.
+/// Reasons why a command cannot run.
 #[derive(Debug)]
 pub enum NotStarted {
     /// The program does not exist or cannot be run.
@@ -85,8 +85,8 @@ impl Supervised {
     /// command cannot be run or supervised.
     pub(crate) fn start(command: Command, class: Class) -> Result<Self, NotStarted> {
         let (tell, told) = mpsc::channel();
-        // The filter belongs to the thread that starts the command, and the command would end with that thread, so the
-        // thread stays.
+        // The filter belongs to the thread that starts the command. If that thread ended, so would the command;
+        // therefore the thread stays.
         let supervising = move || {
             let _ = tell.send(start(command));
             loop {
@@ -145,7 +145,7 @@ impl Supervised {
         due.sort_unstable_by_key(|process| process.as_raw_nonzero());
         due.dedup();
         if !due.is_empty() {
-            // A process that has ended, or that this one may not reach, keeps its class.
+            // Sockets keep their class if their process has ended or may not be reached.
             let _ = change_sockets(due, class);
         }
     }
@@ -157,10 +157,10 @@ impl Supervised {
     }
 }
 
-/// Runs in the thread whose filter the command inherits.
+/// Starts the command, in the thread whose filter it inherits.
 fn start(mut command: Command) -> Result<(Pid, OwnedFd), NotStarted> {
     let supervised = |errno: Errno| NotStarted::Supervision(Error::kernel("supervise the sockets of a command")(errno));
-    // The kernel allows unprivileged filters only to processes that can gain no privileges.
+    // An unprivileged process may install a filter only if it gives up ever gaining privileges.
     rustix::thread::set_no_new_privs(true).map_err(supervised)?;
     let listener = install(&filter().ok_or(Errno::NOSYS).map_err(supervised)?).map_err(supervised)?;
     // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
@@ -177,7 +177,7 @@ fn start(mut command: Command) -> Result<(Pid, OwnedFd), NotStarted> {
     Ok((process, listener))
 }
 
-/// An IPv4 socket takes its class from one option, an IPv6 socket from another, and from the first when it uses IPv4.
+/// Sets the class by two options: one for IPv4, also over an IPv6 socket, and one for IPv6.
 fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     match socket_domain(socket)? {
         AddressFamily::INET => set_ip_tos(socket, class.byte()),
@@ -189,12 +189,12 @@ fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     }
 }
 
-/// Sets the class of the sockets of each of these processes that descends from this one; returns how many could not be
-/// changed.
+/// Sets the class of all sockets of these processes, as far as they descend from this one. Returns the number of
+/// sockets that could not be changed.
 fn change_sockets(processes: Vec<Pid>, class: Class) -> usize {
     let open = |process| Some((process, pidfd_open(process, PidfdFlags::empty()).ok()?));
     let opened: Vec<(Pid, OwnedFd)> = processes.into_iter().filter_map(open).collect();
-    // The number may be another's by now. While the process that was opened lives, no other has it.
+    // The number may belong to another process by now. While the opened process lives, no other gets its number.
     let own = descendants();
     opened
         .iter()
@@ -226,7 +226,7 @@ fn descendants() -> Vec<Pid> {
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-        // The second field is the program's name in parentheses, which may contain anything; the fourth is the parent.
+        // The second field is the program's name in parentheses, with any characters; the fourth is the parent.
         let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
         if let (Some(parent), Some(process)) = (parent, Pid::from_raw(process)) {
             children.entry(parent).or_default().push(process);
@@ -251,7 +251,7 @@ mod tests {
         let own = rustix::process::getpid();
         assert_eq!(change_sockets(vec![own, rustix::process::getppid().unwrap()], Class::RealTime), 0);
         assert_eq!(rustix::net::sockopt::ip_tos(&socket).unwrap(), 0);
-        // A child of this one is, and has the same socket.
+        // A child of this process is a descendant, and has the same socket.
         rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::empty()).unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
@@ -259,7 +259,7 @@ mod tests {
         let class = rustix::net::sockopt::ip_tos(&socket).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        // Yama may forbid it.
+        // Yama may forbid the change.
         assert!(left > 0 || class == Class::RealTime.byte(), "{left} {class}");
     }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back.
+    /// Settings of each interface. `*wifi`: one interface of each radio; `*`: also all others whose drivers push back.
     #[serde(default)]
     pub interface: BTreeMap<String, Wish>,
     /// Metrics for Prometheus. Default: none.
@@ -27,13 +27,13 @@ pub struct Config {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// Where metrics are served: the path of a UNIX socket, or a loopback address and port.
+    /// Where metrics are served: the path of a UNIX socket, or a loopback address with its port.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub listen: Address,
 }
 
 impl Config {
-    /// Returns the queues to govern; agents keep their state in `folder`.
+    /// Returns the queues to govern; their agent keeps its state in `folder`.
     ///
     /// # Errors
     /// The file names no interface, a name is invalid, or a controller cannot be built from its parameters.
@@ -52,7 +52,7 @@ impl Config {
         self.interface.iter().map(|(device, interface)| wish(device, interface, folder)).collect()
     }
 
-    /// Removes the interfaces whose settings no queue can have, and returns the reasons: the others are governed.
+    /// Removes interfaces with invalid settings and returns the reasons, so that the others can be governed.
     pub fn take_out_wrong(&mut self, folder: &Path) -> Vec<String> {
         let before = self.interface.len();
         let mut wrong = Vec::new();
@@ -81,11 +81,11 @@ fn wish(device: &str, interface: &Wish, folder: &Path) -> Result<Wish, String> {
         settings.build_controller(0).map_err(|why| format!("interface.{device}.real_time: {why}"))?;
     }
     let place = Place { device: device.into(), state_folder: folder.into(), ..interface.place };
-    // Recording is the host's.
+    // The host program decides where to record.
     Ok(Wish { place, record: None, ..interface.clone() })
 }
 
-/// Checks a name against the kernel's rules for interfaces.
+/// Checks that the kernel allows this name of an interface.
 fn named(table: &str, device: &str) -> Result<(), String> {
     if is_name(device) {
         return Ok(());

@@ -1,8 +1,8 @@
 //! The privileges that a running agent keeps: few capabilities, no way to get more, and the necessary system calls.
 //!
-//! An attacker who controls an agent must get only the queues that it governs. A system call that is not on the list
-//! fails as if the kernel did not have it: a library then uses an older call, and other failures are reported like any
-//! kernel error. If the agent were killed instead, its queues would be left ungoverned and not restored.
+//! An attacker who controls an agent must get only the queues that it governs. A system call that is not listed fails
+//! as if the kernel lacked it. A library then uses an older call, and other failures are reported like any kernel
+//! error. If the filter killed the agent instead, its queues would stay ungoverned and unrestored.
 
 use crate::device::contract::Keeps;
 use crate::error::Error;
@@ -15,24 +15,24 @@ use rustix::thread::{
 pub(crate) enum Opens {
     /// Only netlink.
     Netlink,
-    /// Also IPv4 datagrams, because interfaces return: the agent takes part in admission or exchanges notes.
+    /// Also IPv4 datagrams, needed when an interface returns: the agent takes part in admission or exchanges notes.
     Datagrams,
 }
 
-/// Permanently gives up all other privileges. Returns why system calls are not filtered, if so: the architecture or the
+/// Permanently gives up all other privileges. If system calls are not filtered, returns why: the architecture or the
 /// kernel has no filter. Errors: the kernel does not drop the privileges.
 pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Error> {
     let failed = Error::kernel("give up privileges");
     set_no_new_privs(true).map_err(failed)?;
     let permitted = capabilities(None).map_err(failed)?.permitted & capabilities_of(keeps);
     let sets = CapabilitySets { effective: permitted, permitted, inheritable: CapabilitySet::empty() };
-    // Ambient capabilities, from a service manager, end with the inheritable ones; older kernels have none.
+    // Ambient capabilities from a service manager end with the inheritable ones; older kernels have no ambient ones.
     let _ = clear_ambient_capability_set();
     set_capabilities(None, sets).map_err(failed)?;
     Ok(filter::apply(keeps, opens).err())
 }
 
-/// Capabilities that a process needs for these operations.
+/// Returns the capabilities that a process needs with these privileges.
 fn capabilities_of(keeps: Keeps) -> CapabilitySet {
     match keeps {
         Keeps::Nothing => CapabilitySet::empty(),
@@ -70,14 +70,14 @@ mod filter {
         SYS_ftruncate SYS_getcwd SYS_getdents64 SYS_lseek SYS_mkdirat SYS_newfstatat SYS_openat SYS_pread64 SYS_read
         SYS_readlinkat SYS_readv SYS_renameat SYS_renameat2 SYS_statfs SYS_statx SYS_unlinkat SYS_write SYS_writev
     ];
-    /// Netlink, clients, the service manager, and waiting for them. Sockets that are to listen exist already, and may
+    /// Netlink, clients, the service manager, and waiting for all of these. Listening sockets exist already, but may
     /// get their names later.
     const SOCKETS: &[i64] = &calls![
         SYS_accept4 SYS_bind SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_getsockname
         SYS_getsockopt SYS_listen SYS_ppoll SYS_recvfrom SYS_recvmsg SYS_sendmsg SYS_sendto SYS_setsockopt
         SYS_shutdown SYS_timerfd_settime
     ];
-    /// The same calls under older names, which libraries still use.
+    /// The same calls in older forms, which libraries still use.
     #[cfg(target_arch = "x86_64")]
     const OLDER: &[i64] = &calls![
         SYS_access SYS_chmod SYS_epoll_wait SYS_lstat SYS_mkdir SYS_open SYS_poll SYS_readlink SYS_rename SYS_rmdir
@@ -101,7 +101,7 @@ mod filter {
         let only = |number, width, is, value| -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
             Ok(vec![SeccompRule::new(vec![SeccompCondition::new(number, width, is, value)?])?])
         };
-        // No connections except to the kernel.
+        // Sockets connect only to the kernel.
         let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
         let mut sockets = only(0, Width::Dword, Is::Eq, netlink)?;
         if opens == Opens::Datagrams {
@@ -109,17 +109,17 @@ mod filter {
             let equal = |number, value: libc::c_int| {
                 SeccompCondition::new(number, Width::Dword, Is::Eq, u64::from(value.unsigned_abs()))
             };
-            // Protocol of datagrams: UDP, not ICMP, which also has datagram sockets.
+            // Of datagrams only UDP: ICMP also has datagram sockets.
             let conditions = vec![equal(0, libc::AF_INET)?, equal(1, datagrams)?, equal(2, 0)?];
             sockets.push(SeccompRule::new(conditions)?);
         }
         rules.insert(libc::SYS_socket, sockets);
-        // No executable memory that was not there from the start.
+        // Only memory that was executable from the start is executable.
         let code = u64::from(libc::PROT_EXEC.unsigned_abs());
         for call in [libc::SYS_mmap, libc::SYS_mprotect] {
             rules.insert(call, only(2, Width::Dword, Is::MaskedEq(code), 0)?);
         }
-        // `abort` signals the process itself.
+        // `abort` sends a signal to its own process.
         rules.insert(libc::SYS_tgkill, only(0, Width::Dword, Is::Eq, std::process::id().into())?);
         let refused = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
         SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
@@ -133,7 +133,7 @@ mod filter {
         fn every_filter_fits_the_kernel() {
             for keeps in [Keeps::Nothing, Keeps::Queues, Keeps::QueuesAndBpf] {
                 for opens in [Opens::Netlink, Opens::Datagrams] {
-                    // BPF_MAXINSNS
+                    // The kernel's bound, `BPF_MAXINSNS`.
                     assert!((50..4_096).contains(&program(keeps, opens).unwrap().len()));
                 }
             }
@@ -161,7 +161,7 @@ mod tests {
     use std::net::UdpSocket;
     use std::process::Command;
 
-    /// Capabilities and filters belong to a thread.
+    /// Runs in a thread of its own, because capabilities and filters belong to a thread.
     #[test]
     fn a_confined_thread_opens_files_and_netlink_and_neither_programs_nor_sockets_nor_others() {
         let told = std::thread::spawn(|| {

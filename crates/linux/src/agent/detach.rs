@@ -1,4 +1,4 @@
-//! Ends a governed queue from outside: ends its agent, or does the work of an agent that was killed.
+//! Ends a governed queue from outside: ends its agent, or restores the queue that a killed agent left.
 
 use crate::device::claim::put_back;
 use crate::device::former::Former;
@@ -17,10 +17,10 @@ use units::Duration;
 const LONGEST: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Former queue that was restored at a place.
+/// What `detach` restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
-    /// The queue of the place.
+    /// The former queue.
     Queue,
     /// The settings of mac80211's scheduler.
     Settings,
@@ -32,8 +32,8 @@ impl Restored {
     }
 }
 
-/// Restores the former queue of a place: ends the agent that governs it, or does the work of a killed agent. Returns
-/// what was restored; `None` if there was nothing to do.
+/// Restores the former queue of an attachment point: ends the agent that governs it, or restores what a killed agent
+/// left. Returns what was restored; `None` if there was nothing to restore.
 ///
 /// # Errors
 /// There is no such interface, the privilege is missing, the agent does not end, or the queue cannot be restored.
@@ -52,7 +52,7 @@ pub fn detach(place: &Place) -> Result<Option<Restored>, Error> {
         let (device, detach) = (device.clone(), detach_command(device, other));
         return Err(Taken::Elsewhere { device, here, there, detach }.into());
     }
-    // An interface that is gone may have been governed, and has been cleaned up; a name that nothing has is a mistake.
+    // An interface that is gone may have been governed and cleaned up. A name that no interface has is a mistake.
     Route::open()?.link(device).map(|_| None)
 }
 
@@ -70,7 +70,7 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
     }
 }
 
-/// Removes the lock of a phy that an agent left which was killed before it wrote any state.
+/// Removes the lock of a phy if an agent was killed before it recorded any state.
 fn forget_lock(folder: &Path, device: &str) {
     if let Ok(link) = Route::open().and_then(|mut route| route.link(device))
         && let Ok(Some(phy)) = Wireless::open().and_then(|mut wireless| wireless.phy_of(link.index))
@@ -79,7 +79,7 @@ fn forget_lock(folder: &Path, device: &str) {
     }
 }
 
-/// Restores what a killed agent left, and returns a description, if there was anything.
+/// Restores what a killed agent left, and returns what was restored; `None` if nothing was left.
 pub(super) fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<Option<Restored>, Error> {
     let left = State::left(folder, device, parent)?;
     forget_lock(folder, device);

@@ -1,5 +1,5 @@
-//! The agent's loop: one thread, one epoll, any number of queues. The loop takes queues up one by one between intervals
-//! of governed queues, follows interfaces that disappear and return, and restores every former queue at its end.
+//! The agent's loop: one thread and one epoll for any number of queues. Between their intervals it attaches to further
+//! queues one by one, and follows interfaces that disappear and return. At its end it restores all former queues.
 
 use crate::admission::port::Port;
 use crate::agent::Host;
@@ -23,14 +23,14 @@ use crate::telemetry::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, refuse_if};
 
-/// Longest time between two checks of the clients.
+/// Longest time between two looks for clients that are overdue.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
-/// Time between two attempts to listen.
+/// Time between two attempts to make a socket listen.
 const TRIED_EVERY: Duration = Duration::from_secs(2);
-/// The machine slept if its clocks moved apart by more than this time.
+/// If the clocks with and without sleep moved apart by more than this, the machine has slept.
 const SLEEP: Duration = Duration::from_millis(100);
 
-/// Behaviour when a queue is lost.
+/// What the agent does when it loses a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
     /// The agent ends, with the reason as its error.
@@ -39,13 +39,13 @@ pub enum Patience {
     Wait,
 }
 
-/// Governs queues until a signal arrives or the host ends the loop, then restores the former queues, also after an
-/// error. Serves status and metrics at `listen`. Once a queue is taken up (with [`Patience::End`] once all are), this
-/// thread permanently gives up the privileges that it does not need.
+/// Governs queues until a signal arrives or the host ends the loop; then restores the former queues, also after an
+/// error. Serves status and metrics at `listen`. Once the agent has attached to a queue (with [`Patience::End`] to
+/// all), this thread permanently gives up the privileges that it does not need.
 ///
 /// # Errors
-/// With [`Patience::End`] the first failure; with [`Patience::Wait`] a missing privilege at the start, or the failure
-/// if no queue could be governed or expected. At the end, the reason if a former queue is not restored.
+/// With [`Patience::End`] the first failure. With [`Patience::Wait`] a missing privilege at the start, or that no queue
+/// can be governed now or later. At the end, the reason why a former queue is not restored.
 pub fn govern(
     wishes: Vec<Wish>,
     patience: Patience,
@@ -61,7 +61,7 @@ pub fn govern(
     agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(is_news, host)))
 }
 
-/// State of an agent that the service manager knows. The manager gets `READY=1` once each queue was tried.
+/// State of the agent that the service manager is told: `READY=1` follows after one attempt for each queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
     /// A missing privilege ends the agent.
@@ -74,18 +74,18 @@ pub(super) enum Readiness {
 #[derive(Debug)]
 pub(super) struct Reload {
     pub(super) before: BTreeMap<Place, Wish>,
-    /// Places that are new or have other settings.
+    /// Attachment points that are new or have other settings.
     pub(super) touched: BTreeSet<Place>,
     pub(super) wanted: BTreeSet<Place>,
-    /// The wishes, with the settings of several interfaces.
+    /// All requested queues; patterns such as `*wifi` are not expanded.
     pub(super) all: Vec<Wish>,
 }
 
 pub(super) struct Agent {
-    /// The wanted queues, with the settings of several interfaces.
+    /// The requested queues; patterns such as `*wifi` are not expanded.
     pub(super) wanted: Vec<Wish>,
     pub(super) governors: Vec<Governor>,
-    /// Clients, as servers number them.
+    /// The status of each client; the servers' numbers of clients are its indices.
     statuses: Vec<Status>,
     patience: Patience,
     pub(super) links: Links,
@@ -94,16 +94,16 @@ pub(super) struct Agent {
     servers: Vec<Server>,
     /// Sockets that do not listen yet.
     listeners: Vec<Listener>,
-    /// Last reported failure of each socket, by its address or interface.
+    /// Last reported failure of each socket; the key is its address or interface.
     deaf: BTreeMap<String, String>,
-    /// Time at which sockets that do not listen try again.
+    /// Instant at which sockets that do not listen yet try again.
     again: Instant,
-    /// Present if admission is configured.
+    /// `None` if admission is not configured.
     pub(super) port: Option<Port>,
-    /// Present if a queue's controller exchanges notes.
+    /// `None` if no queue's controller exchanges notes.
     pub(super) notes: Option<Notes>,
     pub(super) manager: Manager,
-    /// Present while other settings are being applied.
+    /// `None` unless other settings are being applied.
     pub(super) reload: Option<Reload>,
     pub(super) readiness: Readiness,
     housekeeping: Instant,
@@ -117,7 +117,7 @@ impl Agent {
         let wakes = Wakes::new(signals, &links)?;
         let looks = Looks::open()?;
         let new = |wish| Governor::new(wish, seed()?, now);
-        // A user who governs one interface means the one of that name.
+        // A user who governs one interface means a name, not a pattern.
         let is_one = patience == Patience::End;
         let spread = if is_one { wishes.clone() } else { patterns::spread(&wishes, &links, &looks)? };
         let governors: Result<Vec<Governor>, Error> = spread.into_iter().map(new).collect();
@@ -143,16 +143,16 @@ impl Agent {
         })
     }
 
-    /// Listens and takes up queues: all, or until one is governed or a signal arrives. The loop takes up the others.
+    /// Listens, then attaches: to all queues, or until one is governed or a signal arrives; the loop attaches the rest.
     fn begin(&mut self, listen: Vec<(Address, Serves)>, signals: &Signals, host: &mut dyn Host) -> Result<(), Error> {
         let (mut first, mut refused) = (None, 0);
         for at in 0..self.governors.len() {
-            // Each attempt may take seconds.
+            // Each attempt to attach may take seconds.
             if signals.has_come()? {
                 break;
             }
             if self.patience == Patience::End {
-                // If an interface does not exist, the user is told which ones do.
+                // If the interface does not exist, this error lists those that do.
                 Route::open()?.link(&self.governors[at].wish.place.device)?;
             }
             let Err(error) = self.with(at, now(), host, Governor::take_up) else {
@@ -174,7 +174,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Makes all sockets. No failure ends governing, not even an attacker's who holds a port, or all ports.
+    /// Makes all sockets. A failure never ends governing: an attacker may hold a port, or all ports.
     fn open(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) {
         for (address, serves) in listen {
             match Listener::open(address, serves) {
@@ -203,7 +203,7 @@ impl Agent {
         }
     }
 
-    /// Lets every socket listen that can. Failures are reported once, and tried again later.
+    /// Makes every socket listen that can. Failures are reported once, and tried again later.
     pub(super) fn listen(&mut self, host: &mut dyn Host) {
         let mut done: Vec<(String, &str, Result<AgentEventKind, Error>)> = Vec::new();
         for listener in std::mem::take(&mut self.listeners) {
@@ -247,7 +247,7 @@ impl Agent {
                         AgentEventKind::Admission => "probes are answered and forwarded".into(),
                         AgentEventKind::Notes => "notes are exchanged with neighbours".into(),
                         _ if was_deaf => format!("now listens at {name}"),
-                        // At the start that is no news.
+                        // At the start this needs no event.
                         _ => continue,
                     };
                     tell(host, device, what, words);
@@ -264,12 +264,12 @@ impl Agent {
         self.again = if failed { now() + TRIED_EVERY } else { Instant::NEVER };
     }
 
-    /// True if settings are of several interfaces, some of which may appear later.
+    /// True if some requests are patterns, which may match interfaces that appear later.
     fn has_patterns(&self) -> bool {
         self.patience == Patience::Wait && self.wanted.iter().any(|wish| patterns::is_pattern(&wish.place.device))
     }
 
-    /// Expands settings of several interfaces to the present interfaces; not between two settings.
+    /// Expands patterns to the present interfaces, but not while a reload is applied.
     pub(super) fn spread(&mut self, host: &mut dyn Host) {
         if self.reload.is_some() || !self.has_patterns() {
             return;
@@ -283,7 +283,7 @@ impl Agent {
             if self.governors.iter().any(|governor| governor.wish.place == wish.place) {
                 continue;
             }
-            // The loop takes it up.
+            // The loop attaches to it.
             match seed().and_then(|seed| Governor::new(wish, seed, now())) {
                 Ok(governor) => self.governors.push(governor),
                 Err(error) => tell(host, "", AgentEventKind::Failed, error.to_string()),
@@ -291,10 +291,10 @@ impl Agent {
         }
     }
 
-    /// Gives up what is no longer needed.
+    /// Gives up privileges that the agent no longer needs.
     fn confine(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
-        // An agent that waits may have to take up any of them later.
+        // With `Wait` the agent may have to attach to any of its queues later.
         let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
         let talks = self.port.is_some() || self.notes.is_some();
         let opens = if talks { Opens::Datagrams } else { Opens::Netlink };
@@ -362,8 +362,8 @@ impl Agent {
         due.min(told).min(clients).min(admission).min(notes).min(self.again)
     }
 
-    /// Handles everything that is due: intervals and readings, then one attempt to take up a queue, which may take
-    /// milliseconds; other attempts are due at once again.
+    /// Handles what is due: intervals and readings, then one attempt to attach to a queue. An attempt may take
+    /// milliseconds, so further attempts wait for the next call.
     fn work(&mut self, now: Instant, host: &mut dyn Host) -> Result<Done, Error> {
         let slept = slept();
         if slept.saturating_sub(self.slept) > SLEEP {
@@ -379,7 +379,7 @@ impl Agent {
                 attempt.get_or_insert(at);
                 continue;
             }
-            // A lost queue counts, too.
+            // The loss of a queue also counts as something.
             let mut done = Done::Something;
             self.check(at, now, host, |governor, round| governor.work(round).map(|it| done = it))?;
             match done {
@@ -401,7 +401,7 @@ impl Agent {
         Ok(most)
     }
 
-    /// Reports to the manager that the agent lives, its number of queues, and, once each was tried, that it is ready.
+    /// Tells the manager that the agent lives, its number of queues, and, after an attempt for each, that it is ready.
     fn tell_manager(&mut self) {
         let now = now();
         let is_tried = self.governors.iter().all(|governor| governor.is_governing() || governor.next() > now);
@@ -430,7 +430,7 @@ impl Agent {
         }
     }
 
-    /// Calls a governor, which loses its queue if the call fails.
+    /// Calls a function of a governor. If the function fails, the governor loses its queue.
     fn check(
         &mut self,
         at: usize,
@@ -448,7 +448,7 @@ impl Agent {
         }
     }
 
-    /// True if a queue's failure ends the agent.
+    /// True if this failure of a queue ends the agent.
     fn ends_by(&self, error: &Error) -> bool {
         let is_denied = matches!(error, Error::NotPermitted { .. });
         self.patience == Patience::End || self.readiness == Readiness::Starting && is_denied
@@ -475,7 +475,7 @@ pub(super) fn tell(host: &mut dyn Host, device: &str, what: AgentEventKind, word
     host.happened(&AgentEvent::new(clock(), device, what, words));
 }
 
-/// Draws a number of 32 bits, not zero, that very likely no other machine has.
+/// Draws a random number of 32 bits, not zero; other machines very likely draw others.
 pub(super) fn seed() -> Result<u64, Error> {
     Ok((random()? >> 32).max(1))
 }

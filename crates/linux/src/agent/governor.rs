@@ -1,4 +1,4 @@
-//! One queue of the agent: taken up, governed, waiting for its interface, released.
+//! One queue of the agent, from the attempt to attach to its release; it waits while its interface is absent.
 
 use crate::agent::Host;
 use crate::agent::links::Links;
@@ -21,7 +21,7 @@ use units::{Duration, Instant, Rate};
 
 /// Time over which a limit is judged to leave the link idle.
 const JUDGED: Duration = Duration::from_secs(10);
-/// Time until the next attempt after a failure other than the interface's absence.
+/// Time until the next attempt after a failure, unless the interface was absent.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 
 /// Governs one queue for as long as the agent runs, also while its interface is absent.
@@ -30,7 +30,7 @@ pub(super) struct Governor {
     /// Seed of the controller's random draws.
     seed: u64,
     controller: AnyController,
-    /// Present if real-time packets have their own controller.
+    /// `None` unless real-time packets have their own controller.
     real_time: Option<RealTime>,
     pub(super) status: Status,
     phase: Phase,
@@ -39,12 +39,12 @@ pub(super) struct Governor {
 }
 
 enum Phase {
-    /// Waits for the interface and, if an attempt has failed, for a time.
+    /// Waits for the interface, and after a failed attempt also until an instant.
     Waiting {
         until: Instant,
     },
     Governing(Box<Governing>),
-    /// Leaves the queue alone while the interface has this number.
+    /// Leaves the queue alone as long as the interface has this number.
     Ended {
         index: u32,
     },
@@ -52,44 +52,44 @@ enum Phase {
 
 struct Governing {
     device: Box<dyn Device>,
-    /// Present if the controller reads the radio.
+    /// `None` unless the controller reads the radio.
     radio: Option<Box<Radiometer>>,
     index: u32,
-    /// Orders that the device carries out now.
+    /// Orders that the device carries out at present.
     orders: Orders,
     interval: Duration,
-    /// Time between readings; `None` if the device needs none.
+    /// Time between two readings; `None` if the device needs no reading.
     every: Option<Duration>,
     next_interval: Instant,
     next_look: Instant,
-    /// True if the agent slept during the present interval.
+    /// True if the machine slept during the present interval.
     slept: bool,
-    /// Judges if the controller leaves the link idle; `None` once that was reported.
+    /// Judges whether the controller leaves the link idle; `None` after the finding was reported.
     idling: Option<Idling>,
 }
 
-/// Result of a governor's turn.
+/// What one call of [`Governor::work`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
-    /// The queue was read, which changes nothing that a client sees.
+    /// The queue was read; clients see no difference.
     Look,
     Something,
-    /// The host wants to end.
+    /// The host wants the agent to end.
     Enough,
 }
 
-/// Context of a governor: the host, and the present instant.
+/// What a governor gets from the loop: the host, the present instant, and shared readings.
 pub(super) struct Round<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) links: &'a Links,
     pub(super) looks: &'a Looks,
-    /// Present if any queue exchanges notes.
+    /// `None` if no queue exchanges notes.
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) now: Instant,
 }
 
 impl Governor {
-    /// A controller that orders notes draws by `seed`, which distinguishes nodes; others draw the same each time.
+    /// Makes a waiting governor. With notes its controller draws from `seed`, by which nodes differ; else from zero.
     pub(super) fn new(wish: Wish, seed: u64, now: Instant) -> Result<Self, Error> {
         let seed = if wish.notes { seed } else { 0 };
         let controller = controller(&wish, seed)?;
@@ -113,7 +113,7 @@ impl Governor {
         }
     }
 
-    /// Returns the rate that can still be admitted here, if the controller reports it.
+    /// Returns the rate that this queue can still admit, if a controller reports it.
     pub(super) fn available(&self) -> Option<Rate> {
         let real_time = self.real_time.as_ref().and_then(RealTime::available);
         real_time.or(self.controller.available()).filter(|_| self.is_governing())
@@ -123,7 +123,7 @@ impl Governor {
         self.governed_index().is_some()
     }
 
-    /// Returns the privileges that its queue needs, if there is one.
+    /// Returns the privileges that the governed queue needs; none if no queue is governed.
     pub(super) fn keeps(&self) -> Keeps {
         match &self.phase {
             Phase::Governing(governing) => governing.device.keeps(),
@@ -131,14 +131,14 @@ impl Governor {
         }
     }
 
-    /// Takes up the queue if its interface exists, which may take some milliseconds.
+    /// Attaches to the queue if its interface exists. This may take some milliseconds.
     pub(super) fn take_up(&mut self, round: &mut Round) -> Result<(), Error> {
         let device = &self.wish.place.device;
         let Some(link) = round.links.named(device).cloned() else {
             self.wait(Instant::NEVER, format!("no interface {device}"), round);
             return Ok(());
         };
-        // The controller starts anew: its knowledge was of another queue.
+        // A new controller begins: what the old one learnt was about another queue.
         self.controller = controller(&self.wish, self.seed)?;
         self.real_time = RealTime::new(&self.wish, &self.controller, round.now)?;
         self.pace = Pace::new();
@@ -155,7 +155,7 @@ impl Governor {
         let orders = own.map_or(start.orders, |own| own.limit.into());
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
         self.status.target_delay = own.map_or(self.controller.target_delay(), |own| Some(own.target_delay));
-        // A device with its own law counts the packets in the air.
+        // With a law of its own, the device counts the packets that the link carries.
         let rough = rough(&self.wish, link.gso_max_segs).filter(|_| own.is_none());
         let of_queue = rough.into_iter().chain(blind(&self.controller));
         let remarks: Vec<String> =
@@ -182,7 +182,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Handles what is due at a queue that is governed.
+    /// Handles what is due at the governed queue.
     pub(super) fn work(&mut self, round: &mut Round) -> Result<Done, Error> {
         let Phase::Governing(governing) = &mut self.phase else { return Ok(Done::Look) };
         let now = round.now;
@@ -231,7 +231,7 @@ impl Governor {
             }
             None => self.controller.update(&all),
         };
-        // Notes are not the device's to carry out, and marks may be another controller's.
+        // The agent sends notes, not the device; and the real-time controller may decide marks.
         let mark = if self.real_time.is_some() { governing.orders.mark } else { ordered.mark };
         let orders = Orders { note: None, mark, ..ordered };
         let decision = Decision { seed: self.seed, ..Decision::new(now.since(self.began), &all, &ordered) };
@@ -260,14 +260,14 @@ impl Governor {
         Ok(if told.is_break() { Done::Enough } else { Done::Something })
     }
 
-    /// Records that the machine has slept: the controller must not see the present interval.
+    /// Records that the machine has slept, so that the controller does not see the present interval.
     pub(super) fn has_slept(&mut self) {
         if let Phase::Governing(governing) = &mut self.phase {
             governing.slept = true;
         }
     }
 
-    /// Handles changes of interfaces. An error is the reason why the queue is lost.
+    /// Handles changes of interfaces. The error says why the queue is lost.
     pub(super) fn follow(&mut self, round: &mut Round) -> Result<(), Error> {
         let name = &self.wish.place.device;
         let named = round.links.named(name).map(|link| link.index);
@@ -300,8 +300,8 @@ impl Governor {
             _ => (AgentEventKind::Failed, round.now + NEXT_ATTEMPT),
         };
         let index = self.governed_index();
-        // If the interface is gone or its queue another's, there is nothing to restore. The result is reported, and the
-        // next attempt begins with it.
+        // If the interface is gone or another program owns its queue, there is nothing to restore. `let_go` reports its
+        // result, and the next attempt restores what remains.
         let _ = self.let_go(!matches!(what, AgentEventKind::Gone | AgentEventKind::Replaced), round.host);
         if what == AgentEventKind::Failed {
             self.wait(until, error.to_string(), round);
@@ -315,18 +315,18 @@ impl Governor {
             }
             _ => self.wait(until, format!("no interface {}", self.wish.place.device), round),
         }
-        // The name may already belong to another interface.
+        // Another interface may have this name already.
         if what != AgentEventKind::Replaced && round.links.named(&self.wish.place.device).is_some() {
             self.phase = Phase::Waiting { until: round.now };
         }
     }
 
-    /// Checks other settings, and changes nothing.
+    /// Checks other settings without a change to the queue.
     pub(super) fn check(&self, wish: &Wish) -> Result<(), Error> {
         let controller = controller(wish, self.seed)?;
         let real_time = RealTime::new(wish, &controller, Instant::ZERO)?;
         match &self.phase {
-            // Another queue would be taken up, and may suit it.
+            // The settings need another queue, which may support them.
             Phase::Governing(governing) if self.is_same_queue(wish) => {
                 real_time.map_or(Ok(()), |real_time| real_time.suits(governing.device.as_ref()))?;
                 let radio = radio(&controller, governing.index)?;
@@ -341,7 +341,7 @@ impl Governor {
         of(wish) == of(&self.wish)
     }
 
-    /// Applies other settings. Waiting packets are kept if the device supports it.
+    /// Applies other settings. Keeps waiting packets if the device can.
     pub(super) fn change(&mut self, wish: Wish, round: &mut Round) -> Result<(), Error> {
         if let Phase::Ended { .. } = self.phase {
             self.phase = Phase::Waiting { until: round.now };
@@ -367,7 +367,7 @@ impl Governor {
             suited => suited.is_ok(),
         };
         governing.radio = radio;
-        // The new controller must not see what was counted under the old settings.
+        // The new controller must not see measurements from under the old settings.
         let seen = governing.device.take_interval(round.now)?;
         self.status.pass_over(&seen, &governing.device.beside());
         let can_aim = wish.target_delay.or(wish.bulk_delay).is_none() || governing.device.own().is_some();
@@ -380,7 +380,7 @@ impl Governor {
         (governing.next_interval, governing.next_look) = first(round.now, interval, looks);
         let target = own.map_or(controller.target_delay(), |own| Some(own.target_delay));
         (self.status.controller, self.status.target_delay) = (names(&controller, real_time.as_ref()), target);
-        // A device with its own law continues with the limit that it has.
+        // A device with its own law keeps its present limit.
         let orders = own.map_or(start.orders, |_| governing.orders);
         (governing.orders, governing.idling) = (orders, Some(Idling::default()));
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
@@ -403,8 +403,8 @@ impl Governor {
         }
     }
 
-    /// Releases the queue, so that the former one returns, and reports it if it `is_news`. The error, which has been
-    /// reported, is the reason why the former queue is not restored, or what else remains.
+    /// Releases the queue, so that the former one returns; `is_news`: reports the release. The error, already reported,
+    /// is the reason why the former queue is not restored, or what else remains.
     fn let_go(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
         let Phase::Governing(mut governing) = ended else { return Ok(()) };
@@ -424,7 +424,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Ends governing. The error is the reason why the former queue is not restored; `is_news` reports success.
+    /// Ends governing; `is_news`: reports success. The error is the reason why the former queue is not restored.
     pub(super) fn end(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         self.status.state = State::Ended;
         self.let_go(is_news, host)
@@ -445,7 +445,7 @@ impl Governor {
     }
 }
 
-/// Judges, every [`JUDGED`] until it was reported once, if the controller's limit idles the link; returns the finding.
+/// Judges every [`JUDGED`] if the controller's limit idles the link, until that was reported once; returns the finding.
 fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<String> {
     let idling = told.as_mut()?;
     idling.add(seen, orders.rate);
@@ -463,7 +463,7 @@ fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<
     ))
 }
 
-/// Returns what governs a queue: `swan_rate`, or with a second controller `swan_rate and swan_mark`.
+/// Returns the controllers' names: `swan_rate`, or with a second controller `swan_rate and swan_mark`.
 fn names(controller: &AnyController, real_time: Option<&RealTime>) -> String {
     let second = real_time.map_or(String::new(), |real_time| format!(" and {}", real_time.name()));
     format!("{}{second}", controller.name())
@@ -473,7 +473,7 @@ fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     needs::controller(&wish.place.device, &wish.settings, seed, wish.notes)
 }
 
-/// Returns the remark that packets of many `segments` make a limit in packets imprecise, if they do.
+/// Returns the remark that packets of up to `segments` segments make a limit in packets imprecise, if so.
 fn rough(wish: &Wish, segments: u32) -> Option<String> {
     let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
     (is_rough && segments > 1 && !wish.dry_run).then(|| {
@@ -483,7 +483,7 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
     })
 }
 
-/// Returns the remark that the controller begins with an arbitrary size until the link's rate is known, if it does.
+/// Returns the remark that the controller begins with an arbitrary limit until it knows the link's rate, if so.
 fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);
@@ -503,13 +503,13 @@ fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     Start { orders, measures, late_after, classes, marks, hops, every: look_every(controller), at }
 }
 
-/// Returns the time between two intervals and between two readings.
+/// Returns the time between two intervals, and the time between two readings.
 fn paces(controller: &AnyController, own: Option<Own>, start: &Start) -> (Duration, Duration) {
     own.map_or((interval(controller), start.every), |own| (own.every, own.every))
 }
 
-/// Returns the ends of the first interval and of the time to the first reading. Queues with the same interval end it
-/// together, so that they wake the agent once.
+/// Returns when the first interval ends and when the first reading is due. Queues with equal intervals end them
+/// together, so the agent wakes once.
 fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
     (on_grid(now + interval, every), on_grid(now, every))
 }
@@ -548,7 +548,7 @@ mod tests {
         let orders = Orders::from(Limit::Packets(4));
         let mut idling = Some(Idling::default());
         let mut told = |seen: Interval| judge(&mut idling, &orders, &seen);
-        // An overloaded link for ten seconds, then bursts.
+        // The link is overloaded for ten seconds, and then gets bursts.
         assert!((0..10).all(|_| told(Interval { idle: Duration::ZERO, ..burst }).is_none()));
         assert!((0..9).all(|_| told(burst).is_none()));
         let words = told(burst).unwrap();

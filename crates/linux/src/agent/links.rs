@@ -1,4 +1,4 @@
-//! Follows the interfaces of the machine: which exist, and their names.
+//! Follows the machine's interfaces: which ones exist, and their names.
 
 use crate::error::Error;
 use crate::kernel::descriptor_of;
@@ -13,14 +13,14 @@ pub(crate) struct Links {
     news: News,
     route: Route,
     numbered: BTreeMap<u32, Link>,
-    /// Numbers by names.
+    /// Number of the interface with each name.
     named: BTreeMap<String, u32>,
 }
 
 descriptor_of!(Links, news);
 
 impl Links {
-    /// Listens, then lists, so that no change between the two is missed.
+    /// Listens first and lists then, so that no change in between is missed.
     pub(crate) fn open() -> Result<Self, Error> {
         let (news, route) = (News::open(RTMGRP_LINK)?, Route::open()?);
         let mut new = Self { news, route, numbered: BTreeMap::new(), named: BTreeMap::new() };
@@ -28,7 +28,7 @@ impl Links {
         Ok(new)
     }
 
-    /// Reads the messages and lists the interfaces anew: a message may be out of date or lost.
+    /// Reads the waiting messages, then lists the interfaces: a message may be out of date or lost.
     pub(crate) fn refresh(&mut self) -> Result<(), Error> {
         self.news.read(&mut [0; 64], |_| ());
         self.list()
@@ -45,7 +45,7 @@ impl Links {
         self.numbered(*self.named.get(name)?)
     }
 
-    /// All interfaces, in order of their numbers.
+    /// Returns all interfaces in the order of their numbers.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Link> {
         self.numbered.values()
     }

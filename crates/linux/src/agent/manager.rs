@@ -1,4 +1,4 @@
-//! The service manager, if there is one: it learns when the agent is ready, that it lives, and what a reload did.
+//! The service manager, if there is one. It is told that the agent is ready, that it lives, and what a reload did.
 
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt as _;
@@ -6,20 +6,20 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use units::{Duration, Instant};
 
-/// Shortest time between two reports of how many queues are governed.
+/// Shortest time between two reports of the number of governed queues.
 const NEWS: Duration = Duration::from_secs(1);
 
-/// The service manager, if there is one: systemd's protocol of datagrams (`sd_notify(3)`).
+/// The service manager, if there is one; messages are datagrams of systemd's protocol (`sd_notify(3)`).
 #[derive(Debug)]
 pub(super) struct Manager {
     socket: Option<(UnixDatagram, SocketAddr)>,
-    /// Longest time between two messages before its watchdog fires.
+    /// Longest time between two messages before the manager's watchdog fires.
     patience: Option<Duration>,
-    /// The next message for the watchdog.
+    /// Instant of the next message to the watchdog.
     next: Instant,
-    /// Queues that are governed and queues in all, as last reported, and when.
+    /// Numbers of governed queues and of all queues in the last report, and its instant.
     told: Option<((usize, usize), Instant)>,
-    /// Why the last reload changed nothing, if it was refused.
+    /// The reason why the last reload changed nothing, if it was refused.
     refusal: Option<String>,
 }
 
@@ -34,12 +34,12 @@ impl Manager {
         Self { socket, patience: patience.map(Duration::from_micros), next: now, told: None, refusal: None }
     }
 
-    /// Returns when the watchdog is due.
+    /// Returns when the watchdog is due for a message.
     pub(super) fn next(&self) -> Instant {
         if self.patience.is_some() { self.next } else { Instant::NEVER }
     }
 
-    /// Informs the watchdog that the agent lives, if that is due.
+    /// Tells the watchdog that the agent lives, if this is due.
     pub(super) fn live(&mut self, now: Instant) {
         if let Some(patience) = self.patience.filter(|_| self.next <= now) {
             self.tell("WATCHDOG=1");
@@ -47,8 +47,8 @@ impl Manager {
         }
     }
 
-    /// Reports how many of all queues are governed: if the agent `is_ready` now, or if that changed, at most once in
-    /// [`NEWS`] unless it `is_final`.
+    /// Reports how many of all queues are governed: once the agent `is_ready`, and after changes. Reports are at least
+    /// [`NEWS`] apart, except one that `is_final`.
     pub(super) fn count(&mut self, count: (usize, usize), is_ready: bool, is_final: bool, now: Instant) {
         let is_news = self.told.is_none_or(|(told, at)| told != count && (is_final || at + NEWS <= now));
         if is_ready || is_news {
@@ -65,12 +65,12 @@ impl Manager {
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", now.as_nanos() / 1_000));
     }
 
-    /// Records why a reload changes nothing. The reason is reported in one line, with the number of queues.
+    /// Records why a reload changes nothing. The next report has the reason and the number of queues in one line.
     pub(super) fn refuse(&mut self, why: &str) {
         self.refusal = Some(why.replace('\n', " "));
     }
 
-    /// Sends it a message. The manager may be absent or busy, which is no failure of the agent.
+    /// Sends the manager a message. If the manager is absent or busy, the agent ignores that.
     pub(super) fn tell(&self, news: &str) {
         if let Some((socket, address)) = &self.socket {
             let _ = socket.send_to_addr(news.as_bytes(), address);
@@ -78,7 +78,7 @@ impl Manager {
     }
 }
 
-/// An address: a path, or a name that begins with `@` and is in no file system.
+/// Returns the address: a path, or, if it begins with `@`, a name outside the file system.
 fn address(path: &OsStr) -> Option<SocketAddr> {
     match path.as_bytes().split_first()? {
         (b'@', name) => SocketAddr::from_abstract_name(name).ok(),

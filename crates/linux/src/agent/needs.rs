@@ -1,4 +1,4 @@
-//! Needs of a controller on a live queue: how often it is called, and a device that can serve it.
+//! What a controller needs from a live queue: how often it is called, and a device that can serve it.
 
 use crate::device::contract::{Device, LONGEST_INTERVAL};
 use crate::device::radio::Radiometer;
@@ -8,9 +8,9 @@ use control::{AnyController, Controller as _, Reads, Sets};
 use queue::Settings;
 use units::Duration;
 
-/// Interval of reports if the controller never needs to be called.
+/// Time between two reports if the controller never needs to be called.
 const WITHOUT_CONTROLLER: Duration = Duration::from_secs(1);
-/// Readings per interval, for a queue that is measured by polling.
+/// Readings per interval of a queue that is measured by polling.
 const LOOKS: u64 = 16;
 
 /// Returns the time between two calls of the controller.
@@ -34,15 +34,15 @@ pub(super) fn controller(device: &str, settings: &Settings, seed: u64, notes: bo
 }
 
 /// Returns the time between two readings of a queue that is measured by polling: a sixteenth of the controller's
-/// interval, from 10 to 50 ms. A wake-up costs about 60 µs, nearly all of it in the kernel and nearly independent of
-/// the number of queues: a hundred per second take about half a percent of a core.
+/// interval, from 10 to 50 ms. A wake-up costs about 60 µs, nearly all in the kernel, for any number of queues. A
+/// hundred per second take about half a percent of a core.
 pub(super) fn look_every(controller: &AnyController) -> Duration {
     let part = Duration::from_nanos(interval(controller).as_nanos() / LOOKS);
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// True if a queue separates real-time packets: if the user asks for it, if the controller governs one of the two
-/// classes, or if it orders notes, which must not wait for the queue that they describe.
+/// True if a queue separates real-time packets: the user asks for it, or the controller governs one of the two classes,
+/// or it orders notes. Notes must not wait in the queue that they describe.
 pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
     let needs = controller.needs();
     wish.classes
@@ -60,22 +60,22 @@ pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box
     Ok(Radiometer::open(index)?.map(Box::new))
 }
 
-/// Returns remarks on the radio's quantities that the controller reads and that are only estimated.
+/// Returns remarks on those radio readings of the controller that are only estimated.
 pub(super) fn estimated(controller: &AnyController, device: &dyn Device) -> Vec<String> {
     let of_device = device.capabilities().estimates.iter().filter(|(of, _)| Reads::RADIO.contains(*of));
     let all = Radiometer::ESTIMATES.iter().chain(of_device);
     all.filter(|(of, _)| controller.needs().reads.contains(*of)).map(|(_, how)| (*how).to_owned()).collect()
 }
 
-/// Checks that the notes that a controller needs are on.
+/// Checks that notes are on if the controller needs them.
 fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
     let needs = controller.needs();
     let needs_notes = needs.reads.any_of(Reads::NOTES) || needs.sets.any_of(Sets::NOTE);
     if needs_notes && !notes { Err(Unfit::Notes { controller: controller.name() }.into()) } else { Ok(()) }
 }
 
-/// Checks that a controller can work with a device and with the radio of its interface. Notes are the agent's. Errors:
-/// the controller needs a quantity that the device does not measure, or orders something impossible.
+/// Checks that a device and its interface's radio suit a controller; the agent itself provides notes. Errors: the
+/// controller needs a quantity that is not measured, or gives an order that the device cannot carry out.
 pub(super) fn suits(controller: &AnyController, device: &dyn Device, radio: Option<&Radiometer>) -> Result<(), Error> {
     let able = device.capabilities();
     let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads)).and(Reads::NOTES);

@@ -1,23 +1,23 @@
-//! Learns how fast a link is from the first packets that wait for it, which gives the controller's initial limit.
+//! Measures the link's rate from the first packets that wait, and derives the controller's initial limit from it.
 
 use control::{Interval, Limit};
 use units::{Bytes, Duration};
 
-/// Initial limit: the packets that the link sends in this time, the longest round trip of most flows, by which eBDP
+/// Initial limit, as the time in which the link sends it: the longest round trip of most flows, for which eBDP also
 /// sizes queues ([`control::ebdp::Params::t_max`]).
 pub(super) const WORTH: Duration = Duration::from_millis(200);
 
 /// State of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pace {
-    /// Packets have left for less than [`WORTH`] while others waited.
+    /// Packets have left for less than [`WORTH`] in total while others waited.
     Learning {
         /// Time for which packets left while others waited.
         time: Duration,
         /// Packets and bytes that left in that time.
         packets: u64,
     },
-    /// The link sends this limit in [`WORTH`].
+    /// The limit that the link sends in [`WORTH`].
     Known(Limit),
 }
 
@@ -26,8 +26,8 @@ impl Pace {
         Self::Learning { time: Duration::ZERO, packets: 0 }
     }
 
-    /// Learns from an interval. Once packets have left for [`WORTH`] in total while others waited, returns, only once,
-    /// how much the link sends in that time, in the unit of `hard`.
+    /// Measures one interval. Once packets have left for [`WORTH`] in total while others waited, returns what the link
+    /// sends in that time, in the unit of `hard`; only once.
     pub(super) fn learn(&mut self, seen: &Interval, hard: Limit) -> Option<Limit> {
         let Self::Learning { time, packets } = self else { return None };
         let gaps = seen.departure_gap;
@@ -36,7 +36,7 @@ impl Pace {
         if *time < WORTH {
             return None;
         }
-        // All packets count, whether others waited or not.
+        // The mean size is that of all packets, whether others waited or not.
         let size = seen.sent.bytes.count() / seen.sent.packets.max(1);
         let worth = *packets as f64 * WORTH.as_secs_f64() / time.as_secs_f64();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
@@ -68,7 +68,7 @@ mod tests {
         for (hard, expected) in [(packets, Limit::Packets(80)), (bytes, Limit::Bytes(Bytes::new(80 * 1_014)))] {
             let mut pace = Pace::new();
             assert_eq!(pace.learn(&seen(0, Duration::ZERO), hard), None, "nothing waited");
-            // 50 packets in 100 ms, then 30 in 100 ms: 80 in 200 ms.
+            // 50 packets leave in 100 ms, then 30 in 100 ms: 80 in 200 ms.
             assert_eq!(pace.learn(&seen(50, ms(2)), hard), None, "half of the time");
             assert_eq!(pace.learn(&seen(30, Duration::from_nanos(3_333_334)), hard), Some(expected));
             assert!(matches!(pace, Pace::Known(known) if known == expected));

@@ -1,5 +1,5 @@
-//! Settings of several interfaces at once: `*wifi`, of each radio, and `*`, of each interface in which packets wait.
-//! Such settings also hold for interfaces that appear later.
+//! Patterns give settings to several interfaces: `*wifi` to one of each radio, `*` also to others whose drivers push
+//! back. Patterns also match interfaces that appear later.
 
 use crate::agent::links::Links;
 use crate::device::driver::Driver;
@@ -10,35 +10,35 @@ use crate::error::Error;
 use crate::kernel::nl80211::{Role, Wireless};
 use std::collections::BTreeSet;
 
-/// One interface per phy: a phy's interfaces share its queues and its air.
+/// One interface of each phy, because a phy's interfaces share its queues and its air.
 const EACH_RADIO: &str = "*wifi";
 /// One interface of each phy, and all others whose drivers push back.
 const ALL: &str = "*";
 
-/// True if settings are of several interfaces.
+/// True if this name is a pattern.
 pub(super) fn is_pattern(device: &str) -> bool {
     matches!(device, EACH_RADIO | ALL)
 }
 
-/// An interface, as far as patterns depend on it.
+/// The properties of an interface on which patterns depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) name: String,
     /// The interface's phy if it is Wi-Fi and carries a network.
     pub(crate) phy: Option<u32>,
-    /// True if it is no Wi-Fi and its driver pushes back.
+    /// True if the interface is not Wi-Fi and its driver pushes back.
     pub(crate) is_wired: bool,
 }
 
-/// Returns the queues that are wanted on the present interfaces: those with a name, and those of patterns. Errors: the
-/// kernel does not answer.
+/// Returns the requested queues on the present interfaces, named or matched by a pattern. Errors: the kernel does not
+/// answer.
 pub(super) fn spread(wishes: &[Wish], links: &Links, looks: &Looks) -> Result<Vec<Wish>, Error> {
     let has_patterns = wishes.iter().any(|wish| is_pattern(&wish.place.device));
     let known = if has_patterns { known(links, looks)? } else { Vec::new() };
     Ok(over(wishes, &known))
 }
 
-/// The interfaces in order of their numbers, so that a later one takes nothing from an earlier one.
+/// Returns the interfaces in the order of their numbers, so that an older interface keeps its phy.
 fn known(links: &Links, looks: &Looks) -> Result<Vec<Known>, Error> {
     let mut wireless = Wireless::open().ok();
     let mut all = Vec::new();
@@ -55,7 +55,7 @@ fn known(links: &Links, looks: &Looks) -> Result<Vec<Known>, Error> {
     Ok(all)
 }
 
-/// An interface with a pattern's name is that interface.
+/// Expands patterns. If an interface really has a pattern's name, the name means only that interface.
 pub(crate) fn over(wishes: &[Wish], known: &[Known]) -> Vec<Wish> {
     let is_there = |name: &str| known.iter().any(|it| it.name == name);
     let (patterns, named): (Vec<&Wish>, Vec<&Wish>) =
@@ -63,7 +63,7 @@ pub(crate) fn over(wishes: &[Wish], known: &[Known]) -> Vec<Wish> {
     let mut all: Vec<Wish> = named.into_iter().cloned().collect();
     let phy_of = |name: &str| known.iter().find(|it| it.name == name).and_then(|it| it.phy);
     let mut phys: BTreeSet<u32> = all.iter().filter_map(|wish| phy_of(&wish.place.device)).collect();
-    // The narrower pattern comes first.
+    // The narrower pattern is expanded first.
     for pattern in [EACH_RADIO, ALL] {
         for wish in patterns.iter().filter(|wish| wish.place.device == pattern) {
             for Known { name, phy, is_wired } in known {
@@ -108,14 +108,14 @@ mod tests {
     fn a_pattern_is_one_interface_of_each_radio_and_what_is_named_comes_before_it() {
         let all = wish(EACH_RADIO, Backend::Knobs);
         assert!(names(std::slice::from_ref(&all), &[other("lo", false), other("eth0", true)]).is_empty());
-        // Two phys on one device, as MT7915 DBDC, MT7981 and MT7986 have; the first also has a guests' network.
+        // Two phys on one device, as MT7915 DBDC, MT7981 and MT7986 have. The first phy also has a guests' network.
         let two = [other("eth0", true), wifi("phy0-ap0", 0), wifi("phy1-ap0", 1), wifi("phy0-ap1", 0)];
         let of = |name: &str, backend| (name.to_owned(), backend);
         let both = [of("phy0-ap0", Backend::Knobs), of("phy1-ap0", Backend::Knobs)];
         assert_eq!(names(std::slice::from_ref(&all), &two), both);
         let wan = wish("wan", Backend::Auto);
         assert_eq!(names(&[all.clone(), wan.clone()], &two), [&[of("wan", Backend::Auto)], &both[..]].concat());
-        // Another interface of a radio that is named keeps the radio's others from the pattern.
+        // A named interface of a radio keeps the pattern from the radio's other interfaces.
         let guests = wish("phy0-ap1", Backend::Bpf);
         let expected = [of("phy0-ap1", Backend::Bpf), of("phy1-ap0", Backend::Knobs)];
         assert_eq!(names(&[all.clone(), guests], &two), expected);

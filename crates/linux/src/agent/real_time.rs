@@ -1,4 +1,4 @@
-//! A second controller of a queue, next to the first: it governs real-time packets, which it has marked.
+//! A second controller of a queue. It governs real-time packets, by marking them.
 
 use crate::agent::needs::{self, interval, suits};
 use crate::device::contract::Device;
@@ -16,8 +16,8 @@ pub(super) struct RealTime {
 }
 
 impl RealTime {
-    /// Builds the wanted real-time controller, if any. `first` is the controller of the queue itself. Errors: the
-    /// controller's parameters are invalid, it is called too rarely or needs notes, it orders anything but marks, or
+    /// Builds the requested real-time controller, if any. `first` is the controller of the queue itself. Errors: the
+    /// controller's parameters are invalid, it is called too rarely, it needs notes, it orders anything but marks, or
     /// both controllers order marks.
     pub(super) fn new(wish: &Wish, first: &AnyController, now: Instant) -> Result<Option<Self>, Error> {
         let Some(settings) = &wish.real_time else { return Ok(None) };

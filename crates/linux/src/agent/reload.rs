@@ -1,8 +1,8 @@
-//! Other settings while an agent runs: all of them apply, or none.
+//! Applies other settings while the agent runs: all of them, or none.
 //!
-//! First each is checked, which changes nothing. Then queues are changed and taken up, between the intervals of the
-//! governed queues, and queues that are no longer wanted stay. If all succeed, the unwanted queues are released; if one
-//! fails, all get their former settings back.
+//! First all settings are checked without a change. Then, between intervals of governed queues, the loop changes queues
+//! and attaches to new ones; unwanted queues stay. If all succeed, unwanted queues are released; if one fails, all get
+//! their former settings back.
 
 use crate::agent::Host;
 use crate::agent::govern::{Agent, Readiness, Reload, seed, tell};
@@ -15,7 +15,7 @@ use crate::telemetry::events::AgentEventKind;
 use std::collections::BTreeMap;
 
 impl Agent {
-    /// Begins to apply other settings. Returns false if the host wants to end.
+    /// Begins to apply other settings. Returns false if the host wants the agent to end.
     pub(super) fn reload(&mut self, host: &mut dyn Host) -> bool {
         if self.reload.is_some() {
             self.roll_back("the settings are read again", host);
@@ -49,7 +49,7 @@ impl Agent {
         for wish in wishes {
             let changed = match self.at(&wish.place) {
                 Some(at) => self.with(at, now(), host, |governor, round| governor.change(wish, round)),
-                // The loop takes it up.
+                // The loop attaches to it.
                 None => seed().and_then(|seed| Governor::new(wish, seed, now())).map(|new| self.governors.push(new)),
             };
             if let Err(error) = changed {
@@ -61,7 +61,7 @@ impl Agent {
         true
     }
 
-    /// Checks all settings against the queues that are governed.
+    /// Checks all settings against the queues that are governed now.
     fn check_all(&mut self, wishes: &[Wish], host: &mut dyn Host) -> Result<(), Error> {
         wishes.iter().try_for_each(|wish| match self.at(&wish.place) {
             Some(at) => self.with(at, now(), host, |governor, _| governor.check(wish)),
@@ -73,7 +73,7 @@ impl Agent {
         self.governors.iter().position(|governor| governor.wish.place == *place)
     }
 
-    /// Finishes a reload once each queue that it touches is governed or waits for its interface.
+    /// Ends the reload once each changed or new queue is governed or waits for its interface.
     pub(super) fn settle(&mut self, host: &mut dyn Host) {
         let now = now();
         let is_tried = |governor: &Governor| governor.is_governing() || governor.next() > now;
@@ -85,10 +85,10 @@ impl Agent {
         self.keep_only(|place| wanted.contains(place), host);
         self.wanted = all;
         host.reloaded(true);
-        // Interfaces may have come meanwhile.
+        // Interfaces may have appeared during the reload.
         self.spread(host);
         if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
-            // As with admission, sockets for notes can no longer be made.
+            // Sockets for notes, like those for admission, can no longer be made.
             tell(host, "", AgentEventKind::Failed, "notes take effect at the next start");
         }
         if let Some(port) = &mut self.port {
@@ -118,13 +118,13 @@ impl Agent {
         tell(host, "", AgentEventKind::Failed, format!("nothing is changed: {why}"));
     }
 
-    /// Releases the queues at all other places.
+    /// Releases the queues that `is_kept` does not name.
     pub(super) fn keep_only(&mut self, is_kept: impl Fn(&Place) -> bool, host: &mut dyn Host) {
         let manager = &mut self.manager;
         self.governors.retain_mut(|governor| {
             let stays = is_kept(&governor.wish.place);
             if !stays {
-                // The result has been reported.
+                // `end` has reported its result.
                 let _ = governor.end(true, host);
                 manager.live(now());
             }

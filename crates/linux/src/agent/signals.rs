@@ -6,26 +6,26 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// All signals that would end the agent before it has restored anything. The signals are blocked for this thread and
-/// the threads that it starts, and read by [`govern`](crate::agent::govern::govern).
+/// All signals that would end the agent before it has restored the former queues. They are blocked in this thread and
+/// in threads that it starts; [`govern`](crate::agent::govern::govern) reads them.
 #[derive(Debug)]
 pub struct Signals {
     read: SignalFd,
     taken: SigSet,
 }
 
-/// Meaning of a signal.
+/// What a signal asks the agent to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     /// Read the settings again.
     Reload,
     /// End.
     End,
-    /// No action: a file has reached its largest size, which the write reports.
+    /// No action: the signal says that a file has reached its largest size, but the failing write reports that too.
     Nothing,
 }
 
-/// Signals that end no process by default: of children, of the terminal, and stops, which an agent survives.
+/// Signals that an agent survives: of children, of the terminal, and stops.
 const HARMLESS: [Signal; 7] = [
     Signal::SIGCHLD,
     Signal::SIGCONT,
@@ -37,9 +37,9 @@ const HARMLESS: [Signal; 7] = [
 ];
 
 impl Signals {
-    /// Takes over every signal that can be caught and would end the process, real-time signals too. Call it before any
-    /// change, so that no signal arrives between a change and its undoing. A fault of this program (SIGSEGV and the
-    /// like) still ends it at once; the same signal from another process is an end like others.
+    /// Blocks every signal that can be caught and would end the process, including real-time signals. Call it before
+    /// any change, so that no signal arrives between a change and its undoing. A fault of this program (SIGSEGV and the
+    /// like) still ends it at once; the same signal from another process asks it to end like others.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -61,7 +61,7 @@ impl Signals {
         polled.map(|ready| ready > 0).map_err(Error::kernel("read a signal"))
     }
 
-    /// Returns the meaning of the next signal, if one has arrived.
+    /// Returns what the next signal asks for, if one has arrived.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -71,16 +71,16 @@ impl Signals {
         Ok(told.map(|told| match Signal::try_from(told.ssi_signo.cast_signed()) {
             Ok(Signal::SIGHUP) => Told::Reload,
             Ok(Signal::SIGXFSZ | Signal::SIGPIPE) => Told::Nothing,
-            // Those without a name are real-time signals.
+            // Signals without a name are real-time signals.
             _ => Told::End,
         }))
     }
 }
 
-// Readable when a signal has come.
+// The descriptor is readable when a signal has arrived.
 descriptor_of!(Signals, read);
 
-/// Lets signals end the process again: everything is restored, and the rest of the output may wait for a reader.
+/// Lets signals end the process again: all is restored, and the remaining output may have to wait for a reader.
 impl Drop for Signals {
     fn drop(&mut self) {
         while let Ok(Some(_)) = self.read() {}

@@ -1,4 +1,4 @@
-//! The live world of a trial: one interface, which arm after arm governs, and its measurements. Everything is set up
+//! The live world of a trial: one interface, governed by each arm in turn, and the measurements. Queues are installed
 //! and restored as in `attach`, so that `detach`, `attach` or the next trial restores the queue after a kill.
 
 use crate::agent::Host;
@@ -34,7 +34,7 @@ use std::net::Ipv4Addr;
 use std::ops::ControlFlow;
 use units::{Duration, Instant, refuse_if};
 
-/// Disciplines of the kernel that can be an arm, with the kernel's own defaults.
+/// Disciplines of the kernel that can be an arm, each with the kernel's defaults.
 pub const DISCIPLINES: [&str; 4] = ["fq_codel", "cake", "fq", "pfifo"];
 
 /// Queues that can be tried at an interface.
@@ -44,11 +44,11 @@ pub enum Arm {
     Default,
     /// A discipline of the kernel.
     Discipline(&'static str),
-    /// The queue that `attach` sets up by this wish.
+    /// The queue that `attach` sets up for this request.
     Attach(Box<Wish>),
 }
 
-/// An interface on trial.
+/// An interface during a trial.
 pub struct Live<'s> {
     place: Place,
     arms: Vec<Arm>,
@@ -60,9 +60,9 @@ pub struct Live<'s> {
     echo: Echo,
     present: Option<Present>,
     heard: Heard,
-    /// Counters at the last reading: bytes, and frames to stations with those given up.
+    /// Counters at the last reading: bytes, then frames to stations and how many of these were given up.
     counters: (u64, [u64; 2]),
-    /// Excludes other trials until it is dropped.
+    /// Keeps other trials away until it is dropped.
     #[expect(dead_code, reason = "only held")]
     lock: FileLock,
 }
@@ -70,7 +70,7 @@ pub struct Live<'s> {
 /// The arm that is set up.
 struct Present {
     governor: Governor,
-    /// Present if a discipline of the kernel was put there.
+    /// `None` unless the arm is a discipline of the kernel.
     replaced: Option<(Former, State)>,
 }
 
@@ -89,11 +89,11 @@ impl Host for Heard {
 }
 
 impl<'s> Live<'s> {
-    /// Prepares a trial: repairs what a killed trial left, and finds which hosts may answer echoes, if `pings` names
-    /// none. Then gives up the privileges that no arm needs.
+    /// Prepares a trial: restores what a killed trial left and, if `pings` is empty, finds hosts that may answer
+    /// echoes. Then gives up the privileges that no arm needs.
     ///
     /// # Errors
-    /// There is no such interface, another trial or agent runs, no host is known to answer, or a privilege is missing.
+    /// There is no such interface, another trial or agent runs, no host is known to ask, or a privilege is missing.
     pub fn open(place: Place, arms: Vec<Arm>, pings: Vec<Ipv4Addr>, signals: &'s Signals) -> Result<Self, Error> {
         let link = Route::open()?.link(&place.device)?;
         make_state_folder(&place.state_folder)?;
@@ -116,7 +116,7 @@ impl<'s> Live<'s> {
         Ok(live)
     }
 
-    /// Describes the network.
+    /// Describes the network of the trial.
     pub fn about(&self) -> About {
         let air = look(&self.place.device).ok().flatten();
         About {
@@ -127,7 +127,7 @@ impl<'s> Live<'s> {
         }
     }
 
-    /// Waits for the next thing to do, at most until this instant.
+    /// Waits until the agent has work to do, at most until this instant.
     fn wait(&mut self, until: Instant) -> Result<(), Error> {
         let governor = self.present.as_ref().map_or(Instant::NEVER, |present| present.governor.next());
         let until = until.min(governor).min(self.echo.next());
@@ -196,7 +196,7 @@ impl World for Live<'_> {
                 (wish, Some((former, state)))
             }
         };
-        // From here on `restore` knows of this change.
+        // From here on `restore` undoes this change.
         self.present = Some(Present { governor: Governor::new(wish, 0, now)?, replaced });
         self.govern(now, Governor::take_up)?;
         debug_assert!(self.present.as_ref().is_some_and(|present| present.governor.is_governing()), "it is set up");
@@ -244,7 +244,7 @@ impl World for Live<'_> {
 
 impl Drop for Live<'_> {
     fn drop(&mut self) {
-        // There is no caller to report to; the state file stays, and `sluice detach` tries again.
+        // No caller can receive an error here. The state file stays, and `sluice detach` tries again.
         let _ = self.restore();
     }
 }

@@ -1,4 +1,4 @@
-//! One descriptor for everything that the agent waits for: deadlines, signals, interface changes, clients, messages.
+//! One descriptor for all that the agent waits for: deadlines, signals, interface changes, clients and messages.
 
 use crate::error::Error;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -9,7 +9,7 @@ use rustix::time::{
 use std::os::fd::{AsFd, OwnedFd};
 use units::Instant;
 
-/// Reasons to wake the agent; several can occur at once.
+/// What can wake the agent; several can do so at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Timer,
@@ -32,7 +32,7 @@ impl Wakes {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(failed)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
-        // Edge-triggered: the timer is set anew each time and need not be read.
+        // With edge triggering the timer need not be read: it is set anew each time.
         let once = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, &timer, EventData::new_u64(Source::Timer as u64), once).map_err(failed)?;
         let new = Self { epoll, timer, until: Instant::ZERO, events: Vec::with_capacity(8) };
@@ -41,7 +41,7 @@ impl Wakes {
         Ok(new)
     }
 
-    /// Adds a descriptor, until it is closed.
+    /// Adds a descriptor until it is closed.
     pub(super) fn add(&self, at: impl AsFd, source: Source) -> Result<(), Error> {
         epoll::add(&self.epoll, at, EventData::new_u64(source as u64), EventFlags::IN).map_err(failed)
     }
@@ -57,19 +57,19 @@ impl Wakes {
             Err(errno) => return Err(failed(errno)),
         }
         if self.woke(Source::Timer) {
-            // The timer has expired: the same instant wakes the agent again only if it is set again.
+            // The timer has expired. It wakes the agent at the same instant again only if it is set again.
             self.until = Instant::ZERO;
         }
         Ok(())
     }
 
-    /// True if a source ended the last wait.
+    /// True if this source ended the last wait.
     pub(super) fn woke(&self, source: Source) -> bool {
         self.events.iter().any(|event| event.data.u64() == source as u64)
     }
 
     fn set(&mut self, until: Instant) -> Result<(), Error> {
-        // A time in the past wakes at once; zero would never wake.
+        // A past instant wakes at once, but zero would disarm the timer.
         let moment = std::time::Duration::from_nanos(until.as_nanos().max(1));
         let moment = Timespec::try_from(moment).expect("2^64 nanoseconds are fewer than 2^63 seconds");
         let once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -80,7 +80,7 @@ impl Wakes {
     }
 }
 
-/// Returns the next instant after `now` on a grid of `every`: tasks on one grid wake the agent together.
+/// Returns the next multiple of `every` after `now`. Tasks with the same multiples wake the agent together.
 pub(super) fn on_grid(now: Instant, every: units::Duration) -> Instant {
     let every = every.as_nanos().max(1);
     Instant::from_nanos((now.as_nanos() / every + 1).saturating_mul(every))

@@ -91,8 +91,8 @@ fn has_classes(wish: &Wish) -> bool {
     wish.classes || wish.real_time.is_some()
 }
 
-/// Returns why a wish contradicts itself or its interface. `is_held`: mac80211 holds the packets, and only the best
-/// grade is asked for; `is_idle`: no packet ever waits there.
+/// Returns why a request contradicts itself or its interface. `is_held`: mac80211 holds the packets, and the request
+/// leaves the choice of device open; `is_idle`: no packet ever waits in the queue.
 fn refusal(wish: &Wish, is_held: bool, is_idle: bool) -> Result<Option<Unfit>, Error> {
     let Wish { backend, dry_run, .. } = *wish;
     let device = || wish.place.device.clone();
@@ -108,8 +108,8 @@ fn refusal(wish: &Wish, is_held: bool, is_idle: bool) -> Result<Option<Unfit>, E
     Ok(refusals.into_iter().find(|(applies, _)| *applies).map(|(_, refusal)| refusal))
 }
 
-/// Takes up a queue in which no packet ever waits only if it is forced to, and then returns that remark. If a user's
-/// queue would be lost, the device refuses and gives that reason instead.
+/// Refuses a queue in which no packet ever waits; if the request forces it, returns a remark. Also returns the remark
+/// if a user's queue would be lost, because the device then refuses for that reason.
 fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
     match idle {
         Some(idle) if !wish.force && (wish.replace || !idle.is_precious) => {
@@ -119,7 +119,7 @@ fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Room for the packets of all stations together.
+/// Largest number of waiting packets, all stations together.
 #[cfg(feature = "bpf")]
 const ROOM: control::Limit = control::Limit::Packets(4_096);
 const GRADE_3: &str = "grade 3, turns in Sluice's own BPF discipline without telling stations apart: the driver pushes back, and \
@@ -127,8 +127,8 @@ const GRADE_3: &str = "grade 3, turns in Sluice's own BPF discipline without tel
 const GRADE_2: &str = "grade 2, turns of the stations in Sluice's own BPF discipline: it holds this interface's packets, and \
                        mac80211 gets no more than it sends soon";
 
-/// Returns turns of the stations of an interface whose packets mac80211 holds, or else mac80211's scheduler and why
-/// turns were not possible.
+/// Attaches to an interface whose packets mac80211 holds: by turns of stations, or else by mac80211's scheduler with
+/// the reason why turns are not possible.
 fn of_mac80211(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let missing = if wish.force {
         "--force".into()
@@ -145,7 +145,7 @@ fn of_mac80211(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Er
     Ok(Attached { device, remarks })
 }
 
-/// Returns mac80211's scheduler, and why it was chosen.
+/// Attaches to mac80211's scheduler; also returns why it was chosen.
 fn knobs(wish: &Wish, start: &Start) -> Result<Attached, Error> {
     refuse_if!(!wish.is_unspecific(), Err(Unfit::Knobs.into()));
     let (device, lost) = Knobs::attach(&wish.place, (wish.target_delay, wish.bulk_delay), start)?;
@@ -165,7 +165,7 @@ fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Err
     use crate::device::bpf::{Governed, Mechanism, Order};
     let mut mechanism = Mechanism::of(&wish.settings)?;
     if wish.is_unspecific() && wish.turns().is_some() {
-        // Each station has its bound in time.
+        // Each station's queue is bounded by time.
         mechanism.hard = ROOM;
     }
     let by_station = wish.turns().is_some() && txq::holds(&wish.place.device)?;
@@ -188,10 +188,10 @@ mod tests {
     use std::process::Command;
     use units::Duration;
 
-    /// Interfaces of the small machine; the large one has four times as many.
+    /// Number of interfaces of the small machine; the large one has four times as many.
     const FEW: usize = 12;
 
-    /// Interfaces with a class that shapes, in a network namespace of its own, if that needs no privilege.
+    /// Makes interfaces with a shaping class in a network namespace of its own, if that needs no privilege.
     #[test]
     fn an_interface_costs_the_same_messages_whatever_their_number() {
         let inside = "for i in $(seq 48); do echo link add v$i type veth peer name p$i; echo link set v$i up; \
@@ -245,12 +245,12 @@ mod tests {
         drop((few, many));
         let of_end = cost(0..48, &mut begun);
         assert!(of_end < 16, "restore: {of_end} messages");
-        // A queue that a killed agent left is restored and taken up again.
+        // A queue that a killed agent left is restored and attached again.
         for attached in take_up(1..49, &looks) {
             std::mem::forget(attached.device);
         }
         for file in std::fs::read_dir(folder.path().join("state")).unwrap() {
-            // Another file has no lock.
+            // A file at another path has no lock.
             let path = file.unwrap().path();
             let text = std::fs::read(&path).unwrap();
             std::fs::remove_file(&path).unwrap();

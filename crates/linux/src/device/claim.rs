@@ -1,4 +1,4 @@
-//! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs Sluice's.
+//! Claims an attachment point (root or class): restores what a killed agent left, reads the queue, installs Sluice's.
 
 use crate::device::former::{Former, Obstacle};
 use crate::device::lock::FileLock;
@@ -51,7 +51,7 @@ pub(crate) fn make_way(former: &Former, mut state: State, route: &mut Route, new
     Ok(state)
 }
 
-/// Restores what a killed agent left. If another program has installed a queue there since, that queue stays.
+/// Restores what a killed agent left, unless another program has installed a queue at the same point since.
 pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Result<(), Error> {
     match state.put_back(former, route) {
         Ok(()) | Err(Error::Replaced { .. }) => {}

@@ -1,17 +1,17 @@
-//! The contract between the agent and an interface, whatever holds its queue.
+//! The contract between the agent and a device: an interface's queue, in the kernel, mac80211 or BPF.
 
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
 use control::{Interval, Limit, Orders, Radio, Reads, Sets};
 use units::{Bytes, Duration, Instant};
 
-/// Longest time between two calls of a live queue's controller, which also show a device that its agent lives.
+/// Longest time between two calls of a live queue's controller. The calls also show a device that its agent lives.
 pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Kinds of Sluice's own discipline with turns: by the stations of a Wi-Fi interface, and without stations.
+/// Kinds of Sluice's own discipline with turns: turns of the stations of a Wi-Fi interface, and turns without stations.
 pub(crate) const TURNS_OF_STATIONS: &str = "turns of stations";
 pub(crate) const TURNS_OF_ONE: &str = "turns";
-/// Kind of that discipline that discards by priority.
+/// Kind of Sluice's own discipline that discards by priority.
 #[cfg(feature = "bpf")]
 pub(crate) const BIASED: &str = "biased";
 
@@ -27,13 +27,13 @@ pub trait Device {
     /// The interface does not exist any more, or its queue is no longer the installed one.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
 
-    /// Returns what was measured outside the queue, in the last interval of [`take_interval`](Self::take_interval).
+    /// Returns the measurements from outside the queue in the last interval of [`take_interval`](Self::take_interval).
     fn beside(&self) -> Beside {
         Beside::default()
     }
 
-    /// Returns the measurements of the real-time queue, and those from outside the queue, since the last call; `None`
-    /// if there is no such queue.
+    /// Returns the real-time queue's measurements since the last call, and those from outside the queue; `None` if
+    /// there is no real-time queue.
     ///
     /// # Errors
     /// As for [`take_interval`](Self::take_interval).
@@ -42,7 +42,7 @@ pub trait Device {
         Ok(None)
     }
 
-    /// Returns the decision of a device with its own law, from its last interval; then no controller decides. `None`: a
+    /// Returns the decision of a device with its own law after its last interval. `None`: the device has no law, and a
     /// controller decides.
     fn own(&self) -> Option<Own> {
         None
@@ -51,37 +51,37 @@ pub trait Device {
     /// Carries out orders from now on. A lower limit discards waiting packets only if [`Capabilities::purges`] is set.
     ///
     /// # Errors
-    /// Like [`take_interval`](Self::take_interval); an order is not in [`Capabilities::sets`], in which case none is
-    /// carried out; a limit has a unit that the device cannot hold.
+    /// As for [`take_interval`](Self::take_interval). Or an order is not in [`Capabilities::sets`]; then no order is
+    /// carried out. Or the device cannot hold a limit in this unit.
     fn apply(&mut self, orders: &Orders) -> Result<(), Error>;
 
     /// Restores the former queue. Does nothing if the queue is restored already.
     ///
     /// # Errors
-    /// The former queue cannot be restored, or the kernel's copy of it differs; or it is restored, and more of Sluice's
-    /// state [remains](Error::Remains).
+    /// The former queue cannot be restored, or differs from the recorded one. Or it is restored, but other state of
+    /// Sluice [remains](Error::Remains).
     fn restore(&mut self) -> Result<(), Error>;
 
-    /// Returns what the device can measure and do. Constant over its life.
+    /// Returns what the device can measure and do; this never changes.
     fn capabilities(&self) -> Capabilities;
 
-    /// Returns the privileges that it needs until the queue is restored.
+    /// Returns the privileges that the device needs until the queue is restored.
     fn keeps(&self) -> Keeps {
         Keeps::Queues
     }
 
-    /// Limits packets of the interface to this number of segments (GSO) until [`restore`](Self::restore), so that a limit in
-    /// packets counts what the link carries. A device that changes nothing does nothing.
+    /// Limits the interface's packets to this number of segments (GSO) until [`restore`](Self::restore): a limit in
+    /// packets then counts the link's packets. A device that changes nothing ignores the call.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses the limit.
     fn limit_segments(&mut self, segments: u32) -> Result<(), Error> {
         let _ = segments;
         Ok(())
     }
 
-    /// Changes settings without touching waiting packets; `start` as for a new device. Returns false if that is not
-    /// possible: then the queue must be made anew, and waiting packets are lost.
+    /// Changes settings and keeps waiting packets; `start` as for a new device. Returns false if the device cannot do
+    /// so: a new queue must then replace this one, and its waiting packets are lost.
     ///
     /// # Errors
     /// As for [`apply`](Self::apply).
@@ -100,10 +100,10 @@ pub trait Device {
     }
 }
 
-/// Decisions of a device that has its own law.
+/// The decision of a device that has its own law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Own {
-    /// The limit from now on.
+    /// Limit until the next decision.
     pub limit: Limit,
     /// Time until the next decision.
     pub every: Duration,
@@ -111,31 +111,31 @@ pub struct Own {
     pub target_delay: Duration,
 }
 
-/// Measurements in addition to the controller's queue. Zero or absent if the device has none; see
+/// Measurements from outside the queue. Those that the device does not make are zero or absent; see
 /// [`Capabilities::reads`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// Like [`Radio::late`]: packets whose MAC delay exceeded the controller's bound.
+    /// Like [`Radio::late`]: number of packets whose MAC delay exceeded the controller's bound.
     pub late: u64,
-    /// Like [`Radio::real_time`], for packets that leave by this interface: others are not overheard.
+    /// Like [`Radio::real_time`], but only for packets that this interface sends: it overhears no others.
     pub real_time: Bytes,
-    /// Like [`Radio::real_time_new`], for packets that leave by this interface.
+    /// Like [`Radio::real_time_new`], but only for packets that this interface sends.
     pub real_time_new: Bytes,
-    /// Like [`Radio::hops`], for arrivals at the queue, as far as packets show it.
+    /// Like [`Radio::hops`], for packets that arrive at the queue, if their headers show the hops.
     pub hops: u8,
-    /// Measurements of the real-time queue, if there is one.
+    /// Measurements of the real-time queue; `None` if there is none.
     pub class: Option<Interval>,
 }
 
 impl Beside {
-    /// Adds these measurements to those of the radio.
+    /// Returns the radio's readings with these measurements added.
     pub(crate) fn radio(&self, told: Option<Radio>) -> Radio {
         let Self { late, real_time, real_time_new, hops, class: _ } = *self;
         Radio { late, real_time, real_time_new, hops, ..told.unwrap_or_default() }
     }
 }
 
-/// Privileges that a device needs while it is governed.
+/// Privileges that a device needs while it governs a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keeps {
     /// No privilege: the device only reads.
@@ -147,18 +147,18 @@ pub enum Keeps {
 }
 
 impl Keeps {
-    /// Returns the privileges of an agent that may take up any queue later.
+    /// Returns the privileges of an agent that may attach to any queue later.
     pub(crate) const fn most() -> Self {
         if cfg!(feature = "bpf") { Self::QueuesAndBpf } else { Self::Queues }
     }
 }
 
-/// The way in which a quantity of [`Interval`] is known.
+/// How a quantity of [`Interval`] is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
     /// Counted or timed per packet.
     Measured,
-    /// Estimated from counters read from time to time; the text says how.
+    /// Estimated from counters that are read from time to time; the text says how.
     Estimated(&'static str),
     /// Not known: zero or absent in every interval.
     Absent,
@@ -169,13 +169,13 @@ pub enum Quality {
 pub struct Capabilities {
     /// Kind of queue, as `tc qdisc` calls it: `pfifo_head_drop`, `sluice`.
     pub kind: &'static str,
-    /// True if packets above a lowered limit are discarded at once. Otherwise they leave at the link's pace.
+    /// True if packets above a lowered limit are discarded at once. If false, the link sends them.
     pub purges: bool,
     /// Interval at which [`Device::look`] must be called for estimates to hold; `None` if every packet is measured.
     pub look_every: Option<Duration>,
     /// Quantities that a controller can read here, measured or estimated.
     pub reads: Reads,
-    /// Which readings are estimated, and how.
+    /// Estimated readings, and the method of each.
     pub estimates: &'static [(Reads, &'static str)],
     /// Orders that the device can carry out.
     pub sets: Sets,

@@ -1,4 +1,4 @@
-//! Finds out if packets ever wait in a queue, which happens only if something below it refuses them for a while.
+//! Finds out if packets ever wait in a queue. They do only if something below the queue refuses them for a while.
 
 use crate::device::former::Former;
 use crate::device::looks::Looks;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// Kinds of interfaces whose drivers take every packet at once. The kernel gives such an interface no queue; if a user
-/// has put one there, only the kind of interface can be used. The list includes TUN, which has a queue by default,
+/// has installed one, only the interface's kind shows that no packet waits. TUN has a queue by default and is listed
 /// because in most kernels its driver drops packets instead of stopping.
 const TAKE_ALL: [&str; 13] =
     ["batadv", "bond", "bridge", "dsa", "dummy", "macvlan", "team", "tun", "veth", "vlan", "vrf", "vxlan", "wireguard"];
@@ -19,10 +19,10 @@ const LOOPBACK: u16 = 772;
 /// Disciplines that hold nothing back: they hand a packet down whenever the layer below them takes one.
 const WORK_CONSERVING: [&str; 7] = ["drr", "ets", "mq", "mqprio", "multiq", "prio", "qfq"];
 
-/// Behaviour of an interface when it has no room for a packet.
+/// What an interface does with a packet for which it has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Driver {
-    /// The driver pushes back: the queue waits.
+    /// The driver pushes back, and packets wait in the queue.
     PushesBack,
     /// The driver takes every packet, and mac80211 holds them.
     Mac80211,
@@ -31,8 +31,8 @@ pub(crate) enum Driver {
 }
 
 impl Driver {
-    /// Returns the driver's behaviour for an interface whose packets `holder` has, with the users' disciplines
-    /// `qdiscs`, and the evidence for it.
+    /// Returns the driver's behaviour for an interface, and the evidence for it. `holder` says who holds the
+    /// interface's packets; `qdiscs` are the users' disciplines.
     pub(crate) fn of(link: &Link, holder: Holder, qdiscs: &[Qdisc]) -> (Self, String) {
         let called = linked(&link.name, "device/driver").unwrap_or_else(|| "a driver without a name".into());
         match holder {
@@ -66,8 +66,8 @@ impl Driver {
     }
 }
 
-/// Returns the cost of one queue at the root of an interface with several transmit queues; `None` if it has one, or
-/// `noqueue`.
+/// Returns the cost of one root queue for an interface with several transmit queues; `None` if the interface has only
+/// one, or `noqueue`.
 pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     let (name, queues) = (&link.name, link.tx_queues);
     (queues > 1 && link.qdisc != "noqueue").then(|| {
@@ -78,7 +78,7 @@ pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     })
 }
 
-/// Returns the last part of a link in the interface's folder of sysfs.
+/// Returns the last part of the target of a link in the interface's sysfs folder.
 pub(crate) fn linked(device: &str, path: &str) -> Option<String> {
     let target = fs::read_link(Path::new("/sys/class/net").join(device).join(path)).ok()?;
     target.file_name().map(|name| name.to_string_lossy().into_owned())
@@ -90,10 +90,10 @@ fn takes_all(link: &Link, qdiscs: &[Qdisc]) -> bool {
     known || by_default
 }
 
-/// True if a discipline above the class `parent` holds packets back, whatever the driver does.
+/// True if a discipline above the class `parent` delays packets, whatever the driver does.
 fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     let mut parent = parent;
-    // A list that the kernel changed meanwhile could go round.
+    // If the kernel changed the list meanwhile, it may contain a cycle.
     for _ in 0..=qdiscs.len() {
         let above = qdiscs.iter().find(|qdisc| parent != ROOT && qdisc.handle >> 16 == parent >> 16);
         match above {
@@ -105,8 +105,8 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     false
 }
 
-/// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`. Errors: the interface has no
-/// such class; the error lists those that it has.
+/// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`. The error of a missing class
+/// lists the interface's classes.
 pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut Route) -> Result<(), Error> {
     if parent == ROOT || qdiscs.iter().any(|qdisc| qdisc.parent == parent) {
         return Ok(());
@@ -123,14 +123,14 @@ pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut 
 /// A queue in which no packet ever waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Idle {
-    /// True if release by credit would make packets wait.
+    /// True if packets would wait if a controller released them by credit.
     pub(crate) but_by_credit: bool,
     /// True if replacing the queue would lose a user's settings.
     pub(crate) is_precious: bool,
     pub(crate) why: String,
 }
 
-/// Returns the reason why no packet ever waits in the queue at a place, if so. Errors: there is no such interface or
+/// Returns the reason why no packet ever waits in the queue at `place`, if so. Errors: there is no such interface or
 /// class.
 pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
@@ -176,7 +176,7 @@ mod tests {
             (None, 1, given, none, Driver::PushesBack),
             (None, 1, "pfifo", own, Driver::PushesBack),
             (Some("ifb"), 1, given, none, Driver::PushesBack),
-            // An interface that is down has no queue yet, which says nothing.
+            // An interface that is down has no queue yet, so nothing follows from it.
             (None, 1, "noop", none, Driver::PushesBack),
         ] {
             let link = Link { qdisc: root.into(), ..link(kind, hardware) };
@@ -195,7 +195,7 @@ mod tests {
         assert!(is_shaped(&below, 0x2_0003), "a band of prio in tbf");
         below[0].kind = "ets".into();
         assert!(!is_shaped(&below, 0x2_0003));
-        // A list that goes round.
+        // This list has a cycle.
         let round = [qdisc("prio", 0x1_0000, 0x2_0001), qdisc("prio", 0x2_0000, 0x1_0001)];
         assert!(!is_shaped(&round, 0x2_0003));
     }

@@ -1,19 +1,19 @@
-//! Estimates the intervals of a queue that can only be observed, from counters that are read many times per interval.
+//! Estimates the intervals of a queue whose counters can only be read, many times per interval.
 //!
 //! - *Sojourn* by Little's law (Little 1961): the backlog in bytes, integrated over time, divided by the bytes that
-//!   left. The law uses bytes because the kernel counts a large packet once while it waits, and by its segments when it
-//!   leaves. Packets that are dropped at the head waited as long, and count as leaving.
-//! - *Departure gap* and *service*: the time between two readings divided by the packets that left in it, if packets
-//!   waited at both readings, so that the link was never idle.
-//! - *Idle and busy time*: each reading stands for half of the time to the next.
+//!   left. Bytes are used because the kernel counts a GSO packet once while it waits, but by its segments when it
+//!   leaves. Packets dropped at the head have waited like those sent, and count as leaving.
+//! - *Departure gap* and *service*: the time between two readings divided by the number of packets that left. Packets
+//!   must wait at both readings, so that the link was never idle.
+//! - *Idle and busy time*: each reading stands for half of the time since the previous one and until the next.
 
 use crate::kernel::Counters;
 use control::{Count, Interval, Measures, Reads, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// Quantities that are computed from counters instead of being measured per packet.
+/// Quantities that are estimated from counters, not measured per packet.
 pub(crate) const ESTIMATED: Reads = Reads::SOJOURN.and(Reads::GAP).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
-/// The methods of estimation, in a few words.
+/// Methods of estimation, in a few words.
 pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
     (Reads::SOJOURN, "Little's law: the backlog in bytes over time, divided by the bytes that left"),
     (
@@ -36,7 +36,7 @@ pub(crate) struct Estimator {
     backlog_max: u32,
     sojourn: Samples,
     gap: Samples,
-    /// Backlog integrated since the last departure, in byte nanoseconds.
+    /// Backlog integrated over the time since the last departure, in byte nanoseconds.
     waiting: u128,
     /// Time since the last departure in which packets waited.
     serving: u64,
@@ -45,8 +45,7 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    /// Starts with the counters `first` at `now`. Packets in these counters are `header` bytes longer than at the
-    /// network layer.
+    /// Starts with the counters `first` at `now`. These counters include `header` bytes of link header for each packet.
     pub(crate) fn new(measures: Measures, header: u64, drops_at_head: bool, now: Instant, first: Counters) -> Self {
         Self {
             measures,
@@ -93,14 +92,14 @@ impl Estimator {
         }
     }
 
-    /// Moves the average of service times by `packets` packets of one service time.
+    /// Updates the average of service times with `packets` packets that each took `service`.
     fn average(&mut self, packets: u64, service: f64) {
         let Some(weight) = self.measures.service_weight else { return };
         let kept = libm::pow(1.0 - weight, packets as f64);
         self.service_nanos = Some(self.service_nanos.map_or(service, |mean| service + kept * (mean - service)));
     }
 
-    /// Returns the interval since the last call, up to the last reading.
+    /// Returns the interval from the previous call to the last reading.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of times, rounded")]
     pub(crate) fn take(&mut self) -> Interval {
         let (now, counters) = self.last;
@@ -128,8 +127,8 @@ fn backlog(counters: &Counters, header: u64) -> Count {
 }
 
 /// Computes arrivals, departures and drops between two readings. The kernel counts dropped packets but not their bytes:
-/// they are assumed to have the mean size of the packets that left, or that wait. Counters that decrease belong to
-/// another queue.
+/// they are assumed to have the mean size of packets that left or, if none left, that wait. Counters that decrease
+/// belong to another queue.
 fn passed(before: &Counters, after: &Counters, header: u64) -> Interval {
     let (old, waiting) = (backlog(before, header), backlog(after, header));
     let packets = after.sent_packets.saturating_sub(before.sent_packets);
@@ -147,7 +146,7 @@ fn passed(before: &Counters, after: &Counters, header: u64) -> Interval {
     Interval { arrived: Count { packets, bytes: Bytes::new(bytes) }, sent, dropped, ..Interval::default() }
 }
 
-/// Statistics of estimates, each of which stands for several packets.
+/// Statistics of estimates; each estimate stands for several packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Samples {
     n: u64,

@@ -15,16 +15,16 @@ use control::{Interval, Limit, Orders};
 use queue::{DisciplineName, Settings};
 use units::Instant;
 
-/// A FIFO of the kernel. No FIFO discards waiting packets when its limit is lowered.
+/// A FIFO of the kernel. None discards waiting packets when its limit is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Limit in packets; an arriving packet is dropped when the queue is full.
     #[default]
     Pfifo,
-    /// Limit in bytes with link headers; an arriving packet is dropped when the queue is full.
+    /// Limit in bytes that include link headers; an arriving packet is dropped when the queue is full.
     Bfifo,
-    /// Limit in packets; the oldest packet is dropped when the queue is full. A full queue keeps its length when its
-    /// limit is lowered, until fewer packets arrive than leave.
+    /// Limit in packets; the oldest packet is dropped when the queue is full. If the limit of a full queue is lowered,
+    /// the queue stays as long until fewer packets arrive than leave.
     PfifoHeadDrop,
 }
 
@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// Returns the options that set `limit`: `struct tc_fifo_qopt`.
+    /// Returns the options that set `limit`, as `struct tc_fifo_qopt`.
     fn options(self, limit: Limit) -> Result<Vec<u8>, Error> {
         let number = match (self, limit) {
             (Self::Bfifo, Limit::Bytes(bytes)) => u32::try_from(bytes.count()).unwrap_or(u32::MAX),
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// One of the kernel's FIFOs in place of the former queue.
+/// A FIFO of the kernel that replaces the former queue.
 #[derive(Debug)]
 pub struct Fifo {
     watched: Watched,
@@ -78,7 +78,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Installs a FIFO of `kind`. Packets that wait in the former queue are lost, as with any change of a discipline.
+    /// Installs a FIFO of `kind`. Packets that wait in the former queue are lost, as in any change of a discipline.
     /// First restores what a killed agent left.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl Device for Fifo {
 
 impl Drop for Fifo {
     fn drop(&mut self) {
-        // There is no caller to report to; the state file stays, and the next agent or `sluice detach` tries again.
+        // No caller can receive an error here. The state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 use std::io;
 
 /// Disciplines that can be created again from the options that the kernel shows; `mq` with the queues that the kernel
-/// puts below it. All but codel and fq are tested; for those two restoring follows from the kernel's source.
+/// creates below it. All except codel and fq are tested; for these two the kernel's source was read.
 const RESTORABLE: [&str; 10] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake", "mq"];
 
-/// Obstacle: what a replacement of the queue of a place would lose.
+/// What would be lost if the queue at an attachment point were replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     /// The queue cannot be restored later.
     Lost(String),
-    /// The queue can be restored, but meanwhile no rate limit of a user would hold.
+    /// The queue can be restored, but until then a user's rate limit would not hold.
     Shapes(String),
 }
 
@@ -31,7 +31,7 @@ impl Obstacle {
     }
 }
 
-/// The former queue of a place, and Sluice's.
+/// State of an attachment point before Sluice, and what Sluice put there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Former {
@@ -49,7 +49,7 @@ pub(crate) struct Former {
     /// True if the transmit queue had length 0, which the kernel changes when a discipline is installed.
     #[serde(default)]
     zero_length: bool,
-    /// Former limit, if no discipline is replaced.
+    /// Former limit of the phy's queues, if these are governed and no discipline was replaced.
     phy: Option<FormerPhy>,
     /// Former settings of the phy's scheduler, if they were changed.
     knobs: Option<FormerKnobs>,
@@ -63,7 +63,7 @@ pub(super) struct Saved {
     options: Option<Vec<u8>>,
 }
 
-/// Former limit of a phy's queues.
+/// Former packet limit of a phy's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FormerPhy {
@@ -71,18 +71,18 @@ struct FormerPhy {
     limit: u32,
 }
 
-/// Settings of a phy's scheduler: the former ones and Sluice's. A setting that equals neither was made by another
-/// program and stays.
+/// Settings of a phy's scheduler: the former ones and Sluice's. A setting that equals neither comes from another
+/// program and is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormerKnobs {
-    /// Limits of airtime before and now.
+    /// Former airtime queue limits (AQL), and those that Sluice set.
     pub(crate) before: AqlSettings,
     pub(crate) ours: AqlSettings,
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and any reason to keep it.
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and any obstacle to its loss.
     pub(crate) fn read(
         route: &mut Route,
         link: &Link,
@@ -104,13 +104,13 @@ impl Former {
         Ok((Self { device, index, parent, qdisc, ours, zero_length, ..Self::default() }, obstacle))
     }
 
-    /// For the limit of a phy's queues and settings of its scheduler: no discipline is replaced.
+    /// Former state of a phy's queues: the packet limit and scheduler settings. No discipline is replaced.
     pub(crate) fn of_phy(link: &Link, number: u32, limit: u32, knobs: Option<FormerKnobs>) -> Self {
         let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
         Self { device, index, parent: ROOT, phy, knobs, ..Self::default() }
     }
 
-    /// Returns the number of the phy whose queues are governed, if no discipline is.
+    /// Returns the number of the phy whose queues are governed; `None` if a discipline is governed.
     pub(crate) fn phy(&self) -> Option<u32> {
         self.phy.map(|phy| phy.number)
     }
@@ -121,7 +121,7 @@ impl Former {
         Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() }
     }
 
-    /// True if `here` is Sluice's discipline of that kind, which replaced the former one on an interface.
+    /// True if `here` is Sluice's discipline of this kind, and it replaced the former one on an interface.
     #[cfg(feature = "bpf")]
     pub(crate) fn is_replaced_by(&self, here: Option<&Qdisc>, link: &Link, kind: &str) -> bool {
         let is_ours = here.is_some_and(|here| here.handle == self.ours && here.kind == kind);
@@ -130,7 +130,7 @@ impl Former {
 
     /// Restores the former queue, and checks that it equals the old one. Another program's discipline is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
-        // A queue that disappeared with its interface is not restored.
+        // A queue that disappeared with its interface needs no restoring.
         let unless_gone = |set| if matches!(set, Err(Error::Gone { .. })) { Ok(()) } else { set };
         let mut restored = self.restore_queue(route);
         if self.zero_length && restored.is_ok() {
@@ -182,8 +182,8 @@ impl Former {
     }
 }
 
-/// Nothing is restored on a phy that no longer exists, nor is a setting that another program has changed since. A
-/// failure of one setting does not prevent the restoring of the others.
+/// Restores a phy's settings, except on a phy that no longer exists and except settings that another program has
+/// changed. If one setting fails, the others are still restored.
 fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(), Error> {
     let mut wireless = match Wireless::open() {
         Err(Error::Unsupported(Unsupported::NoWifi)) => return Ok(()),
@@ -204,7 +204,7 @@ fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Re
 }
 
 impl FormerKnobs {
-    /// Returns the settings to restore: Sluice's settings that still apply `now` get their former values.
+    /// Returns the settings to restore: each setting of Sluice's that still applies `now` gets its former value.
     fn restored(&self, now: &AqlSettings) -> AqlSettings {
         let Self { before, ours, .. } = self;
         let mut restored = *now;
@@ -220,12 +220,12 @@ impl FormerKnobs {
     }
 }
 
-/// Handle `Qu` with a place's number: nothing else uses such handles, and a child's differs from its parent's.
+/// Handle of Sluice's queue: `51ce:` at the root; below a class `51xx:`, with seven bits of the class's number.
 const fn our_handle(parent: u32) -> u32 {
     if parent == ROOT { 0x51ce_0000 } else { 0x5100_0000 | ((parent & 0x7f) << 16) }
 }
 
-/// True if a user has put a queue under a root that the kernel made by itself (`mq`).
+/// Returns an obstacle if a user has put a queue under a root that the kernel made by itself (`mq`).
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<Obstacle> {
     let own = qdiscs.iter().find(|qdisc| qdisc.parent < 0xffff_0000)?;
     Some(Obstacle::Lost(format!("{} is below its root and would be lost", shown(Some(own)))))
@@ -257,11 +257,11 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }))
 }
 
-/// True if a restorable discipline limits a rate (`linux/pkt_sched.h`). Others that limit a rate cannot be restored.
+/// True if a restorable discipline limits a rate (`linux/pkt_sched.h`). Other rate limiters cannot be restored.
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];
-    /// `TCA_FQ_FLOW_MAX_RATE`, whose largest number means no limit.
+    /// `TCA_FQ_FLOW_MAX_RATE`; its largest value means no limit.
     const FQ_MAX_RATE: u16 = 7;
     let mut options = attributes(qdisc.options.as_deref().unwrap_or_default());
     options.any(|(kind, value)| match qdisc.kind.as_str() {
@@ -283,7 +283,7 @@ mod tests {
         let (before, ours) = (aql(default, (7, 8), 24_000), aql((0, 3_500), (0, 3_500), 8_000));
         let knobs = FormerKnobs { before, ours };
         assert_eq!(knobs.restored(&ours), before);
-        // An agent that was killed between two writes.
+        // The agent was killed between two writes.
         assert_eq!(knobs.restored(&aql((0, 3_500), (7, 8), 24_000)), before);
         let theirs = aql((0, 3_500), (9, 9), 1_000);
         assert_eq!(knobs.restored(&theirs), aql(default, (9, 9), 1_000));

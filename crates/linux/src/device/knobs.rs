@@ -1,8 +1,8 @@
-//! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL) and the limit of its queues by the stations'
-//! turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
+//! The scheduler of mac80211 as a device. Sets its airtime queue limits (AQL) and the packet limit of its queues to
+//! suit the stations' turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
 //!
-//! All settings belong to a phy: stations of all its interfaces have their turns in the same rounds. mac80211 keeps its
-//! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
+//! All settings belong to a phy: stations of all its interfaces take turns in the same rounds. mac80211 keeps its
+//! queues, an `FQ-CoDel` for each station and traffic identifier. It also forwards mesh packets; no qdisc sees these.
 
 use crate::device::contract::{Capabilities, Device, Own};
 use crate::device::estimate::Estimator;
@@ -22,7 +22,7 @@ use units::{Bytes, Duration, Instant, Positive};
 pub(crate) const KIND: &str = "knobs";
 /// Best effort and background, whose packets come in bulk, in mac80211's order of categories.
 const BULK: [usize; 2] = [2, 3];
-/// Time between two readings of the phy itself: its limit, its drops, its interfaces.
+/// Time between two readings of the phy's own state: limit, drops and interfaces.
 const LOOKED_AT: Duration = Duration::from_secs(1);
 
 /// An interface whose phy's scheduler is set.
@@ -32,11 +32,11 @@ pub(crate) struct Knobs {
     law: Law,
     estimator: Estimator,
     interfaces: Vec<u32>,
-    /// When the phy is next read.
+    /// Instant of the next reading of the phy.
     next: Instant,
-    /// Counters of each station at the last interval's end, by interface and address.
+    /// Counters of each station at the last interval's end, under the interface's number and the station's address.
     before: BTreeMap<(u32, [u8; 6]), TxqCounts>,
-    /// Last reading of each station.
+    /// Each station, as last read.
     stations: Vec<Station>,
 }
 
@@ -61,20 +61,20 @@ impl Knobs {
         if let Some((aql, FormerKnobs { before, ours, .. })) = &set
             && let Err(error) = aql.change(before, ours)
         {
-            // Some settings may be written already.
+            // Some settings may have been written already.
             return queues.restore().and(Err(error));
         }
         let estimator = Estimator::new(start.measures, HEADER, false, start.at, Counters::default());
         let law = Law::new(target.unwrap_or(TARGET), bulk, queues.limit);
         let (interfaces, next, before, stations) = (Vec::new(), Instant::ZERO, BTreeMap::new(), Vec::new());
         let mut knobs = Self { queues, law, estimator, interfaces, next, before, stations };
-        // Counts from before the start are not ours.
+        // Packets from before the start do not count.
         knobs.look(start.at)?;
         knobs.estimator.take();
         Ok((knobs, remarks))
     }
 
-    /// Reads the phy's own state.
+    /// Reads the phy's limit, drops and interfaces.
     fn look_at_phy(&mut self) -> Result<(), Error> {
         let queues = &mut self.queues;
         queues.look()?;
@@ -83,8 +83,8 @@ impl Knobs {
     }
 }
 
-/// Returns the settings of the scheduler of an interface's phy that cannot be changed; `None` if mac80211 holds none of
-/// its packets. Errors: there is no such interface.
+/// Returns those settings of an interface's scheduler that cannot be changed; `None` if mac80211 holds none of its
+/// packets. Errors: there is no such interface.
 pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     let link = Route::open()?.link(device)?;
     // Without nl80211 there is no Wi-Fi.
@@ -94,7 +94,7 @@ pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     Ok(Some(settable(&phy, &Aql::of(&name)).1))
 }
 
-/// Returns the settings of a phy that can be changed, apart from its limit, and remarks on those that cannot.
+/// Returns the settings of a phy that can be changed, except its packet limit, and remarks on the others.
 pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String>) {
     const LIMIT_ALONE: &str = "Sluice sets only the packet limit of all queues, so stations still wait long";
     if !phy.has_aql {
@@ -113,13 +113,13 @@ pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String
     (Some(FormerKnobs { before, ours }), Vec::new())
 }
 
-/// Returns the growth of a station's counters, which begin anew if it returns.
+/// Returns by how much a station's counters grew. A station that leaves and returns counts from zero.
 fn served(peer: &Peer, before: Option<&TxqCounts>) -> Station {
     let now = peer.queues;
     let before = before.copied().unwrap_or(now);
     let grown = |now: u32, before: u32| u64::from(now.wrapping_sub(before));
     let packets = grown(now.sent_packets, before.sent_packets);
-    // The counters of a station that went and returned are lower; nothing sends a half of 2^32 packets in an interval.
+    // A station that left and returned has lower counters. No station is sent 2^31 packets in one interval.
     let is_same = packets < 1 << 31;
     let bytes = if is_same { grown(now.sent_bytes, before.sent_bytes) } else { 0 };
     let packets = if is_same { packets } else { 0 };

@@ -1,5 +1,5 @@
-//! Files whose locks keep agents apart. The owner of the lock removes the file before it releases the lock; a process
-//! that waited finds that the file no longer has the name, and tries again.
+//! Files whose locks keep agents apart. The owner of a lock removes the file before it releases the lock. A process
+//! that waited for the lock then finds the name gone or taken by a new file, and tries again.
 
 use crate::error::{Error, Taken};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
@@ -10,17 +10,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::refuse_if;
 
-/// Most attempts to lock a file that others write and remove meanwhile.
+/// Most attempts to lock a file that other processes keep replacing.
 const ATTEMPTS: usize = 100;
 
-/// Opens the file that has this name and tries to lock it; also returns true if that succeeded, and false if another
-/// process has the lock. `None`: other processes write and remove it again and again.
+/// Opens the file with this name and tries to lock it. Also returns true if that succeeded, false if another process
+/// has the lock. `None`: other processes replaced the file at every attempt.
 pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> Result<Option<(File, bool)>, Error> {
     for _ in 0..ATTEMPTS {
         let file = open(path, flags)?;
         let tried = flock(&file, operation);
         if !has_name(&file, path)? {
-            // The file's agent has ended, or has written it anew, between the two calls.
+            // Between the two calls the file's agent has ended or replaced the file.
             continue;
         }
         return match tried {
@@ -32,8 +32,8 @@ pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> R
     Ok(None)
 }
 
-/// Lock of a phy, of whose interfaces one is governed by the queues or knobs of mac80211, or of an interface on trial.
-/// The file is removed when this lock is dropped; a killed agent's when its settings are restored.
+/// Lock of a phy while mac80211's queues or scheduler are governed, or of an interface during `sluice trial`. The file
+/// is removed when this value is dropped, or, if the agent was killed, when its settings are restored.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     path: PathBuf,
@@ -52,10 +52,10 @@ impl FileLock {
         Ok(locked.filter(|(_, is_ours)| *is_ours).map(|(file, _)| Self { path, file }))
     }
 
-    /// Removes a killed agent's lock of the phy.
+    /// Removes the phy's lock file that a killed agent left.
     pub(crate) fn forget(folder: &Path, number: u32) {
         if !matches!(lstat(Self::path(folder, number)), Err(Errno::NOENT)) {
-            // One that an agent has stays.
+            // If a living agent holds it, the file stays.
             drop(Self::take(folder, number));
         }
     }
@@ -68,19 +68,19 @@ impl FileLock {
 impl Drop for FileLock {
     fn drop(&mut self) {
         if has_name(&self.file, &self.path).unwrap_or(false) {
-            // An empty file harms nobody.
+            // An empty file does no harm.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Opens a state file, which must be a plain file of this user. A link or a pipe does not block the call.
+/// Opens a state file, which must be a regular file of this user. Never blocks, not even on a link or a pipe.
 pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
         Err(Errno::LOOP) => return refuse("is a symbolic link, so it cannot be Sluice's state"),
-        // A pipe without a reader, or a socket.
+        // The file is a pipe without a reader, or a socket.
         Err(Errno::NXIO) => return refuse("is not a plain file, so it cannot be Sluice's state"),
         file => file.map_err(|errno| failed(path, errno.into()))?,
     };
@@ -90,12 +90,12 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     }
     refuse_if!(stat.st_uid != geteuid().as_raw(), refuse("belongs to another user, so it cannot be Sluice's state"));
     refuse_if!(stat.st_nlink > 1, refuse("has another name, so it cannot be Sluice's state"));
-    // Whoever may read a file may lock it, and could prevent the restoring.
+    // A user who may read the file may also lock it, and could so prevent restoring.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;
     Ok(File::from(file))
 }
 
-/// True if an open file is still the one that has this name.
+/// True if `path` still names this open file.
 pub(crate) fn has_name(file: &File, path: &Path) -> Result<bool, Error> {
     let open = fstat(file).map_err(|errno| failed(path, errno.into()))?;
     match lstat(path) {

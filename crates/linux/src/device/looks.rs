@@ -1,5 +1,5 @@
-//! Queues of this network namespace, read once for all devices: their counters for all that read at the same instant,
-//! and the users' disciplines, which are followed from then on.
+//! Queues of this network namespace, read once for all devices. Devices that read at the same instant share the
+//! counters; the users' disciplines are read once, and then updated from the kernel's messages.
 
 use crate::device::wish::shown_place;
 use crate::error::Error;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use units::Instant;
 
-/// A shared cache of queues. Copies share it.
+/// A shared cache of queues. Clones share the same cache.
 #[derive(Clone, Debug)]
 pub struct Looks(Rc<RefCell<Seen>>);
 
@@ -22,16 +22,16 @@ struct Seen {
     route: Route,
     /// Instant of the reading; `None` before the first one and after a failure.
     at: Option<Instant>,
-    /// In the order of interface and parent.
+    /// Sorted by interface and parent.
     tallies: Vec<Tally>,
     users: Users,
 }
 
-/// Disciplines with a handle, which only users make: the kernel reports their changes, but not its own.
+/// Disciplines with a handle. Only users make them: the kernel reports changes of these, but not of its own.
 #[derive(Debug)]
 struct Users {
     news: News,
-    /// Qdiscs by interfaces' numbers; `None` before the first reading and after a message was lost.
+    /// The disciplines of each interface number; `None` before the first reading and after a message was lost.
     all: Option<BTreeMap<u32, Vec<Qdisc>>>,
     buffer: Vec<u8>,
 }
@@ -46,15 +46,15 @@ impl Looks {
         Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new(), users }))))
     }
 
-    /// Returns the present disciplines of interface `index` that have a handle. Lists the machine's disciplines at the
-    /// first call, and after messages about changes were lost.
+    /// Returns the present disciplines of interface `index` that have a handle. The first call lists all disciplines of
+    /// the machine, and so does a call after messages about changes were lost.
     pub(crate) fn users(&self, index: u32) -> Result<Vec<Qdisc>, Error> {
         let Seen { route, users, .. } = &mut *self.0.borrow_mut();
         Ok(users.read(route)?.get(&index).cloned().unwrap_or_default())
     }
 
-    /// Returns the counters of the queue at `parent` of an interface; `None` if the kernel has none. With a `handle`,
-    /// the queue must have it.
+    /// Returns the counters of the queue at `parent` of an interface; `None` if the kernel has no such queue or, with a
+    /// `handle`, if the queue has another one.
     pub(crate) fn counters(
         &self,
         now: Instant,
@@ -109,7 +109,7 @@ impl Users {
         let current = if let Some(followed) = all.take() {
             followed
         } else {
-            // Messages that come while the kernel lists are read at the next call: the last one about a place is true.
+            // Messages that arrive meanwhile are read at the next call. The last message about a queue is true.
             let mut listed = route.qdiscs()?;
             for qdiscs in listed.values_mut() {
                 qdiscs.retain(|qdisc| qdisc.handle != 0);

@@ -1,4 +1,4 @@
-//! A queue whose counters are read, and any discipline as a device that is only observed.
+//! A queue whose counters are read; and a device that only observes a queue, of any discipline.
 
 use crate::device::contract::{Capabilities, Device, Keeps};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
@@ -18,7 +18,7 @@ pub(crate) struct Watched {
     pub(crate) looks: Looks,
     pub(crate) link: Link,
     pub(crate) parent: u32,
-    /// Handle that the queue must have; `None`: any.
+    /// Handle that the queue must have; `None`: any handle.
     pub(crate) handle: Option<u32>,
     pub(crate) estimator: Estimator,
     pub(crate) every: Duration,
@@ -48,12 +48,12 @@ impl Watched {
     }
 }
 
-/// Bytes of link header in each packet, which intervals do not count.
+/// Returns the bytes of link header in each packet; intervals leave them out.
 pub(crate) fn header(link: &Link) -> u64 {
     if link.hardware == ETHERNET { 14 } else { 0 }
 }
 
-/// The present queue, observed and never changed.
+/// The present queue, which this device observes and never changes.
 #[derive(Debug)]
 pub(crate) struct Observed(Watched);
 
@@ -81,7 +81,7 @@ impl Device for Observed {
         Ok(self.0.estimator.take())
     }
 
-    /// Changes nothing. Orders that a governed queue would refuse are refused.
+    /// Changes nothing. Refuses orders that a governed queue would refuse.
     fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
         self.capabilities().allow(orders)
     }

@@ -1,19 +1,19 @@
-//! Options of disciplines: the options that create a discipline again can differ from those that the kernel shows.
+//! Options of disciplines. The options that create a discipline again can differ from those that the kernel shows.
 
 use crate::kernel::wire::{u16_at, u32_at};
 
 /// Attributes that are CoDel times (`linux/pkt_sched.h`): target, interval, threshold for marks.
 const CODEL_TIMES: [u16; 3] = [1, 3, 5];
 const FQ_CODEL_TIMES: [u16; 3] = [1, 3, 7];
-/// Length of an attribute's header, and of one that holds 32 bits.
+/// Length of an attribute's header, and of an attribute that holds 32 bits.
 const HEADER: usize = 4;
 const WITH_32_BITS: u16 = 8;
 
-/// Returns the options that create a discipline of a kind again, from those that the kernel shows.
+/// Returns the options that create a discipline again, given its kind and the options that the kernel shows.
 ///
-/// CoDel keeps a time as `v` units of 1024 ns and shows it as `s` microseconds, both rounded down, so that the shown
-/// time would restore a shorter one. One microsecond more is exact: `s <= 1.024 v < s + 1`, so that `(s + 1) / 1.024`
-/// is above `v` and, as `1.024 (v + 1) >= s + 1.024`, below `v + 1`.
+/// The kernel keeps a CoDel time as `v` units of 1024 ns and shows it as `s` microseconds, both rounded down. So the
+/// shown time would restore a shorter one, but `s + 1` microseconds are exact. From `s <= 1.024 v < s + 1` follows that
+/// `(s + 1) / 1.024` is above `v` and, as `1.024 (v + 1) >= s + 1.024`, below `v + 1`.
 pub(crate) fn to_make_again(kind: &str, shown: &[u8]) -> Vec<u8> {
     let times: &[u16] = match kind {
         "codel" => &CODEL_TIMES,
@@ -29,7 +29,7 @@ pub(crate) fn to_make_again(kind: &str, shown: &[u8]) -> Vec<u8> {
         {
             made[at + HEADER..at + HEADER + 4].copy_from_slice(&time.saturating_add(1).to_ne_bytes());
         }
-        // A wrong length ends the reading at the end of the bytes at the latest.
+        // An attribute of wrong length ends the loop at the latest where the bytes end.
         at += usize::from(length).max(HEADER).next_multiple_of(4);
     }
     made

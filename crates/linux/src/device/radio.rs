@@ -1,14 +1,14 @@
 //! Readings of a Wi-Fi interface's radio from nl80211, for controllers that need them.
 //!
-//! - *Channel time*: the survey of the channel in use, to a millisecond. Drivers that sense the channel report for how
-//!   long it was busy, own frames included, and for how long they sent. Nothing replaces a missing survey: the airtime
-//!   of stations is less than the channel's load.
-//! - *Link rate*: the bitrate of the last frame to each station, weighted by the bytes sent to it.
+//! - *Channel time*: the survey of the channel in use, in milliseconds. Drivers that sense the channel report how long
+//!   it was busy, including own frames, and how long they transmitted. Without a survey the load stays unknown: the
+//!   airtime of stations is less than the channel's load.
+//! - *Link rate*: for each station the bitrate of the last frame to it, in a mean weighted by the bytes sent.
 //! - *Stations heard*: stations of the interface that sent a frame. The kernel does not list others.
 //! - *Aggregates*: MPDUs and retransmissions are counted per station. No driver reports how many of them shared a
-//!   frame, nor how many may, so frames are taken as large as their format ([`largest`]) and [`LONGEST_FRAME`] allow.
+//!   frame, so each frame is assumed to be as large as its format ([`largest`]) and [`LONGEST_FRAME`] allow.
 //!
-//! MAC delays, hops and own real-time traffic come from the queue ([`Beside`](super::contract::Beside)).
+//! MAC delays, hops and real-time traffic of this node come from the queue ([`Beside`](super::contract::Beside)).
 
 use crate::error::Error;
 use crate::kernel::nl80211::{Format, Peer, Survey, Wireless};
@@ -16,9 +16,9 @@ use control::{Radio, Reads};
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Rate};
 
-/// Longest aggregate, as Linux's drivers ath9k and iwlwifi bound it. The standard allows 5.484 ms.
+/// Longest aggregate that Linux's drivers ath9k and iwlwifi send. The standard allows 5.484 ms.
 const LONGEST_FRAME: Duration = Duration::from_millis(4);
-/// Bytes of each MPDU in an aggregate that mac80211 does not count: checksum and delimiter.
+/// Bytes of checksum and delimiter, which each MPDU in an aggregate has and mac80211 does not count.
 const FRAMING: u64 = 8;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Radiometer {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Reading {
     survey: Survey,
-    /// Stations for which all of the following is known.
+    /// Stations whose driver reports every field of [`Counted`].
     stations: BTreeMap<[u8; 6], Counted>,
     /// MPDUs received from each station.
     received: BTreeMap<[u8; 6], u32>,
@@ -53,7 +53,7 @@ struct Counted {
 impl Radiometer {
     /// Quantities that drivers may report.
     pub(crate) const READS: Reads = Reads::MEDIUM.and(Reads::LINK).and(Reads::CONTENDERS).and(Reads::AGGREGATES);
-    /// Readings that are estimated, and how.
+    /// Readings that are estimated, and the method of each.
     pub(crate) const ESTIMATES: [(Reads, &str); 2] = [
         (Reads::CONTENDERS, "stations heard: those of this interface; others on the channel are not counted"),
         (
@@ -74,7 +74,7 @@ impl Radiometer {
         Ok(Some(Self { wireless, index, reads: before.reads(), before }))
     }
 
-    /// Radio readings that this driver supports. A link has no rate before the first frame to a station.
+    /// Returns the readings that this driver supports. A link has no rate before the first frame to a station.
     pub(crate) fn reads(&self) -> Reads {
         self.reads
     }
@@ -92,7 +92,7 @@ impl Reading {
     fn of(survey: &Survey, peers: &[Peer]) -> Self {
         let counted = |peer: &Peer| {
             let (bytes, rate, frames) = (peer.sent_bytes?, peer.sent_at?, peer.sent_frames?);
-            // A driver that does not report retransmissions leaves them out.
+            // A driver may not report retransmissions; then they are not counted.
             let (repeated, format) = (peer.repeated_frames.unwrap_or(0), peer.sent_as.format);
             Some((peer.address, Counted { bytes, frames, repeated, rate, format }))
         };
@@ -113,12 +113,12 @@ impl Reading {
 
     fn since(&self, before: &Self) -> Radio {
         let grown = |of: fn(&Survey) -> Option<Duration>| {
-            // Another channel has other counters.
+            // After a change of the channel the counters are those of another channel.
             let before = of(&before.survey).filter(|_| before.survey.frequency == self.survey.frequency);
             of(&self.survey).zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then))
         };
         let (busy, sending) = (grown(|survey| survey.busy), grown(|survey| survey.sending));
-        // A new station has been heard.
+        // True if a station was heard: it is new, or its counter grew.
         let is_heard =
             |(address, now): &(&[u8; 6], &u32)| before.received.get(*address).is_none_or(|then| then != *now);
         let contenders = u32::try_from(self.received.iter().filter(is_heard).count()).unwrap_or(u32::MAX);
@@ -143,11 +143,11 @@ impl Reading {
     }
 }
 
-/// Traffic sent to a station in an interval.
+/// Traffic sent to a station during an interval.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     bytes: u64,
-    /// Without retransmissions.
+    /// MPDUs, not counting retransmissions.
     packets: u64,
     mpdus: u64,
     rate: Rate,
@@ -155,7 +155,7 @@ struct Sent {
 }
 
 impl Counted {
-    /// A station that left and returned counts from zero.
+    /// Returns the traffic since `before`. A station that left and returned counts from zero.
     fn since(&self, before: Option<&Self>) -> Sent {
         let before = before.filter(|before| before.bytes <= self.bytes).copied().unwrap_or_default();
         let packets = u64::from(self.frames.wrapping_sub(before.frames));
@@ -165,7 +165,7 @@ impl Counted {
 }
 
 impl Sent {
-    /// Returns the number of frames for these MPDUs if each frame has its largest size.
+    /// Returns the number of frames that carry these MPDUs, if each frame has its largest size.
     fn frames(&self) -> u64 {
         let (bytes, most) = largest(self.format, self.rate);
         let one = self.bytes.checked_div(self.packets).unwrap_or(0) + FRAMING;
@@ -173,14 +173,14 @@ impl Sent {
     }
 }
 
-/// Returns the largest frame in a format and at a rate: its bytes, by the longest A-MPDU that stations of the format
-/// can announce, and its MPDUs, by the window of block acknowledgements. Before 802.11n it is the longest MPDU.
+/// Returns the bytes and MPDUs of the largest frame of a format and rate. Bounds are the longest A-MPDU that stations
+/// of the format can announce, and the block acknowledgement window; before 802.11n, the longest MPDU.
 pub(crate) fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
     let (bytes, most) = match format {
         Format::NonHt => return (Bytes::new(2_346), 1),
         Format::Ht => (65_535, 64),
         Format::Vht => (1_048_575, 64),
-        // A station of 802.11be may agree to no more than one of 802.11ax.
+        // A station of 802.11be may agree to a window no larger than with 802.11ax.
         Format::He | Format::Eht => (6_500_631, 256),
     };
     let in_time = u128::from(rate.as_bps()) * u128::from(LONGEST_FRAME.as_nanos()) / 8_000_000_000;
@@ -197,7 +197,7 @@ mod tests {
         Survey { frequency: Some(frequency), busy, sending, ..Survey::default() }
     }
 
-    /// In frames of 1000 B, none retransmitted.
+    /// Makes a station that got frames of 1000 B, none of them retransmitted.
     fn peer(number: u8, bytes: u64, mbps: u64) -> Peer {
         let (sent_bytes, sent_at) = (Some(bytes), Some(Rate::mbps(mbps)));
         let sent_frames = u32::try_from(bytes / 1_000).ok();
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(now.reads(), Reads::MEDIUM);
         let seen = now.since(&before);
         assert_eq!([seen.busy, seen.sending], [40, 30].map(Duration::from_millis));
-        // After a change of the channel, and if a driver starts to count anew.
+        // The channel has changed, or the driver has started to count from zero.
         for other in [survey(2_412, 5, 1), survey(2_437, 5, 1)] {
             assert_eq!(Reading::of(&other, &[]).since(&before), Radio::default());
         }
@@ -221,10 +221,10 @@ mod tests {
         let before = Reading::of(&Survey::default(), &[peer(1, 10_000, 54), peer(2, 0, 6)]);
         let now = Reading::of(&Survey::default(), &[peer(1, 40_000, 54), peer(2, 10_000, 6), peer(3, 20_000, 24)]);
         assert_eq!(now.reads(), Reads::LINK.and(Reads::AGGREGATES));
-        // 30, 10 and 20 kB at 54, 6 and 24 Mb/s.
+        // The three stations got 30, 10 and 20 kB at 54, 6 and 24 Mb/s.
         assert_eq!(now.since(&before).phy_rate, Rate::mbps((30 * 54 + 10 * 6 + 20 * 24) / 60));
         assert_eq!(now.since(&now).phy_rate, Rate::bps(0), "nothing was sent");
-        // A station that left and returned: all that it counts is new.
+        // All that a station counts is new if it left and returned.
         assert_eq!(Reading::of(&Survey::default(), &[peer(1, 5, 11)]).since(&now).phy_rate, Rate::mbps(11));
     }
 
@@ -234,7 +234,7 @@ mod tests {
         let of = |peers: &[Peer]| Reading::of(&Survey::default(), peers);
         let before = of(&[heard(1, 7), heard(2, 9), heard(3, u32::MAX)]);
         assert_eq!(before.reads(), Reads::CONTENDERS);
-        // The second was silent, the third's counter has wrapped, the fourth is new.
+        // The second station was silent, the third's counter has wrapped, and the fourth is new.
         assert_eq!(of(&[heard(1, 8), heard(2, 9), heard(3, 0), heard(4, 0)]).since(&before).contenders, 3);
         assert_eq!(of(&[]).since(&before).contenders, 0);
     }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn aggregates_are_taken_for_as_large_as_format_window_and_time_allow() {
-        // 65 Mb/s carry 32500 B in 4 ms, 300 Mb/s 150000, 2402 Mb/s 1201000.
+        // In 4 ms, 65 Mb/s carry 32500 B, 300 Mb/s carry 150000 B, and 2402 Mb/s carry 1201000 B.
         let cases = [
             (Format::Ht, 65, 32_500, 64),
             (Format::Ht, 300, 65_535, 64),
@@ -266,7 +266,7 @@ mod tests {
         }
         let sent_as = Mode { format: Format::Ht, ..Mode::default() };
         let of = |bytes| Reading::of(&Survey::default(), &[Peer { sent_as, ..peer(1, bytes, 65) }]);
-        // 1008 B each: 32 in a frame, and 100 in four.
+        // With 1008 B each, a frame holds 32 of them, and four frames hold 100.
         let seen = of(100_000).since(&of(0));
         assert_eq!((seen.frames, seen.mpdus, seen.aggregate_max), (4, 100, Bytes::new(32_500)));
         assert_eq!(seen.aggregate_mpdus_max, 64);

@@ -1,13 +1,13 @@
-//! Files in which running agents record the state to restore, and checks that such a file can be trusted.
+//! Files in which running agents record the state to restore. Checks that such a file can be trusted.
 //!
-//! The folder belongs to the agents: no other user may list it or put anything into it. A file is accepted only if it
-//! is a plain file of this user that was not reached by a link. A process is signalled only if it is still the one that
+//! Only agents use the folder: no other user may list it or put anything into it. A file is accepted only if it is a
+//! regular file of this user and was not reached by a link. A process gets a signal only if it is still the one that
 //! recorded its number.
 //!
-//! The limit of segments of an interface is shared by its governed places: the first of them records the former limit,
-//! later ones copy it, and the last that is restored sets it again.
+//! All governed queues of an interface share its limit of segments. The first of them records the former limit, later
+//! ones copy it, and the last that is restored sets it again.
 //!
-//! A file is never written in place: a new one, complete and on the disk, takes its name. At every moment, and on a full
+//! A file is never overwritten: a new file, complete and on the disk, takes its name. At every moment, and on a full
 //! disk, the name has either the former or the new contents. The new file is locked before it gets the name, so that
 //! the name always belongs to a locked file while an agent lives; see [`lock`](crate::device::lock).
 
@@ -29,15 +29,15 @@ use units::refuse_if;
 /// Default folder in which agents record the state to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
-/// Mode of that folder: for its owner; others may reach the sockets in it, each with its own permissions.
+/// Mode of the state folder: only its owner lists and changes it. Others may reach its sockets if their modes allow.
 pub(crate) const FOLDER_MODE: u32 = 0o711;
 
-/// The file in which a running agent keeps a [`Former`]. The file is locked while the agent lives, so an unlocked one
-/// was left by a killed agent. If nothing was kept in it, it is removed when this value is dropped.
+/// The file in which a running agent keeps a [`Former`], and which is locked while the agent lives: a killed agent
+/// leaves it unlocked. If nothing was recorded, the file is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
-    /// The file's lock is held until the file is closed.
+    /// The open file, which holds the lock.
     file: File,
     /// True if there is something to restore.
     is_kept: bool,
@@ -47,25 +47,25 @@ pub(crate) struct State {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kept {
     pub(crate) process: u32,
-    /// Start time of the process, in the kernel's ticks since boot, because process numbers are reused.
+    /// Start time of the process in clock ticks since boot, as the kernel counts them: process numbers are reused.
     started: Option<u64>,
     pub(crate) former: Former,
 }
 
 impl State {
-    /// Opens and locks the file for a place; also returns a killed agent's record in it.
+    /// Opens and locks the state file of an attachment point; also returns what a killed agent recorded in it.
     pub(crate) fn lock(folder: &Path, device: &str, parent: u32) -> Result<(Self, Option<Kept>), Error> {
         make_state_folder(folder)?;
         let (mut state, left) = Self::take(folder, device, parent, OFlags::CREATE)?;
         if let Some(left) = &left {
-            // From now on the file names this process: `detach` must not signal a number that may belong to anybody.
+            // From now on the file names this process: `detach` must not signal the old number, which may be reused.
             state.keep(&left.former)?;
         }
         Ok((state, left))
     }
 
-    /// Locks a killed agent's record of a place; `None` if there is none. Makes no file and writes none, so that it
-    /// works on a full disk.
+    /// Locks what a killed agent recorded of an attachment point; `None` if it recorded nothing. Creates and writes no
+    /// file, so the call works on a full disk.
     pub(crate) fn left(folder: &Path, device: &str, parent: u32) -> Result<Option<(Self, Kept)>, Error> {
         if matches!(lstat(path(folder, device, parent)?), Err(Errno::NOENT)) {
             return Ok(None);
@@ -74,7 +74,7 @@ impl State {
             Err(Error::Kernel { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
             taken => taken?,
         };
-        // An empty one goes when the state is dropped.
+        // An empty file is removed when `state` is dropped.
         Ok(left.map(|left| (state, left)))
     }
 
@@ -106,7 +106,7 @@ impl State {
         let kept = Kept { process, started: started(process), former: former.clone() };
         let text = serde_json::to_vec(&kept).map_err(|error| failed(&self.path, error.into()))?;
         let new = new_path(&self.path);
-        // A killed agent may have left one; whoever has the lock is its only writer.
+        // A killed agent may have left an incomplete file; only the owner of the lock writes it.
         let _ = fs::remove_file(&new);
         let write = || {
             let mut file = open(&new, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
@@ -126,15 +126,15 @@ impl State {
                 return Err(error);
             }
         }
-        // Now the new name is on the disk, too. A failure here is no reason not to govern: the file is complete, and a
-        // power cut that takes its name takes the queue as well.
+        // Now the new name is written to the disk, too. If this fails, the agent still governs: the file is complete,
+        // and a power cut that loses its name ends the queue as well.
         if let Ok(folder) = rustix::fs::open(self.folder(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()) {
             let _ = fsync(folder);
         }
         Ok(())
     }
 
-    /// Limits packets of the interface to this number of segments. The former number is recorded first.
+    /// Limits the interface's packets to this number of segments (GSO). The former number is recorded first.
     pub(crate) fn limit_segments(
         &mut self,
         former: &mut Former,
@@ -142,13 +142,13 @@ impl State {
         link: &Link,
         limit: u32,
     ) -> Result<(), Error> {
-        // A killed agent whose queue continues has written it down already. It is read now, because `link` may be older
-        // than what a killed agent changed and this one has restored.
+        // A killed agent whose queue continues has recorded the number already. It is read now: `link` may be older
+        // than a change by the killed agent or its undoing by this one.
         let now = route.link(&link.name)?.gso_max_segs;
         let noted = noted_by_others(&self.path, former);
         former.segments.get_or_insert(noted.unwrap_or(now));
         self.keep(former)?;
-        // The lowest limit that one of its places asked for.
+        // The lowest limit wins that a governed queue of the interface asks for.
         route.set_segments(link.index, if noted.is_some() { limit.min(now) } else { limit })
     }
 
@@ -156,12 +156,12 @@ impl State {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    /// Restores the former queue. The file stays.
+    /// Restores the former queue and keeps the file.
     pub(crate) fn put_back(&self, former: &Former, route: &mut Route) -> Result<(), Error> {
         restore(&self.path, former, route)
     }
 
-    /// Restores the former queue and removes the file. A queue that another program has installed there stays.
+    /// Restores the former queue and removes the file. A queue that another program has installed since stays.
     pub(crate) fn end(self, former: &Former, route: &mut Route) -> Result<(), Error> {
         let restored = self.put_back(former, route);
         match restored {
@@ -170,7 +170,7 @@ impl State {
         }
     }
 
-    /// Removes the file: nothing remains to be restored.
+    /// Removes the file, because nothing remains to be restored.
     pub(crate) fn forget(mut self) -> Result<(), Error> {
         self.is_kept = false;
         let _ = fs::remove_file(new_path(&self.path));
@@ -181,19 +181,19 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         if !self.is_kept && has_name(&self.file, &self.path).unwrap_or(false) {
-            // An empty file harms nobody; a killed agent may have left the one that was to take its place.
+            // An empty file does no harm. A killed agent may have left an incomplete new file.
             let _ = fs::remove_file(new_path(&self.path));
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Restores a former queue from outside the device that replaced it: for a panic, when the device is out of reach.
+/// Restores a former queue after a panic, when the device that replaced it is out of reach.
 #[derive(Debug)]
 pub struct Restorer(Result<PathBuf, Error>);
 
 impl Restorer {
-    /// For the queue at `parent` of a device.
+    /// Makes a restorer for the queue at `parent` of a device.
     pub fn new(folder: &Path, device: &str, parent: u32) -> Self {
         Self(path(folder, device, parent))
     }
@@ -215,28 +215,28 @@ impl Restorer {
         }
         restore(path, &kept.former, &mut Route::open()?)?;
         if let (Some(folder), Some(phy)) = (path.parent(), kept.former.phy()) {
-            // This process has its lock.
+            // This process holds the phy's lock.
             let _ = fs::remove_file(FileLock::path(folder, phy));
         }
         fs::remove_file(path).map_err(|error| failed(path, error))
     }
 }
 
-/// A process that governs a place, from its state file.
+/// A process that governs an attachment point, as its state file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgentProcess {
     pub(crate) process: u32,
     started: Option<u64>,
-    /// True if it governs the queues of a phy and no discipline.
+    /// True if the process governs the queues of a phy, not a discipline.
     pub(crate) has_phy: bool,
 }
 
 impl AgentProcess {
-    /// Signals the agent to end. A process that has taken over its number is left alone.
+    /// Asks the agent to end by a signal. Another process that has got its number since is left alone.
     pub(crate) fn terminate(self) -> Result<(), Errno> {
         let pid = i32::try_from(self.process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-        // From here on the descriptor refers to this very process, so that the start time that is read is that of the
-        // process that gets the signal.
+        // From here on the descriptor refers to one process. The start time read next is that of this process, and this
+        // process gets the signal.
         let process = match pidfd_open(pid, PidfdFlags::empty()) {
             Err(Errno::SRCH) => return Ok(()),
             process => process?,
@@ -251,7 +251,7 @@ impl AgentProcess {
     }
 }
 
-/// Returns the process that governs a place now, if any.
+/// Returns the process that governs an attachment point now, if any.
 pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Option<AgentProcess>, Error> {
     let path = path(folder, device, parent)?;
     let found = match locked(&path, OFlags::RDONLY, FlockOperation::NonBlockingLockShared) {
@@ -265,12 +265,12 @@ pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Optio
     }
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-    // An agent that has locked the file and not written it yet is about to.
+    // The agent has locked the file and will write it soon.
     let Ok(Kept { process, started, former }) = serde_json::from_str(&text) else { return attaching() };
     Ok(Some(AgentProcess { process, started, has_phy: former.phy().is_some() }))
 }
 
-/// Returns the other places of a device that have state files: governed places, and places of killed agents.
+/// Returns the device's other attachment points that have state files, of living or of killed agents.
 pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<Vec<u32>, Error> {
     let this = path(folder, device, parent)?;
     let namespace = format!("{device}.{}.", namespace()?);
@@ -289,23 +289,23 @@ pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<V
     Ok(places)
 }
 
-/// Returns the command that ends the governing of a place.
+/// Returns the command that ends the governing of an attachment point.
 pub(crate) fn detach_command(device: &str, parent: u32) -> String {
     let place = if parent == ROOT { String::new() } else { format!(" --parent {}", shown_place(parent)) };
     format!("sluice detach {}{place}", quoted(device))
 }
 
-/// Returns when a process started, in the kernel's ticks since boot (`proc(5)`, stat, field 22).
+/// Returns when a process started, in clock ticks since boot (`proc(5)`, stat, field 22).
 fn started(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The second field is the program's name in parentheses, which may contain anything.
+    // The second field is the program's name in parentheses, and may contain any character.
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Makes the folder, for this user; refuses a folder in which others could put files.
+/// Makes the folder for this user; refuses one in which other users could put files.
 ///
 /// # Errors
-/// The folder cannot be made, or others may write to it.
+/// The folder cannot be made, or other users may write to it.
 pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above).map_err(|error| failed(folder, error))?;
@@ -321,7 +321,7 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     }
     match (stat.st_uid, geteuid().as_raw()) {
         (owner, user) if owner == user => {}
-        // The folder is in order; this user may not use it.
+        // The folder is safe, but this user may not use it.
         (0, _) => return Err(failed(folder, io::ErrorKind::PermissionDenied.into())),
         _ => return refuse("belongs to another user, so state cannot be kept there"),
     }
@@ -331,10 +331,10 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the former limit that other places of the interface have recorded next to the state file `path`.
+/// Returns the former limit of segments that other queues of the interface recorded beside the state file `path`.
 fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
     let name = |path: &Path| Some(path.file_name()?.to_str()?.strip_suffix(".json")?.to_string());
-    // The place is the last part of a name.
+    // A file's name ends with the attachment point.
     let interface = |name: &str| Some(name.rsplit_once('.')?.0.to_string());
     let this = interface(&name(path)?)?;
     let entries = fs::read_dir(path.parent()?).ok()?;
@@ -345,19 +345,19 @@ fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
     kept.filter(|kept| kept.former.index == former.index).filter_map(|kept| kept.former.segments).max()
 }
 
-/// Restores the former queue of the place with the state file `path`, and the limit of segments if no other needs it.
+/// Restores the former queue of the state file `path`, and the limit of segments if no other queue needs it.
 fn restore(path: &Path, former: &Former, route: &mut Route) -> Result<(), Error> {
     let mut former = former.clone();
     former.segments = former.segments.filter(|_| noted_by_others(path, &former).is_none());
     former.restore(route)
 }
 
-/// Returns the name of a state file that is not complete yet.
+/// Returns the name under which a new state file is written.
 fn new_path(path: &Path) -> PathBuf {
     path.with_extension("new")
 }
 
-/// Interfaces of different network namespaces may have the same name.
+/// The name has the namespace's number: interfaces of different network namespaces may share a name.
 fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
     refuse_if!(!is_name(device), Err(Error::NoName { name: device.into() }));
     let place = if parent == ROOT { "root".into() } else { format!("{parent:x}") };

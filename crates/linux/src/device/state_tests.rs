@@ -1,4 +1,4 @@
-//! A state file is either what it was or what it was to become, wherever writing it stops, and belongs to one agent.
+//! A state file has either its old or its new contents, wherever writing stops, and belongs to one agent.
 
 use super::*;
 use std::os::unix::process::ExitStatusExt as _;
@@ -6,14 +6,14 @@ use std::process::{Command, ExitStatus, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const DEVICE: &str = "v0";
-/// Where a test tells the part of it that runs in another process what to do.
+/// Environment variable with the folder in which a test's part in another process works.
 const FOLDER: &str = "SLUICE_TEST_FOLDER";
 const CALL: &str = "SLUICE_TEST_CALL";
-/// How the other process ends after an attempt to write that did or did not succeed.
+/// Exit code of the other process after a successful write; [`REFUSED`] is that after a failed one.
 const WRITTEN: i32 = 10;
 const REFUSED: i32 = 11;
 
-/// A former queue with this handle. The two differ in length, too.
+/// A former queue with this handle. The texts of the two former queues differ in length.
 fn former(handle: u32) -> Former {
     let text = format!(
         r#"{{"device":"v0","index":7,"parent":{ROOT},"qdisc":{{"kind":"pfifo","handle":{handle},"options":null}},"ours":1}}"#
@@ -29,7 +29,7 @@ fn after() -> Former {
     former(0xff_0000)
 }
 
-/// The former queue that is written down, without its lock.
+/// Returns the recorded former queue, without its lock.
 fn kept(folder: &Path) -> Option<Former> {
     let text = fs::read_to_string(path(folder, DEVICE, ROOT).unwrap()).ok()?;
     Some(serde_json::from_str::<Kept>(&text).unwrap_or_else(|why| panic!("{why}: {text:?}")).former)
@@ -39,13 +39,13 @@ fn names(folder: &Path) -> Vec<String> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// A folder in which a killed agent left [`before`].
+/// Makes a folder in which a killed agent left [`before`].
 fn left() -> (tempfile::TempDir, PathBuf) {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("state");
     State::lock(&folder, DEVICE, ROOT).unwrap().0.keep(&before()).unwrap();
     assert_eq!(kept(&folder), Some(before()));
-    // A process that another test starts has the lock, too, until it is its own program.
+    // A process that another test starts inherits the lock until it executes its own program.
     let file = fs::File::open(path(&folder, DEVICE, ROOT).unwrap()).unwrap();
     file.lock().unwrap();
     file.unlock().unwrap();
@@ -72,7 +72,7 @@ mod stopped {
     use nix::libc;
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-    /// The system calls by which a state file is written, each under all of its names.
+    /// System calls that write a state file, each with all its names.
     #[cfg(target_arch = "x86_64")]
     const CALLS: [(&str, &[libc::c_long]); 7] = [
         ("unlink", &[libc::SYS_unlink, libc::SYS_unlinkat]),
@@ -109,7 +109,7 @@ mod stopped {
                 let found = kept(&folder).unwrap_or_else(|| panic!("{action} {name}: nothing is written down"));
                 let expected = if status.code() == Some(WRITTEN) { after() } else { before() };
                 assert_eq!(found, expected, "{action} {name}");
-                // The next one finds it, with whatever the stopped one left beside it, and nothing stays.
+                // The next agent finds the record and whatever else the stopped one left, and removes all of it.
                 let (state, left) = State::left(&folder, DEVICE, ROOT).unwrap().unwrap();
                 assert_eq!(left.former, expected, "{action} {name}");
                 state.forget().unwrap();
@@ -134,12 +134,12 @@ mod stopped {
         let architecture = std::env::consts::ARCH.try_into().unwrap();
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, architecture).unwrap();
         apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
-        // The thread can no longer say anything, perhaps.
+        // The thread may be unable to report anything else.
         std::process::exit(if state.keep(&after()).is_ok() { WRITTEN } else { REFUSED });
     }
 }
 
-/// Runs a test in mounts of its own, if that needs no privilege.
+/// Runs a test in a mount namespace of its own, if that needs no privilege.
 #[test]
 fn on_a_full_file_system_what_is_there_stays_and_is_put_back() {
     let temporary = tempfile::tempdir().unwrap();
@@ -166,17 +166,17 @@ fn inner_full() {
     let is_full = |kept: Result<(), Error>, why: io::ErrorKind| {
         assert!(matches!(&kept, Err(Error::Kernel { source, .. }) if source.kind() == why), "{kept:?}");
     };
-    // No room for bytes.
+    // There is no room for bytes.
     fs::write(folder.join("other"), vec![7; 1 << 16]).unwrap_err();
     is_full(state.keep(&after()), io::ErrorKind::StorageFull);
     assert_eq!(kept(&folder), Some(before()));
     drop(state);
-    // An agent that starts again refuses and destroys nothing; `detach` needs no room.
+    // An agent that starts again fails and destroys nothing; `detach` needs no room.
     assert!(State::lock(&folder, DEVICE, ROOT).is_err());
     assert_eq!(kept(&folder), Some(before()));
     let (mut state, left) = State::left(&folder, DEVICE, ROOT).unwrap().unwrap();
     assert_eq!(left.former, before());
-    // No room for another file.
+    // There is no room for another file.
     fs::remove_file(folder.join("other")).unwrap();
     let mut others = (0..9).map(|number| fs::write(folder.join(number.to_string()), ""));
     assert!(others.any(|made| made.is_err()));
@@ -189,7 +189,7 @@ fn inner_full() {
     assert_eq!(names(&folder), [""; 0]);
 }
 
-/// Kills of a process that does nothing but write: 50, or as many as `STATE_KILLS` says.
+/// Number of kills of a process that writes all the time: 50, or what `STATE_KILLS` says.
 #[test]
 fn what_was_written_down_survives_kills_at_any_moment() {
     let kills = std::env::var_os("STATE_KILLS").map_or(50, |number| number.to_str().unwrap().parse().unwrap());
@@ -200,16 +200,16 @@ fn what_was_written_down_survives_kills_at_any_moment() {
         let inner = "device::state::tests::inner_for_ever";
         command.env(FOLDER, &folder).args(["--ignored", "--exact", inner]).stdout(std::process::Stdio::null());
         let mut child = command.spawn().unwrap();
-        // The child tells by its name in the file that it writes.
+        // The child writes its process number into the file.
         let writes = || {
             let text = fs::read_to_string(path(&folder, DEVICE, ROOT).unwrap()).unwrap();
             serde_json::from_str::<Kept>(&text).unwrap().process == child.id()
         };
         while !writes() {}
-        // Every other kill begins with the other of the two contents, however long the disk takes for one.
+        // Each kill begins with the other contents than the previous one, so slow disks are tested too.
         let begins_with = if kill % 2 == 0 { before() } else { after() };
         while kept(&folder).as_ref() != Some(&begins_with) {}
-        // Up to 20 ms, in which some files are written, in steps that fall anywhere in the writing of one.
+        // The child writes some files in up to 20 ms; the steps let kills fall at any point of a write.
         let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: (kill * 104_729) % 20_000_000 };
         let _ = rustix::thread::nanosleep(&pause);
         child.kill().unwrap();
@@ -233,13 +233,13 @@ fn inner_for_ever() {
     }
 }
 
-/// Between the opening of a file and its lock another agent may end, and a third begin.
+/// Between the opening of a file and its locking, another agent may end and a third one begin.
 #[test]
 fn a_place_has_one_agent_however_many_come_and_go() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("state");
     let is_held = AtomicBool::new(false);
-    // Each agent has its turns, however often it finds the place taken.
+    // Each agent succeeds a few times, however often another one holds the lock.
     let comes_and_goes = || {
         let mut turns = 0;
         while turns < 50 {
@@ -283,7 +283,7 @@ fn looking_for_what_is_left_makes_no_file_and_no_folder() {
     let (state, _) = State::lock(&folder, DEVICE, ROOT).unwrap();
     assert!(State::left(&folder, DEVICE, ROOT).is_err(), "an agent has it");
     assert_eq!(names(&folder).len(), 1);
-    // An agent that has written nothing leaves nothing.
+    // An agent that has recorded nothing leaves no file.
     drop(state);
     assert_eq!(names(&folder), [""; 0]);
     assert!(agent_at(&folder, DEVICE, ROOT).unwrap().is_none());

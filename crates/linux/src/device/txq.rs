@@ -1,8 +1,8 @@
 //! The queues of mac80211 as a device: sets their limit and reads counters. For Wi-Fi without Sluice's discipline.
 //!
-//! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within). At the limit it
-//! discards from the longest flow, also packets above a lowered limit once the next packet arrives. The limit belongs
-//! to a phy: packets of all of its interfaces count, and only one of them is governed.
+//! mac80211 keeps its order (a queue for each station and traffic identifier, with `FQ-CoDel`). At the limit it
+//! discards from the longest flow, and does so above a lowered limit once the next packet arrives. The limit belongs to
+//! a phy: packets of all its interfaces count, and only one of these interfaces is governed.
 
 use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device};
@@ -19,10 +19,10 @@ use std::path::Path;
 use units::{Duration, Instant};
 
 pub(crate) const KIND: &str = "txq";
-/// Bytes of a frame without the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
+/// Bytes that a frame adds to its packet: header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
 pub(super) const HEADER: u64 = 34;
 
-/// The methods of estimation, with that of counts.
+/// Methods of estimation, including the method for counts.
 const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
     let counts = (Reads::COUNTS, "sent: to this interface's stations; waiting and dropped: of its whole phy");
     let [sojourn, gap, occupancy] = ESTIMATES;
@@ -38,12 +38,12 @@ pub struct Txq {
 }
 
 impl Txq {
-    /// Takes up the queues of an interface's phy. Waiting packets are kept, unless they exceed the limit. First
+    /// Attaches to the queues of an interface's phy. Waiting packets are kept, unless they exceed the limit. First
     /// restores what a killed agent left.
     ///
     /// # Errors
     /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege
-    /// is missing; another agent is there, or governs another interface of the phy; the limit is in bytes.
+    /// is missing; another agent governs this interface or another one of the phy; the limit is in bytes.
     pub fn attach(place: &Place, start: &Start) -> Result<Self, Error> {
         at_root(place.parent)?;
         let limit = packets(start.orders.limit)?;
@@ -57,7 +57,7 @@ impl Txq {
     }
 }
 
-/// The queues of a phy, taken for one of its interfaces, and the state to restore when this value is dropped.
+/// The queues of a phy, claimed for one of its interfaces. The former state is restored when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Queues {
     pub(super) wireless: Wireless,
@@ -68,12 +68,12 @@ pub(super) struct Queues {
     pub(super) limit: u32,
     former: Former,
     state: Option<State>,
-    /// Lock of the phy: only one of its interfaces is governed.
+    /// Lock of the phy, because only one of its interfaces is governed.
     _lock: FileLock,
 }
 
 impl Queues {
-    /// Takes the queues, and records their limit with those of `knobs`. First restores what a killed agent left.
+    /// Claims the queues, and records their limit and `knobs`. First restores what a killed agent left.
     pub(super) fn take(
         place: &Place,
         knobs: impl FnOnce(&mut Wireless, &Phy) -> Result<Option<FormerKnobs>, Error>,
@@ -98,7 +98,7 @@ impl Queues {
         Error::Gone { name: self.link.name.clone() }
     }
 
-    /// Reads the phy's own state, and checks that the limit is the one that was set last.
+    /// Reads the phy's state, and checks that no other program has changed the limit.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         self.phy = self.wireless.phy(self.phy.number)?.ok_or_else(|| self.gone())?;
         if self.phy.limit == Some(self.limit) {
@@ -122,18 +122,18 @@ impl Queues {
 
 impl Drop for Queues {
     fn drop(&mut self) {
-        // There is no caller to report to; the state file stays, and the next agent or `sluice detach` tries again.
+        // No caller can receive an error here. The state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }
 
-/// The holder of an interface's packets, by nl80211 alone: modules and folders of sysfs differ between drivers.
+/// The holder of an interface's packets, as nl80211 reports it; modules and sysfs folders differ between drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     NotWifi,
-    /// mac80211, which has a limit for these packets.
+    /// mac80211, which limits the number of these packets.
     Mac80211,
-    /// The driver, as on Ethernet: its MAC is in the device, or mac80211 gives it no queues (before Linux 6.2).
+    /// The driver, as on Ethernet: the device has the MAC, or mac80211 has no queues for it (before Linux 6.2).
     Driver,
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn holder(index: u32) -> Result<Holder, Error> {
     Ok(Holder::of(wireless.phy_of(index)?.as_ref()))
 }
 
-/// True if mac80211 holds the packets of an interface, and has a limit for them. Errors: there is no such interface.
+/// True if mac80211 holds an interface's packets and limits their number. Errors: there is no such interface.
 pub(crate) fn holds(device: &str) -> Result<bool, Error> {
     Ok(holder(Route::open()?.link(device)?.index)? == Holder::Mac80211)
 }
@@ -172,7 +172,7 @@ pub(super) fn at_root(parent: u32) -> Result<(), Error> {
     Err(Unfit::Class { why: "the queues of mac80211 have one limit, not one for a class" }.into())
 }
 
-/// Returns the phy, its limit, and the lock that only one of its interfaces can have.
+/// Returns the phy, its limit, and the lock that only one of the phy's interfaces can have.
 fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, FileLock), Error> {
     let name = || link.name.clone();
     let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
@@ -181,7 +181,7 @@ fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u3
     Ok((phy, limit, lock))
 }
 
-/// Converts a limit to the phy's.
+/// Converts a limit to packets, the unit of the phy's limit.
 pub(super) fn packets(limit: Limit) -> Result<u32, Error> {
     match limit {
         Limit::Packets(packets) => Ok(packets),
@@ -229,7 +229,7 @@ impl Device for Txq {
     }
 }
 
-/// Capabilities of a device of these queues that is read this often.
+/// Returns the capabilities of a device on these queues whose counters are read at this interval.
 pub(super) fn capabilities(kind: &'static str, every: Duration) -> Capabilities {
     Capabilities {
         kind,

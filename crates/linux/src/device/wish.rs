@@ -1,4 +1,4 @@
-//! The queue that a user wants governed, and how.
+//! A request to govern a queue, with its settings.
 
 use crate::kernel::rtnetlink::ROOT;
 use control::{Measures, Orders};
@@ -11,32 +11,32 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use units::{Duration, Instant, Positive};
 
-/// The queue that is to hold the packets.
+/// The kind of queue that holds the packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
-    /// Without a controller and settings of a queue, turns in Sluice's own discipline, or else the scheduler of mac80211 if it
-    /// holds the interface's packets. With them Sluice's own discipline if this build and the kernel have it, else the queues
-    /// of mac80211 if it holds the packets, else the kernel's FIFO.
+    /// Without a controller and settings of a queue: turns in Sluice's own discipline, or else the scheduler of
+    /// mac80211 if it holds the packets. With them: Sluice's own discipline if this build and the kernel have it, else
+    /// the queues of mac80211 if it holds the packets, else the kernel's FIFO.
     #[default]
     Auto,
     /// Sluice's own discipline, in BPF.
     Bpf,
     /// One of the kernel's FIFOs.
     Fifo,
-    /// The queues of mac80211, by the limit of their phy.
+    /// The queues of mac80211, governed through the packet limit of their phy.
     Txq,
-    /// The scheduler of mac80211, whose settings follow the turns of its stations.
+    /// The scheduler of mac80211, with settings that suit the turns of its stations.
     Knobs,
 }
 
 impl Backend {
-    /// All choices.
+    /// All kinds of queues that can be requested.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq, Self::Knobs];
 }
 
-/// Writes the name in a configuration.
+/// Writes the name that a configuration uses.
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -61,9 +61,9 @@ pub struct Wish {
     /// The keys of a scenario's `[queue]`.
     #[serde(rename = "queue")]
     pub settings: Settings,
-    /// The queue that holds the packets. Default `auto`.
+    /// The kind of queue that holds the packets. Default `auto`.
     pub backend: Backend,
-    /// Place on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
+    /// Attachment point on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
     #[serde(rename = "parent", deserialize_with = "at_parent")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub place: Place,
@@ -81,34 +81,34 @@ pub struct Wish {
     pub classes: bool,
     /// Exchange the controller's notes with agents of neighbours at the interface, by UDP multicast. Default false.
     pub notes: bool,
-    /// Queueing delay at which turns and the knobs of mac80211 aim, above zero. Default 100 ms. A controller has its own.
+    /// Queueing delay that turns and mac80211's scheduler aim at, above zero; not for a controller. Default 100 ms.
     pub target_delay: Option<Positive<Duration>>,
     /// Longest round of the stations' turns, above zero; shorter rounds cost goodput. Default: unbounded.
     pub bulk_delay: Option<Positive<Duration>>,
-    /// A second controller, of real time, which may only order marks: the keys of a scenario's `[queue]` that concern a
-    /// controller. Default: none.
+    /// A second controller, for real-time packets; it may only order marks. Its table has the controller's keys of a
+    /// scenario's `[queue]`. Default: none.
     pub real_time: Option<Settings>,
-    /// File for intervals and decisions, for `sluice replay`. Default: none.
+    /// File in which intervals and decisions are recorded for `sluice replay`. Default: none.
     pub record: Option<PathBuf>,
 }
 
 impl Wish {
-    /// A wish for a queue at a place with these settings, and the defaults of all other fields.
+    /// Requests the queue at `place` with these settings, and the defaults of all other fields.
     pub fn new(place: Place, settings: Settings) -> Self {
         Self { settings, place, ..Self::default() }
     }
 
-    /// True if the wish names no controller and no setting of a queue.
+    /// True if the request names no controller and no setting of a queue.
     pub(crate) fn is_unspecific(&self) -> bool {
         self.settings == Settings::default() && !self.classes && !self.notes && self.real_time.is_none()
     }
 
-    /// True if a full queue is to discard by priority.
+    /// True if a full queue must discard by priority.
     pub(crate) fn is_biased(&self) -> bool {
         self.settings.discipline == DisciplineName::Biased
     }
 
-    /// Returns the target delay of a queue with turns, if the settings ask for turns or for nothing at all.
+    /// Returns the target delay of a queue with turns, if the settings ask for turns or leave everything open.
     pub(crate) fn turns(&self) -> Option<Positive<Duration>> {
         let of_settings = self.settings.turns.as_ref().map(|turns| turns.target_delay);
         let is_free = self.backend == Backend::Auto && self.place.parent == ROOT && self.is_unspecific() && !self.force;
@@ -117,35 +117,35 @@ impl Wish {
     }
 }
 
-/// Start of a queue, and the measurements to make.
+/// What a device needs to start: orders and the measurements to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// The first orders.
+    /// The first orders of the controller.
     pub orders: Orders,
     /// Measurements that the controller asks for.
     pub measures: Measures,
-    /// Packets with a longer MAC delay than this are counted. `None`: none are.
+    /// MAC delay above which packets are counted as late. `None`: none are counted.
     pub late_after: Option<Duration>,
     /// True if real-time packets have their own queue.
     pub classes: bool,
-    /// True if the controller may order to mark them.
+    /// True if the controller may order that real-time packets be marked.
     pub marks: bool,
     /// True if the controller reads packets' hops.
     pub hops: bool,
-    /// Time between two readings, if the queue is measured by polling.
+    /// Time between two readings of a queue that is measured by polling.
     pub every: Duration,
-    /// Start, by the kernel's monotonic clock.
+    /// Instant of the start, by the kernel's monotonic clock.
     pub at: Instant,
 }
 
-/// A queue: its interface, and the place on it.
+/// An attachment point of a queue: an interface, with its root or a class.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Name of the interface.
     pub device: String,
     /// [`ROOT`], or the class of a shaper: `1:1` is `0x1_0001`.
     pub parent: u32,
-    /// Folder in which the agent writes down what to restore: [`STATE_FOLDER`](crate::STATE_FOLDER).
+    /// Folder in which the agent records what to restore: [`STATE_FOLDER`](crate::STATE_FOLDER).
     pub state_folder: PathBuf,
 }
 
@@ -155,7 +155,7 @@ impl Default for Place {
     }
 }
 
-/// Reads the place on an interface that is named elsewhere.
+/// Reads the attachment point; the interface's name stands elsewhere.
 fn at_parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
     let parent = class(&String::deserialize(deserializer)?).map_err(de::Error::custom)?;
     Ok(Place { parent, ..Place::default() })
@@ -164,22 +164,22 @@ fn at_parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Err
 /// Longest name of an interface (`IFNAMSIZ` less one), in bytes.
 const LONGEST_NAME: usize = 15;
 
-/// True if an interface can have this name by the kernel's rules (`dev_valid_name`): it names a file, too.
+/// True if the kernel allows this name of an interface (`dev_valid_name`); it must also suit a file.
 pub(crate) fn is_name(name: &str) -> bool {
-    // White space as the kernel's `isspace` has it: also a byte that is a no-break space in Latin-1.
+    // White space according to the kernel's `isspace`, including the byte of a no-break space in Latin-1.
     let is_space = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ' | 0xa0);
     !matches!(name, "" | "." | "..")
         && name.len() <= LONGEST_NAME
         && name.bytes().all(|byte| !matches!(byte, 0 | b'/' | b':') && !is_space(byte))
 }
 
-/// Returns a word quoted for a POSIX shell: a name may hold anything but white space.
+/// Returns a word in quotes for a POSIX shell; a name may contain any character but white space.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+%@".contains(c);
     if word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Returns a place in the form of `tc`: `root`, or a class such as `1:10`.
+/// Returns an attachment point in the form of `tc`: `root`, or a class such as `1:10`.
 pub fn shown_place(parent: u32) -> String {
     if parent == ROOT { "root".into() } else { format!("{:x}:{:x}", parent >> 16, parent & 0xffff) }
 }

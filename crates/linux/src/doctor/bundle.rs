@@ -1,5 +1,5 @@
-//! The properties that decide how a machine is governed, from sysfs, nl80211 and debugfs, as a file without names and
-//! addresses. A machine's owner sends the bundle, and the farm of fixtures (`tests/farm.json`) has the same form.
+//! The properties from sysfs, nl80211 and debugfs that decide how a machine is governed, as a file without names and
+//! addresses. A machine's owner sends it; test machines (`tests/farm.json`) have the same form.
 
 use crate::device::driver::linked;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 
-/// A machine: the version of its kernel, its interfaces in order, and its phys by their numbers.
+/// A machine: its kernel's version, its interfaces in order, and its phys under their numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     pub(super) kernel: String,
@@ -19,7 +19,7 @@ pub struct Machine {
     pub(super) phys: BTreeMap<u32, Radio>,
 }
 
-/// An interface that carries a network, in the form of its link. Its name is in no other file: `if3`.
+/// An interface that carries a network, in the form of its link. Its replacement name stands in no other file: `if3`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Interface {
     pub(super) name: String,
@@ -28,11 +28,11 @@ pub(super) struct Interface {
     pub(super) hardware: u16,
     pub(super) qdisc: String,
     pub(super) tx_queues: u32,
-    /// Data of its driver on which no decision depends.
+    /// Module of its driver. No decision depends on it.
     module: Option<String>,
 }
 
-/// A phy: the answers of nl80211, by attribute numbers in hexadecimal, and its debugfs files; null if unreadable.
+/// A phy: nl80211's answers under attribute numbers in hexadecimal, and its debugfs files; null if unreadable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Radio {
     pub(super) attributes: BTreeMap<u16, String>,
@@ -77,7 +77,7 @@ fn radio(wireless: &mut Wireless, number: u32) -> Result<Radio, Error> {
 mod tests {
     use super::*;
 
-    /// Names, addresses and serial numbers of this machine must not be in it.
+    /// The file must not contain names, addresses or serial numbers of this machine.
     #[test]
     fn this_machine_is_told_without_its_names_and_addresses_and_read_again() {
         let links = Route::open().unwrap().links().unwrap();

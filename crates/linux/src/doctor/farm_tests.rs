@@ -1,5 +1,5 @@
-//! Decisions about the machines in `tests/farm.json`: who holds the packets, which grade is advised, which of mac80211's
-//! settings can be set, and which interfaces `*wifi` means.
+//! Decisions about the machines in `tests/farm.json`: what holds the packets, which grade is advised, which settings of
+//! mac80211 can be set, and which interfaces `*wifi` means.
 
 use super::bundle::{Interface, Machine, Radio};
 use super::interface::possible;
@@ -36,14 +36,14 @@ struct Expected {
     holder: String,
     with_bpf: String,
     without: String,
-    /// Limits of airtime can be set, or why not.
+    /// `set` if airtime queue limits can be set, else part of the remark that says why not.
     airtime: String,
-    /// What `*wifi` and `*` mean.
+    /// Interfaces that `*wifi` and `*` mean.
     radios: Vec<String>,
     all: Vec<String>,
 }
 
-/// What nl80211 answers about a phy, as parsed.
+/// Returns the parsed answer of nl80211 about a phy.
 fn answer(number: u32, radio: &Radio) -> Phy {
     let byte = |hex: &str, at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal");
     let value = |hex: &str| -> Vec<u8> { (0..hex.len()).step_by(2).map(|at| byte(hex, at)).collect() };
@@ -57,7 +57,7 @@ fn link(interface: &Interface) -> Link {
     Link { name, kind, hardware, qdisc, tx_queues, ..Link::default() }
 }
 
-/// The interfaces that these settings govern.
+/// Returns the interfaces that the settings of a pattern govern.
 fn governed(pattern: &str, known: &[Known]) -> Vec<String> {
     let place = Place { device: pattern.into(), parent: ROOT, state_folder: "/run".into() };
     let wishes = over(&[Wish::new(place, Settings::default())], known);

@@ -9,14 +9,14 @@ use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 
-/// Advice by kind of traffic.
+/// Advice for each kind of traffic.
 const SUITS: &str = "downloads, web, video (TCP, QUIC): fq_codel or cake, no controller of Sluice; one queue for all: ebdp; \
                      unresponsive streams with a deadline (cameras, telemetry, voice): adth, which starves TCP";
 
-/// Arguments that the user chooses by his traffic: no default suits all.
+/// The user chooses the controller according to the traffic; no default suits all.
 const CONTROLLER: &str = "--controller NAME";
 
-/// Disciplines with classes, or with a place for another below them.
+/// Disciplines with classes, or with room for another discipline below them.
 const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
 
 pub(super) fn findings(
@@ -48,7 +48,7 @@ pub(super) fn findings(
     let mut findings = vec![possible, suits, waits];
     findings.push(match obstacle {
         None => {
-            // A dump leaves out queues without a handle.
+            // The kernel's list leaves out queues without a handle.
             let here = match own {
                 None if link.qdisc == "noqueue" => "none (noqueue)".to_owned(),
                 None => link.qdisc.clone(),
@@ -56,7 +56,7 @@ pub(super) fn findings(
             };
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
-        // Never advise to remove a queue that a user made.
+        // The user's queue must not be removed.
         Some(why) => Finding::bad("former queue", why, "as above: leave it as it is"),
     });
     if parent == ROOT
@@ -79,15 +79,15 @@ pub(super) fn findings(
     Ok(findings)
 }
 
-/// Returns the classes of a shaper that a user set up, and whose queues can be governed; `None` if the root is the
-/// kernel's or has no classes.
+/// Returns the classes of a user's shaper whose queues can be governed; `None` if the root is the kernel's or has no
+/// classes.
 fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Option<Vec<u32>>, Error> {
     let is_classful = |qdisc: &Qdisc| qdisc.parent == ROOT && CLASSFUL.contains(&qdisc.kind.as_str());
-    // Also under a root of the kernel's, which has no handle: `mq`.
+    // A shaper may also be under a root without a handle that the kernel made (`mq`).
     if !qdiscs.iter().any(|qdisc| is_classful(qdisc) || qdisc.parent < 0xffff_0000) {
         return Ok(None);
     }
-    // Anywhere below: a class of a class has a queue of its own.
+    // All classes below count: a class of a class has a queue of its own.
     let mut classes = Vec::new();
     for leaf in qdiscs.iter().filter(|qdisc| qdisc.parent < 0xffff_0000) {
         if let (_, None) = Former::read(route, link, leaf.parent, qdiscs)? {
@@ -97,7 +97,7 @@ fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Opt
     Ok(Some(classes))
 }
 
-/// Returns the advice for a shaper, which must not be removed.
+/// Returns the advice for a shaper, which must stay.
 fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     const TOPIC: &str = "attach";
     let name = quoted(&link.name);
@@ -119,7 +119,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     )
 }
 
-/// Returns the advice for a user's queue without classes, which must not be replaced.
+/// Returns the advice for a user's queue without classes, which must stay.
 fn stays(why: &str) -> Finding {
     Finding::bad(
         "attach",
@@ -129,8 +129,8 @@ fn stays(why: &str) -> Finding {
     )
 }
 
-/// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: the settings that the
-/// knobs of mac80211 cannot change here; `None` if there are none.
+/// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: settings of mac80211's
+/// scheduler that cannot be changed here; `None`: mac80211 holds no packets.
 pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>) -> Finding {
     const TOPIC: &str = "attach";
     let name = quoted(&link.name);

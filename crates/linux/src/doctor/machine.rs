@@ -10,7 +10,7 @@ use std::path::Path;
 const FIRST_KERNEL: (u32, u32) = (6, 16);
 /// A function that only kernels with BPF queue disciplines offer to BPF programs.
 const BPF_QDISC_SYMBOL: &[u8] = b"bpf_qdisc_bstats_update\0";
-/// Disciplines that are looked for, and the kernel function that enqueues their packets.
+/// Disciplines to look for, each with the kernel function that enqueues its packets.
 const DISCIPLINES: [(&str, &str); 8] = [
     ("pfifo", "pfifo_enqueue"),
     ("bfifo", "bfifo_enqueue"),
@@ -22,8 +22,8 @@ const DISCIPLINES: [(&str, &str); 8] = [
     ("htb", "htb_enqueue"),
 ];
 
-/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`): only there are the
-/// capabilities for BPF of any use.
+/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`). BPF's capabilities are of
+/// use only there.
 const FIRST_USERS: &str = "user:[4026531837]";
 
 pub(super) fn privilege(route: &mut Route) -> Finding {
@@ -113,11 +113,11 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Topic: `BPF in the kernel`.
+    /// Topic of the finding: `BPF in the kernel`.
     pub topic: &'static str,
-    /// True if it serves live use as it is.
+    /// True if live use needs no change here.
     pub good: bool,
-    /// Finding, in words for a user.
+    /// The finding as a text for the user.
     pub found: String,
     /// A command or a step that fixes the problem.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,24 +9,24 @@ use crate::telemetry::stations::{Stations, look};
 use std::fs;
 use units::Duration;
 
-/// Number and spacing of readings before AQL is called stuck: AQL allows much less than a second to be pending.
+/// Number of readings before AQL is called stuck, and their spacing: AQL lets much less than a second be pending.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// The finding for a driver whose packets mac80211 does not hold.
+/// Finding about a driver whose packets mac80211 does not hold.
 const NOT_OF_MAC80211: &str =
     "mac80211 holds none of this interface's packets: the device shares the airtime between stations as it likes";
 
-/// The finding on the size of aggregates.
+/// Finding about the size of aggregates.
 const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
                           4 ms allow, and count only the stations of this interface";
 
-/// Advice for a channel without a survey.
+/// Advice if the driver does not survey the channel.
 const OTHER_CARD: &str = "use another driver or card to see the channel's time; wqm works without it if all stations count \
                           as equal: --set wqm.share=equal";
 
-/// Examines an interface: its driver's reports of airtime, and the state of its AQL. `module` is the driver's. Reads
-/// again for a second if AQL may be stuck.
+/// Examines an interface: its driver's reports of airtime, and the state of its AQL. `module` is the driver's module.
+/// If AQL may be stuck, reads again for a second.
 pub(super) fn findings(
     device: &str,
     holder: Holder,
@@ -54,9 +54,9 @@ pub(super) fn findings(
     Ok((found, looks.pop()))
 }
 
-/// Returns the traffic that bypasses mac80211's queues and the queues above, so that it cannot be governed. `wed`: true
-/// if mt76 lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of
-/// connections, for root.
+/// Returns the traffic that bypasses mac80211's queues and those above, so that it cannot be governed. `wed`: mt76's
+/// setting that lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of
+/// connections, which only root can read.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     const FIX: &str =
         "where delay matters, set flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
@@ -71,7 +71,7 @@ fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
 }
 
-/// The channel, and the standards and rates of its stations.
+/// Returns the finding on the channel, and on the stations' standards and rates.
 fn network(stations: &Stations) -> Finding {
     const TOPIC: &str = "network";
     match stations.network() {
@@ -164,8 +164,8 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     }
 }
 
-/// Returns why AQL is stuck, if it is in all of these readings. Either more than the phy's threshold is pending but not
-/// for any station, so that no completion will ever release it; or a station stays above its limit without any change.
+/// Returns why AQL is stuck, if it is so in all readings. Either more than the phy's threshold is pending but not for
+/// any station: no completion will release it. Or a station stays above its limit without change.
 fn stuck(looks: &[Stations]) -> Option<String> {
     let first = looks.first()?;
     let lost = |look: &Stations| {
@@ -213,7 +213,7 @@ mod tests {
     use crate::telemetry::stations::Station;
     use crate::telemetry::stations::tests::{look, ms};
 
-    /// Figures of mt76's issue 518: 189 ms pending for the phy, 24 allowed, and its one station has 0 to 1.6 of them.
+    /// Figures of mt76's issue 518: of 189 ms pending for the phy (24 ms are allowed), its one station has 0 to 1.6 ms.
     #[test]
     fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
         let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
@@ -225,9 +225,9 @@ mod tests {
         let fix = finding.fix.unwrap();
         assert!(fix.contains("modprobe -r mt7915e; modprobe mt7915e") && fix.contains("phy0/aql_enable"), "{fix}");
 
-        // Busy stations together may have more than the threshold: each has its lower limit in any case.
+        // Busy stations together may exceed the threshold: each still has its lower limit.
         assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);
-        // The excess is gone in the second reading.
+        // In the second reading the excess is gone.
         assert_eq!(stuck(&[look(ms(189), ms(0)), look(ms(3), ms(3))]), None);
         let mut off = leak.clone();
         for look in &mut off {

@@ -13,13 +13,13 @@ const INET_DIAG_INFO: u16 = 2;
 const ESTABLISHED: u32 = 1;
 /// Length of `struct inet_diag_msg`.
 const BODY: usize = 72;
-/// Places in `struct tcp_info`: milliseconds since the last sending, and smoothed round-trip time in microseconds.
+/// Offsets in `struct tcp_info`: of the milliseconds since the last sending, and of the smoothed round-trip time in µs.
 const LAST_SENT: usize = 44;
 const RTT: usize = 68;
-/// Milliseconds of silence after which a connection says nothing about the present.
+/// A connection that was silent for this many milliseconds says nothing about the present.
 const STALE: u32 = 1_000;
 
-/// Returns peers and round-trip times, in seconds, of the connections over IPv4 that send.
+/// Returns the peer and the round-trip time, in seconds, of each IPv4 connection that sends.
 pub(crate) fn round_trips() -> Result<Vec<(Ipv4Addr, f64)>, Error> {
     let mut body = [0; 56];
     (body[0], body[1], body[2]) = (INET, TCP, 1 << (INET_DIAG_INFO - 1));

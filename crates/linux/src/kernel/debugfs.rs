@@ -1,5 +1,4 @@
-//! Files of mac80211 in debugfs: those to change airtime queue limits (AQL) (`net/mac80211/debugfs.c`, read in Linux
-//! 7.2).
+//! Files of mac80211 in debugfs that change airtime queue limits (AQL); `net/mac80211/debugfs.c` was read in Linux 7.2.
 
 use crate::error::Error;
 use rustix::fs::{Mode, chmod, stat};
@@ -8,30 +7,30 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Where debugfs is mounted.
+/// Folder at which debugfs is mounted.
 pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
 /// Access categories in the order of mac80211 and of its files.
 pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
-/// Longest file that is read here.
+/// Most bytes of a file that is read here.
 const LONGEST: u64 = 4_096;
-/// Files of a phy about AQL: the first from Linux 5.5 on, `aql_enable` from 5.10, `aql_pending` from 6.1.
+/// Files of a phy about AQL: the first two from Linux 5.5 on, `aql_enable` from 5.10, `aql_pending` from 6.1.
 pub(crate) const AQL_FILES: [&str; 4] = [LIMITS, THRESHOLD, "aql_enable", "aql_pending"];
-/// Limits of each category.
+/// File with the limits of each category.
 const LIMITS: &str = "aql_txq_limit";
-/// Airtime of all stations beyond which each has its lower limit.
+/// File with the airtime of all stations above which each has its lower limit.
 const THRESHOLD: &str = "aql_threshold";
 
-/// Limits of the airtime that may be pending below mac80211, in microseconds.
+/// Limits of the airtime that may be pending below mac80211; all times are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AqlSettings {
-    /// Lower and upper limit of a station, by category.
+    /// Lower and upper limit of a station for each category.
     pub(crate) limits: [(u32, u32); 4],
-    /// Airtime of all stations beyond which each has its lower limit.
+    /// Pending airtime of all stations above which each has its lower limit.
     pub(crate) threshold: u32,
 }
 
-/// A phy's files of AQL. Stations without limits of their own follow the phy's.
+/// A phy's AQL files. They also apply to stations without limits of their own.
 #[derive(Clone, Debug)]
 pub(crate) struct Aql {
     folder: PathBuf,
@@ -46,7 +45,7 @@ impl Aql {
         Self { folder }
     }
 
-    /// Reads the settings, or gives the reason why they are not available.
+    /// Reads the settings. The error says why they are not available.
     pub(crate) fn read(&self) -> Result<AqlSettings, String> {
         let file = |name| self.folder.join(name);
         let limits = text(&file(LIMITS))?;
@@ -56,7 +55,7 @@ impl Aql {
         Ok(AqlSettings { limits, threshold })
     }
 
-    /// Writes those settings that differ from `now`. Errors: the kernel refuses, or this user may not write there.
+    /// Writes those settings in which `to` differs from `now`. Errors: the kernel refuses, or this user may not write.
     pub(crate) fn change(&self, now: &AqlSettings, to: &AqlSettings) -> Result<(), Error> {
         for (category, (now, to)) in now.limits.iter().zip(&to.limits).enumerate() {
             if now != to {
@@ -77,8 +76,8 @@ pub(crate) fn phy_folder(phy: &str) -> PathBuf {
     Path::new(DEBUGFS).join("ieee80211").join(phy)
 }
 
-/// Writes a file that its owner may only read by its mode, as mac80211 makes them. Root without `CAP_DAC_OVERRIDE` has
-/// only the rights of the owner, and an agent has given that capability up.
+/// Writes a file whose mode lets its owner only read, as mac80211 makes them. Root without `CAP_DAC_OVERRIDE` has only
+/// the owner's rights, and the agent has dropped that capability.
 fn write(file: &Path, text: &str) -> io::Result<()> {
     let open = || OpenOptions::new().write(true).open(file);
     let mut opened = match open() {
@@ -94,7 +93,7 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
     opened.write_all(text.as_bytes())
 }
 
-/// Reads a file, or gives the reason why it is not available.
+/// Reads a file. The error says why it is not available.
 pub(crate) fn text(file: &Path) -> Result<String, String> {
     let mut text = String::new();
     let name = file.file_name().unwrap_or_default().display();
@@ -110,13 +109,13 @@ pub(crate) fn text(file: &Path) -> Result<String, String> {
     }
 }
 
-/// Error message for a file that cannot be parsed.
+/// Returns the error message for a file that cannot be parsed.
 pub(crate) fn strange(file: &Path) -> String {
     format!("{} has another format than in Linux 7.2", file.display())
 }
 
-/// Parses `aql_txq_limit`: a heading, then a line for each category with its name and both limits, and in Linux 7.2,
-/// not yet in 6.17, a line for multicast.
+/// Parses `aql_txq_limit`: a heading, then a line for each category with its name and both limits. Linux 7.2, unlike
+/// 6.17, adds a line for multicast.
 fn read_limits(text: &str) -> Option<[(u32, u32); 4]> {
     let mut limits = [None; 4];
     for line in text.lines() {
@@ -165,7 +164,7 @@ mod tests {
         let mut after = before;
         after.limits[2] = (5_000, 12_000);
         aql.change(&before, &after).unwrap();
-        // Here a file is written over, not interpreted.
+        // This test's files are plain: a write replaces their text.
         let read = |file: &Path| std::fs::read_to_string(file).unwrap();
         assert!(read(&limits).starts_with("2 5000 12000"), "{}", read(&limits));
         assert_eq!(

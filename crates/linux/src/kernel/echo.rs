@@ -1,4 +1,4 @@
-//! Echo (ICMP over IPv4) through an interface, and the hosts that may answer: neighbours that the kernel knows there.
+//! ICMP echo over IPv4 through an interface, and hosts that may answer: neighbours there that the kernel knows.
 
 use super::descriptor_of;
 use crate::error::Error;
@@ -14,22 +14,22 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
-/// An echo that is not answered in this time is lost.
+/// An echo without answer after this time is lost.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Time between two echoes to one address: five per second.
+/// Time between two echoes to the same address: five per second.
 const EVERY: Duration = Duration::from_millis(200);
 const REPLY: u8 = 0;
 const REQUEST: u8 = 8;
-/// Payload behind the header of 8 bytes, as of `ping`.
+/// Length of the payload after the header of 8 bytes; `ping` sends the same.
 const PAYLOAD: usize = 56;
 
 /// Length of `struct ndmsg`.
 const NEIGHBOUR_BODY: usize = 12;
-/// `NUD_INCOMPLETE`, `NUD_FAILED`, `NUD_NOARP`: no neighbour is there.
+/// `NUD_INCOMPLETE`, `NUD_FAILED` or `NUD_NOARP`: no neighbour can be reached.
 const ABSENT: u16 = 0x01 | 0x20 | 0x40;
 const INET: u8 = 2;
 
-/// Echoes to some addresses. The descriptor is readable when an answer has arrived.
+/// Echoes to several addresses. The descriptor is readable when an answer has arrived.
 #[derive(Debug)]
 pub(crate) struct Echo {
     socket: OwnedFd,
@@ -37,17 +37,17 @@ pub(crate) struct Echo {
     next: Instant,
     sequence: u16,
     sent: BTreeMap<(Ipv4Addr, u16), Instant>,
-    /// Key by which an answer is recognised: it repeats a keyed hash that was sent to this address alone.
+    /// Key of the hash by which an answer is recognised: each address is sent its own hash, and repeats it.
     key: RandomState,
-    /// Round-trip times in seconds, and lost echoes, until the caller takes them.
+    /// Round-trip times in seconds, until the caller takes them; the next field counts lost echoes.
     pub(crate) rtts: Vec<f64>,
     pub(crate) lost: usize,
-    /// True if the socket shows and takes whole packets of IP, because the kernel allows this group no other.
+    /// True if the socket sends and receives whole IP packets, because the kernel allows this group no other socket.
     is_raw: bool,
 }
 
 impl Echo {
-    /// Opens a socket of this interface without privilege (`net.ipv4.ping_group_range`), or with `CAP_NET_RAW`.
+    /// Opens a socket at this interface, without privilege (`net.ipv4.ping_group_range`) or with `CAP_NET_RAW`.
     pub(crate) fn open(device: &str, to: Vec<Ipv4Addr>) -> Result<Self, Error> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let open = |kind| socket_with(AddressFamily::INET, kind, flags, Some(ipproto::ICMP));
@@ -67,7 +67,7 @@ impl Echo {
         if self.to.is_empty() { Instant::NEVER } else { self.next }
     }
 
-    /// Sends the echoes that are due, one address after another, and records those that were answered or lost.
+    /// Sends the due echoes, one address after another, and records answered and lost ones.
     pub(crate) fn work(&mut self, at: Instant) {
         let mut buffer = [0; 256];
         while let Ok((_, length, Some(from))) = rustix::net::recvfrom(&self.socket, &mut buffer, RecvFlags::empty()) {
@@ -78,20 +78,20 @@ impl Echo {
         self.lost += self.sent.extract_if(.., |_, sent| at.since(*sent) >= PATIENCE).count();
         while self.next() <= at {
             let to = self.to[usize::from(self.sequence) % self.to.len()];
-            // A neighbour that cannot be reached, or a full queue, loses it.
+            // An echo is lost if the neighbour cannot be reached or a queue is full.
             let message = self.request(to, self.sequence);
             let _ = rustix::net::sendto(&self.socket, &message, SendFlags::empty(), &SocketAddrV4::new(to, 0));
             self.sent.insert((to, self.sequence), now());
             self.sequence = self.sequence.wrapping_add(1);
             self.next += EVERY / self.to.len() as u64;
             if self.next + PATIENCE < at {
-                // The machine slept.
+                // The machine has slept.
                 self.next = at;
             }
         }
     }
 
-    /// Returns the round trip in seconds if this is an answer from the asked host. Accepts any bytes.
+    /// Returns the round-trip time in seconds if `packet` is an answer from the asked host. Accepts any bytes.
     fn answered(&mut self, from: Ipv4Addr, packet: &[u8]) -> Option<f64> {
         let header = if self.is_raw { usize::from(packet.first()? & 0xf) * 4 } else { 0 };
         let message: &[u8; 16] = packet.get(header..)?.first_chunk()?;
@@ -101,7 +101,7 @@ impl Echo {
         Some(now().since(sent).as_secs_f64())
     }
 
-    /// Makes a request of Sluice's own identifier.
+    /// Makes an echo request with Sluice's own identifier.
     fn request(&self, to: Ipv4Addr, sequence: u16) -> [u8; 8 + PAYLOAD] {
         let mut message = [0; 8 + PAYLOAD];
         message[0] = REQUEST;
@@ -116,7 +116,7 @@ impl Echo {
 
 descriptor_of!(Echo, socket);
 
-/// The Internet checksum (RFC 1071) before it is inverted.
+/// Returns the Internet checksum (RFC 1071) before its inversion.
 fn sum(message: &[u8]) -> u16 {
     let words = message.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
     words.fold(0, |sum: u16, word| {
@@ -137,7 +137,7 @@ pub(crate) fn neighbours(index: u32) -> Result<Vec<Ipv4Addr>, Error> {
     asked.map(|()| found).map_err(|errno| failed("list the neighbours", errno))
 }
 
-/// Parses a neighbour of an interface. Accepts any bytes.
+/// Parses a neighbour at the interface `index`. Accepts any bytes.
 pub(super) fn neighbour(payload: &[u8], index: u32) -> Option<Ipv4Addr> {
     let is_reachable = u16_at(payload, 8)? & ABSENT == 0;
     let is_here = payload.first() == Some(&INET) && u32_at(payload, 4) == Some(index);
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn an_answer_of_another_host_or_without_what_was_sent_does_not_count() {
         let [to, stranger] = [2, 3].map(|last| Ipv4Addr::new(10, 9, 1, last));
-        // Whole packets have a header, here with an option.
+        // A whole packet begins with an IP header; here it has an option.
         for (is_raw, header) in [(false, vec![]), (true, vec![0x46; 24])] {
             let (socket, key, next) = (std::fs::File::open("/dev/null").unwrap().into(), RandomState::new(), now());
             let sent = BTreeMap::from([((to, 5), next)]);

@@ -1,5 +1,5 @@
-//! UNIX sockets that are made while an agent may make sockets and get their names later, as often as that has to be
-//! tried: a name can be taken, or its folder full.
+//! UNIX sockets that are made before the agent loses the right to make sockets, and get their names later. Naming can
+//! be tried again, because a name can be in use, or its folder full.
 
 use super::descriptor_of;
 use crate::error::{Error, Taken};
@@ -15,13 +15,13 @@ use units::refuse_if;
 #[derive(Debug)]
 pub(crate) struct Unnamed {
     socket: OwnedFd,
-    /// Finds out if another socket has a name. A datagram socket may try any number of times.
+    /// Socket that finds out if another one has a name. It can be used any number of times.
     probe: OwnedFd,
-    /// The name of the socket until its mode is set.
+    /// Temporary name of the socket, until its mode is set.
     hidden: Option<PathBuf>,
 }
 
-/// A socket's file, which is removed with it.
+/// The file of a socket, which is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Name {
     path: PathBuf,
@@ -34,8 +34,8 @@ impl Unnamed {
         Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
     }
 
-    /// Gives the socket this name once it can `listen`. The file appears with its mode, and replaces a stale one.
-    /// Errors: another socket or another file has the name, or the system refuses.
+    /// Gives the socket this name once it can `listen`. The file appears with its final mode, and replaces one without
+    /// a process. Errors: another socket or another file has the name, or the system refuses.
     pub(crate) fn name(
         &mut self,
         path: &Path,
@@ -60,10 +60,10 @@ impl Unnamed {
         named.map_err(Error::kernel::<Errno>(&format!("listen at {}", path.display())))
     }
 
-    /// True if a socket of a living process has this name.
+    /// True if a living process has a socket of this name.
     fn answers(&self, path: &Path) -> bool {
         let empty = |address: &SocketAddrUnix| sendto(&self.probe, &[], SendFlags::DONTWAIT, address);
-        // These errors: the socket is of another type, or its queue is full.
+        // With these errors the socket is of another type, or its queue is full.
         matches!(SocketAddrUnix::new(path).and_then(|it| empty(&it)), Ok(_) | Err(Errno::PROTOTYPE | Errno::AGAIN))
     }
 }
@@ -95,7 +95,7 @@ impl Drop for Unnamed {
 impl Drop for Name {
     fn drop(&mut self) {
         if stat(&self.path).is_ok_and(|found| found.st_ino == self.inode) {
-            // The next socket replaces the file that is left.
+            // If the file remains, the next socket replaces it.
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -15,7 +15,7 @@ const NLMSG_DONE: u16 = 3;
 
 pub(crate) const F_REQUEST: u16 = 0x1;
 pub(crate) const F_ACK: u16 = 0x4;
-/// Flag with which the answer also comes to the requester.
+/// Flag that makes the kernel send the answer to the requester, too.
 pub(crate) const F_ECHO: u16 = 0x8;
 pub(crate) const F_DUMP: u16 = 0x300;
 pub(crate) const F_CREATE: u16 = 0x400;
@@ -23,11 +23,11 @@ const F_DUMP_INTERRUPTED: u16 = 0x10;
 
 #[cfg(test)]
 thread_local! {
-    /// Messages that this thread has received: the work that a list costs.
+    /// Number of messages that this thread has received: the cost of a list.
     pub(crate) static RECEIVED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// A socket of one of netlink's protocols.
+/// A socket of a netlink protocol.
 #[derive(Debug)]
 pub(crate) struct Connection {
     socket: OwnedFd,
@@ -36,7 +36,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Opens a socket in this thread's network namespace, of rtnetlink if no `protocol` is given. Needs no privilege.
+    /// Opens a socket in this thread's network namespace; `protocol` `None` is rtnetlink. Needs no privilege.
     pub(crate) fn open(protocol: Option<Protocol>) -> Result<Self, Error> {
         let failed = Error::kernel("open a netlink socket");
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol);
@@ -47,7 +47,7 @@ impl Connection {
         Ok(Self { socket, sequence: 0, buffer: vec![0; 1 << 16] })
     }
 
-    /// Sends a request and hands each answer to `take` until the kernel reports the last one.
+    /// Sends a request and passes each answer to `take`, up to the last one.
     pub(crate) fn ask(&mut self, request: Request, mut take: impl FnMut(&Message)) -> Result<(), Errno> {
         self.sequence = self.sequence.wrapping_add(1);
         rustix::net::send(&self.socket, &request.finish(self.sequence), SendFlags::empty())?;
@@ -69,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// Requests an answer of one message, the first that can be read.
+    /// Requests one message: returns the first answer that can be parsed.
     pub(crate) fn one<T>(
         &mut self,
         request: Request,
@@ -80,8 +80,8 @@ impl Connection {
         Ok(found)
     }
 
-    /// Requests a list of what can be read, and replaces `found` by it. A list that changed meanwhile is requested again, a
-    /// bounded number of times.
+    /// Requests a list, and replaces `found` by its elements that can be parsed. If the list changed meanwhile,
+    /// requests it again, a bounded number of times.
     pub(crate) fn list<T>(
         &mut self,
         found: &mut Vec<T>,
@@ -143,7 +143,7 @@ impl News {
 fn refusal(payload: &[u8]) -> Result<(), Errno> {
     match u32_at(payload, 0).map(u32::cast_signed) {
         Some(0) => Ok(()),
-        // The kernel's error numbers; other values do not come from it.
+        // The kernel sends error numbers only from this range.
         Some(code @ -4095..=-1) => Err(Errno::from_raw_os_error(-code)),
         _ => Err(Errno::BADMSG),
     }

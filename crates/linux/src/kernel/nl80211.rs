@@ -1,8 +1,8 @@
-//! mac80211's queues, interfaces and stations from nl80211 (`linux/nl80211.h`) over generic netlink: the queues' common
-//! limit and counters, the channel of an interface, and readings of each station.
+//! Queues, interfaces and stations of mac80211 from nl80211 (`linux/nl80211.h`) over generic netlink. The queues have
+//! one limit and counters; interfaces have a channel; stations have readings.
 //!
-//! mac80211 holds packets in a queue for each station and traffic identifier (TXQ), with one limit in packets for all
-//! interfaces of a phy. Blocking, one request at a time.
+//! mac80211 has a queue (TXQ) for each station and traffic identifier, and one limit in packets for all interfaces of a
+//! phy. Calls block, and requests follow one another.
 
 mod interface;
 mod mode;
@@ -28,7 +28,7 @@ use rustix::net::netlink::GENERIC;
 use std::collections::BTreeMap;
 use survey::survey;
 
-/// `GENL_ID_CTRL` (`linux/genetlink.h`): the family that gives the numbers of families.
+/// `GENL_ID_CTRL` (`linux/genetlink.h`): the family that knows the numbers of all families.
 const CONTROLLER: u16 = 0x10;
 const CTRL_CMD_GETFAMILY: u8 = 3;
 const CTRL_ATTR_FAMILY_ID: u16 = 1;
@@ -84,7 +84,7 @@ impl Wireless {
         Ok((!told.is_empty()).then_some(phy))
     }
 
-    /// Returns the attributes of a phy that decide how it is governed; none is a name or an address.
+    /// Returns the attributes of a phy that decide how it is governed. None of them is a name or an address.
     pub(crate) fn deciding(&mut self, number: u32) -> Result<BTreeMap<u16, Vec<u8>>, Error> {
         let told = self.of_phy(number)?;
         let decides = |(kind, _): &(u16, &[u8])| matches!(*kind, ATTR_TXQ_LIMIT | ATTR_EXT_FEATURES);
@@ -92,7 +92,7 @@ impl Wireless {
         Ok(all.map(|(kind, value)| (kind, value.to_vec())).collect())
     }
 
-    /// Returns the messages about a phy, which takes several; none if the phy does not exist.
+    /// Returns the kernel's messages about a phy, which are several; none if the phy does not exist.
     fn of_phy(&mut self, number: u32) -> Result<Vec<Vec<u8>>, Error> {
         let request = self.request(GET_WIPHY, F_DUMP, ATTR_WIPHY, number).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
         let read = |payload: &[u8]| (number_of(payload, ATTR_WIPHY) == Some(number)).then(|| payload.to_vec());
@@ -155,18 +155,18 @@ impl Wireless {
     }
 }
 
-/// Contents of a datagram.
+/// Parsed contents of a datagram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// The phy, over all messages.
+    /// The phy, from all messages of the datagram.
     pub phy: Phy,
-    /// Sum over the queues of stations.
+    /// Sum of the counters of all stations' queues.
     pub stations: TxqCounts,
-    /// Each station.
+    /// The stations.
     pub peers: Vec<Peer>,
     /// Survey of the channel in use.
     pub survey: Option<Survey>,
-    /// The first interface.
+    /// The first interface in the datagram.
     pub interface: Option<Interface>,
 }
 

@@ -18,8 +18,8 @@ const INET6: u8 = 10;
 
 const RTA_VIA: u16 = 18;
 
-/// Adds a route to this thread's network namespace: packets to addresses that begin with the first `prefix` bits of
-/// `to` leave by the interface with this number.
+/// Adds a route to this thread's network namespace. Packets leave through the interface with this number if their
+/// addresses share the first `prefix` bits with `to`.
 ///
 /// # Errors
 /// The kernel refuses the route, as it does without `CAP_NET_ADMIN`.
@@ -38,12 +38,12 @@ pub fn add(to: IpAddr, prefix: u8, interface: u32) -> Result<(), Error> {
 pub(crate) enum NextHop {
     /// The packet is for this machine.
     Here,
-    /// Over a link.
+    /// The packet leaves over a link.
     Via {
         index: u32,
         /// Next router; `None` if the address itself is on the link.
         gateway: Option<Ipv4Addr>,
-        /// Address of this machine that packets carry as their source.
+        /// Source address of this machine in such packets.
         source: Ipv4Addr,
     },
 }
@@ -53,12 +53,12 @@ pub(crate) enum NextHop {
 pub(crate) struct Routes(Connection);
 
 impl Routes {
-    /// Opens them. Needs no privilege.
+    /// Opens the connection. Needs no privilege.
     pub(crate) fn open() -> Result<Self, Error> {
         Connection::open(None).map(Self)
     }
 
-    /// Returns the first hop of packets to an address; `None` if there is no route, or several destinations.
+    /// Returns the first hop of packets to an address; `None` if there is no route, or several possible hops.
     pub(crate) fn next_hop(&mut self, address: Ipv4Addr) -> Result<Option<NextHop>, Error> {
         let mut body = [0; BODY];
         (body[0], body[1]) = (INET, 32);
@@ -78,7 +78,7 @@ pub(super) fn next_hop(payload: &[u8]) -> Option<NextHop> {
             RTA_OIF => index = u32_at(value, 0),
             RTA_GATEWAY => gateway = address(),
             RTA_PREFSRC => source = address(),
-            // A router that has only an IPv6 address.
+            // The router has only an IPv6 address.
             RTA_VIA => return None,
             _ => {}
         }
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(next_hop(&route(RTN_UNICAST, &attributes)), via(Some(Ipv4Addr::new(10, 9, 1, 2))));
         assert_eq!(next_hop(&route(RTN_UNICAST, &attributes[..2])), via(None));
         assert_eq!(next_hop(&route(RTN_LOCAL, &attributes)), Some(NextHop::Here));
-        // 3 is a broadcast, 7 is unreachable.
+        // Type 3 is a broadcast, type 7 is unreachable.
         assert_eq!(next_hop(&route(3, &attributes)), None);
         assert_eq!(next_hop(&route(7, &attributes)), None);
         assert_eq!(next_hop(&route(RTN_UNICAST, &attributes[1..])), None, "there is no interface");

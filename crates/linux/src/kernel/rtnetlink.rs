@@ -1,5 +1,5 @@
-//! Links and queue disciplines from rtnetlink (`linux/rtnetlink.h`, `linux/pkt_sched.h`): their state and counters, and
-//! replacing a discipline. Blocking, one request at a time.
+//! Links and queue disciplines from rtnetlink (`linux/rtnetlink.h`, `linux/pkt_sched.h`): reads their state and
+//! counters, and replaces a discipline. Calls block, and requests follow one another.
 
 use crate::error::Error;
 use crate::kernel::Counters;
@@ -30,47 +30,47 @@ const TCA_STATS_PKT64: u16 = 8;
 /// A network interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Number, which no other interface of this network namespace gets while it lives.
+    /// Number. No other interface of this network namespace has it as long as this one exists.
     pub index: u32,
-    /// Name: `wlan0`. The name may change while the interface lives.
+    /// Name: `wlan0`. It may change while the interface exists.
     pub name: String,
     /// Kind of a software interface: `veth`, `tun`, `bridge`; `None` for hardware.
     pub kind: Option<String>,
     /// Hardware type (`ARPHRD_` in `linux/if_arp.h`): 1 is Ethernet.
     pub hardware: u16,
-    /// Kind of its root queue discipline: `fq_codel`.
+    /// Kind of the root queue discipline: `fq_codel`.
     pub qdisc: String,
-    /// Length of its transmit queue in packets (`txqueuelen`), by which some disciplines choose their limit.
+    /// Length of the transmit queue in packets (`txqueuelen`). Some disciplines take their limit from it.
     pub tx_queue_length: u32,
     /// Number of transmit queues; with more than one the root is `mq` on most drivers.
     pub tx_queues: u32,
-    /// Most segments (GSO) in a packet.
+    /// Largest number of segments in a packet (GSO).
     pub gso_max_segs: u32,
 }
 
-/// A queue discipline at its place.
+/// A queue discipline at an attachment point of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qdisc {
     /// Number of the interface.
     pub index: u32,
-    /// Handle: `8001:` is `0x8001_0000`. Zero if the kernel installed it by itself.
+    /// Handle: `8001:` is `0x8001_0000`. Zero if the kernel itself installed the discipline.
     pub handle: u32,
-    /// Parent: the class in which it stands, or [`ROOT`].
+    /// Parent: the class below which the discipline is attached, or [`ROOT`].
     pub parent: u32,
     /// Kind: `pfifo`, `fq_codel`, `mq`.
     pub kind: String,
-    /// Options, as the kernel wrote them.
+    /// Options as the kernel shows them.
     pub options: Option<Vec<u8>>,
-    /// Counters since it was installed.
+    /// Counters since the discipline was installed.
     pub counters: Counters,
 }
 
-/// Returns a discipline in the form of `tc`.
+/// Describes a discipline in the form of `tc`.
 pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
     qdisc.map_or_else(|| "none".into(), |qdisc| format!("{} {:x}:", qdisc.kind, qdisc.handle >> 16))
 }
 
-/// Counters of a queue, and its place.
+/// Counters of a queue at an attachment point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Number of the interface; this field and the next two are as in [`Qdisc`].
@@ -146,12 +146,12 @@ impl Route {
         Ok(!self.dump(RTM_GETTFILTER, RTM_NEWTFILTER, &body, |_| Some(()))?.is_empty())
     }
 
-    /// Installs the discipline `new` in its place; its `options` are the kernel's bytes.
+    /// Installs the discipline `new` at its attachment point; its `options` are in the kernel's form.
     pub(crate) fn replace(&mut self, new: &Qdisc) -> Result<(), Error> {
         self.put(new, F_CREATE | F_REPLACE, "change the queue")
     }
 
-    /// Sets other options of the discipline that is in its place already.
+    /// Changes the options of the discipline that is already installed there.
     pub(crate) fn change(&mut self, new: &Qdisc) -> Result<(), Error> {
         self.put(new, 0, "move the limit")
     }
@@ -167,13 +167,13 @@ impl Route {
         self.0.ask(request, |_| ()).map_err(|errno| failed(what, errno))
     }
 
-    /// Removes the discipline from `parent`; the kernel puts its default there.
+    /// Removes the discipline at `parent`; the kernel installs its default there.
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
         self.0.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
     }
 
-    /// Sets the most segments of a packet of interface `index`.
+    /// Sets the largest number of segments (GSO) in a packet of interface `index`.
     pub(crate) fn set_segments(&mut self, index: u32, segments: u32) -> Result<(), Error> {
         self.set_link(index, IFLA_GSO_MAX_SEGS, segments, "set how many segments a packet may hold")
     }
@@ -194,8 +194,8 @@ impl Route {
         })
     }
 
-    /// True if the kernel lets this process change queues. Requests something impossible: the kernel first checks for a
-    /// missing privilege.
+    /// True if the kernel lets this process change queues. Requests an impossible change: the kernel checks the
+    /// privilege first.
     pub(crate) fn may_change(&mut self) -> bool {
         !matches!(self.delete(0, ROOT), Err(Error::NotPermitted { .. }))
     }
@@ -229,7 +229,7 @@ fn of_kind<'m>(message: &Message<'m>, kind: u16) -> Option<&'m [u8]> {
     (message.kind == kind).then_some(message.payload)
 }
 
-/// `struct tcmsg`.
+/// Returns a `struct tcmsg`.
 fn tc_body(index: u32, handle: u32, parent: u32) -> [u8; TC_BODY] {
     let mut body = [0; TC_BODY];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
@@ -238,7 +238,7 @@ fn tc_body(index: u32, handle: u32, parent: u32) -> [u8; TC_BODY] {
     body
 }
 
-/// Applies a message about a change to the users' disciplines of each interface: those with a handle.
+/// Applies a message about a change to `users`: each interface's disciplines with a handle, which users made.
 pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
     let payload = message.payload;
     match message.kind {
@@ -255,14 +255,14 @@ pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
                 remove_below(of_link, |parent| parent >> 16 == old.handle >> 16);
             }
         }
-        // A class's queue goes with the class, without its own message.
+        // If a class disappears, so does its queue, and without a message of its own.
         RTM_DELTCLASS => {
             let (Some(index), Some(class)) = (u32_at(payload, 4), u32_at(payload, 8)) else { return };
             if let Some(of_link) = users.get_mut(&index) {
                 remove_below(of_link, |parent| parent == class);
             }
         }
-        // A bridge that loses a port sends the same message, of another family (`PF_BRIDGE`).
+        // If a bridge loses a port, it sends the same message with another family (`PF_BRIDGE`).
         RTM_DELLINK if payload.first() == Some(&0) => {
             if let Some(index) = u32_at(payload, 4) {
                 users.remove(&index);
@@ -272,7 +272,7 @@ pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
     }
 }
 
-/// Removes the disciplines whose parent `is_gone`, and all below them.
+/// Removes the disciplines whose parent `is_gone`, and all disciplines below them.
 fn remove_below(qdiscs: &mut Vec<Qdisc>, is_gone: impl Fn(u32) -> bool) {
     // A discipline attached to an interface itself (`TC_H_INGRESS` and above) has no parent.
     let mut gone: Vec<u32> = Vec::new();
@@ -328,8 +328,8 @@ fn qdisc(payload: &[u8]) -> Option<Qdisc> {
     Some(qdisc)
 }
 
-/// `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets follows the
-/// 32-bit one, and only after that has overflowed.
+/// Parses `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets follows
+/// the 32-bit one, but only after that has overflowed.
 fn counters(nest: &[u8]) -> Counters {
     let mut counters = Counters::default();
     for (kind, value) in attributes(nest) {

@@ -1,5 +1,5 @@
-//! Sockets for messages between agents, and socket options for which none of Sluice's crates has safe calls: filters of
-//! what a socket receives, and its interface.
+//! Sockets for messages between agents. Also socket options for which Sluice's crates have no safe calls: the filter of
+//! received packets, and the interface.
 
 use nix::libc;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -12,28 +12,28 @@ use units::Instant;
 /// A statement of classic BPF (`linux/filter.h`).
 pub(crate) use libc::sock_filter as Statement;
 
-/// `BPF_LD | BPF_W | BPF_ABS`, and the same for two bytes and for one: load from an offset.
+/// Loads 32 bits from an offset: `BPF_LD | BPF_W | BPF_ABS`. The next two load two bytes and one byte.
 pub(crate) const LOAD: u16 = 0x20;
 pub(crate) const LOAD_HALF: u16 = 0x28;
 pub(crate) const LOAD_BYTE: u16 = 0x30;
-/// `BPF_JMP | BPF_JEQ | BPF_K`: compare.
+/// Compares the loaded value: `BPF_JMP | BPF_JEQ | BPF_K`.
 pub(crate) const EQUAL: u16 = 0x15;
 /// `BPF_RET | BPF_K`
 pub(crate) const RETURN: u16 = 0x06;
 /// `SKF_NET_OFF`: offsets from here on count from the IP header.
 pub(crate) const NETWORK_HEADER: u32 = 0xfff0_0000;
-/// `SKF_AD_OFF + SKF_AD_PKTTYPE`: receiver of the packet, as the interface sees it.
+/// `SKF_AD_OFF + SKF_AD_PKTTYPE`: to whom the packet was sent, as the interface sees it.
 pub(crate) const PACKET_TYPE: u32 = 0xffff_f004;
 
-/// Time to live of messages between agents; no other is accepted. Routers lower it, so that a message comes from a
-/// neighbour (RFC 5082).
+/// Time to live of messages between agents. Routers lower it and agents accept no other value, so each message is from
+/// a neighbour (RFC 5082).
 pub(crate) const TTL: u8 = 255;
-/// The type-of-service byte of messages between agents: DSCP 40, signalling, as in the simulator.
+/// Type-of-service byte of messages between agents: DSCP 40, for signalling, as in the simulator.
 const SIGNALLING: u8 = 40 << 2;
-/// Size of a socket's receive buffer, in bytes: some hundred messages.
+/// Size of a socket's receive buffer, in bytes: room for some hundred messages.
 const ROOM: usize = 64 * 1_024;
 
-/// Opens a socket for messages between agents, over IPv4.
+/// Opens an IPv4 socket for messages between agents.
 pub(crate) fn datagrams() -> Result<OwnedFd, Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
@@ -53,7 +53,7 @@ pub(crate) const fn jump(k: u32, if_equal: u8, if_not: u8) -> Statement {
     Statement { code: EQUAL, jt: if_equal, jf: if_not, k }
 }
 
-/// Installs a filter: the program returns how many bytes of a packet the socket keeps.
+/// Installs a filter. Its program returns how many bytes of a packet the socket keeps.
 pub(crate) fn attach_filter(socket: impl AsFd, program: &[Statement]) -> Result<(), Errno> {
     let length = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
     let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
@@ -71,7 +71,7 @@ pub(crate) fn attach_filter(socket: impl AsFd, program: &[Statement]) -> Result<
     result(done)
 }
 
-/// Binds the socket to this interface. Needs no privilege if the socket was bound to none before.
+/// Binds the socket to this interface. Needs no privilege if the socket was not bound to an interface before.
 pub(crate) fn bind_to_interface(socket: impl AsFd, name: &str) -> Result<(), Errno> {
     let length = libc::socklen_t::try_from(name.len()).map_err(|_| Errno::INVAL)?;
     // SAFETY: the kernel reads the bytes of the name, `length` of them, and keeps no pointer.
@@ -92,12 +92,12 @@ fn result(done: libc::c_int) -> Result<(), Errno> {
     if done == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
 }
 
-/// Returns the events of a socket that matter: none while it rests, that is until an instant.
+/// Returns the events to wait for at a socket: none as long as the socket rests until an instant.
 pub(crate) const fn interest(rests: Option<Instant>) -> EventFlags {
     if rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
 }
 
-/// Pauses reading these sockets until an instant: the kernel keeps the messages for which its buffers have room.
+/// Reads these sockets no more until an instant. Until then the kernel keeps what its buffers can hold.
 pub(crate) fn rest<'s>(
     rests: &mut Option<Instant>,
     until: Option<Instant>,

@@ -1,13 +1,13 @@
-//! Reads and writes netlink messages (`linux/netlink.h`): headers and attributes. Accepts any bytes without a panic;
-//! what is cut off is left out.
+//! Reads and writes netlink messages (`linux/netlink.h`): headers and attributes. Accepts any bytes without a panic,
+//! and ignores what is cut off.
 //!
-//! This module is no crate's because a discipline that Sluice does not know must be restored with the exact bytes of
-//! its options, which typed messages do not keep.
+//! No public crate serves here, because typed messages do not keep the exact bytes of options. A discipline that Sluice
+//! does not know must be restored with these bytes.
 
 /// Length of `struct nlmsghdr`.
 const HEADER: usize = 16;
 const ALIGN: usize = 4;
-/// Flags of an attribute's type: nested, and in network byte order.
+/// Flags in an attribute's type: the value is nested, or in network byte order.
 const TYPE_FLAGS: u16 = 0xc000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
-/// Returns the attributes in `bytes`: their types without flags, and their values.
+/// Returns the attributes in `bytes`: type without flags, and value.
 pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(bytes, 0)?);
@@ -71,7 +71,7 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 pub struct Request(Vec<u8>);
 
 impl Request {
-    /// Starts a message of type `kind` with the structure `body`.
+    /// Starts a message of this `kind` with the structure `body`.
     pub fn new(kind: u16, flags: u16, body: &[u8]) -> Self {
         let mut bytes = vec![0; HEADER];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -81,7 +81,7 @@ impl Request {
         Self(bytes)
     }
 
-    /// Adds an attribute. A value has at most 65531 bytes; the kernel writes none longer.
+    /// Adds an attribute. Its value has at most 65531 bytes; the kernel never writes a longer one.
     ///
     /// # Panics
     /// The value is longer.
@@ -96,10 +96,10 @@ impl Request {
         self
     }
 
-    /// Returns the message's bytes, with the number `sequence`.
+    /// Returns the message's bytes with this sequence number.
     ///
     /// # Panics
-    /// The attributes have 4 GB together.
+    /// All attributes together have 4 GB or more.
     pub fn finish(mut self, sequence: u32) -> Vec<u8> {
         let length = u32::try_from(self.0.len()).expect("a message of a few attributes");
         self.0[..4].copy_from_slice(&length.to_ne_bytes());

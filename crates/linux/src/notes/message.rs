@@ -1,4 +1,4 @@
-//! Layout of notes, of the same size as in the simulator.
+//! Layout of notes. Their size is the same as in the simulator.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | 12 to 19 | packets that wait in it |
 //! | 20 to 27 | their bytes |
 //!
-//! and for each link of its collision domain, at most [`Links::MOST`], 12 bytes more:
+//! For each link of the node's collision domain, at most [`Links::MOST`], 12 bytes follow:
 //!
 //! | bytes | field |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | 8 to 10 | packets that it sends in a second |
 //! | 11 | the most hops that these have come |
 //!
-//! Numbers are big-endian. A value that is too large for its field is sent as the largest possible one.
+//! Numbers are big-endian. A value too large for its field is sent as the largest value of the field.
 
 use control::{Count, Link, Links, Note};
 use units::{Bytes, Duration, Rate, refuse_if};
@@ -122,7 +122,7 @@ mod tests {
         )
     }
 
-    /// Written by hand from the tables above.
+    /// The expected bytes are written by hand from the tables above.
     #[test]
     fn every_field_has_its_place() {
         let link = Link { node: 0x0102_0304, time: Duration::from_micros(3_100), packets: 322, hops: 2 };
@@ -182,7 +182,7 @@ mod tests {
             let _ = read(&bytes);
         }
 
-        /// Varies only what may vary: nearly all inputs are notes.
+        /// Only bytes that may vary do, so that nearly all inputs are notes.
         #[test]
         fn what_is_read_is_written_as_it_was(links in 0..=Links::MOST, mut bytes in prop::collection::vec(any::<u8>(), LONGEST)) {
             bytes[0] = VERSION;

@@ -1,5 +1,5 @@
 //! Sockets that send and receive notes: one at each named interface, for datagrams to a multicast address of the link.
-//! No call blocks, and each turn reads a bounded number of notes.
+//! No call blocks, and each read takes a bounded number of notes.
 
 use super::message::{LONGEST, read, write};
 use crate::admission::message::{Neighbour, Peer};
@@ -19,20 +19,20 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd as _, OwnedFd};
 use units::{Duration, Instant};
 
-/// Destination of notes: all routers of a mobile ad hoc network on the link (RFC 5498). No router forwards to such an
-/// address (RFC 5771, section 4).
+/// Destination of notes: all routers of a mobile ad hoc network on the link (RFC 5498). No router forwards packets to
+/// such an address (RFC 5771, section 4).
 const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 109);
-/// UDP port of notes, the one above admission's.
+/// UDP port of notes, by one above the port of admission.
 const PORT: u16 = 9_479;
 
-/// The sockets of an agent. The descriptor is readable while there is something to read.
+/// Sockets of an agent. The descriptor is readable while there is something to read.
 pub(crate) struct Port {
     epoll: OwnedFd,
     interfaces: Vec<Interface>,
     pace: Pace,
-    /// Draws the jitter of notes.
+    /// Random numbers for the jitter of notes.
     chance: Random,
-    /// Nothing is read before this instant: notes are read in turns.
+    /// Instant before which nothing is read.
     rests: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ struct Interface {
     index: u32,
     socket: OwnedFd,
     neighbours: Box<Neighbours>,
-    /// When the next note is sent.
+    /// Instant at which the next note is sent.
     due: Option<Instant>,
 }
 
@@ -56,13 +56,13 @@ impl Port {
         Ok(Self { epoll, interfaces, pace, chance, rests: None })
     }
 
-    /// Sends and receives at the existing ones of these interfaces, by their numbers. Returns the events.
+    /// Sends and receives at those of these interfaces that exist; `number` finds an interface. Returns the events.
     pub(crate) fn follow(
         &mut self,
         names: &[&str],
         number: impl Fn(&str) -> Option<u32>,
     ) -> Vec<(String, Result<(), Error>)> {
-        // Closing a socket removes it from the epoll.
+        // The epoll forgets a socket that is closed.
         self.interfaces.retain(|open| names.contains(&open.name.as_str()) && number(&open.name) == Some(open.index));
         let mut news = Vec::new();
         for &name in names {
@@ -84,7 +84,7 @@ impl Port {
     fn listen(&self, name: &str, index: u32) -> Result<OwnedFd, Errno> {
         let socket = datagrams()?;
         bind_to_interface(&socket, name)?;
-        // Straight from a neighbour.
+        // Passes only messages from a direct neighbour.
         let program = [
             statement(LOAD_BYTE, NETWORK_HEADER + 8),
             jump(TTL.into(), 0, 1),
@@ -95,13 +95,13 @@ impl Port {
         set_ip_multicast_ttl(&socket, TTL.into())?;
         set_ip_multicast_loop(&socket, false)?;
         set_ip_add_membership_with_ifindex(&socket, &GROUP, &Ipv4Addr::UNSPECIFIED, index)?;
-        // Messages to this machine alone are not heard.
+        // Messages to this machine's own address are not received.
         bind(&socket, &SocketAddrV4::new(GROUP, PORT))?;
         epoll::add(&self.epoll, &socket, EventData::new_u64(0), interest(self.rests))?;
         Ok(socket)
     }
 
-    /// Returns the next instant at which there is something to do without a message.
+    /// Returns when there is work next, even if no note arrives.
     pub(crate) fn next(&self) -> Instant {
         let due = self.interfaces.iter().filter_map(|open| open.due);
         self.rests.into_iter().chain(due).min().unwrap_or(Instant::NEVER)
@@ -113,7 +113,7 @@ impl Port {
         for Interface { socket, neighbours, due, .. } in &mut self.interfaces {
             if due.is_some_and(|due| due <= now) {
                 *due = None;
-                // A note that cannot be sent is lost like any other.
+                // If a note cannot be sent, it is lost like any other.
                 let _ = sendto(
                     socket.as_fd(),
                     &write(&neighbours.due()),
@@ -124,7 +124,7 @@ impl Port {
         }
     }
 
-    /// Reads the notes of a turn: no more of one interface than of another.
+    /// Reads the waiting notes, equally many at most from each interface.
     fn hear(&mut self, now: Instant) {
         if self.rests.is_some_and(|until| now < until) {
             return;
@@ -146,13 +146,13 @@ impl Port {
         rest(&mut self.rests, any.then(|| next_turn(now)), &self.epoll, sockets);
     }
 
-    /// Returns the newest note of each neighbour at the interface with this number; empty if it is not named.
+    /// Returns the newest note of each neighbour at the interface with this number; none if the interface is not named.
     pub(crate) fn heard(&mut self, now: Instant, index: u32) -> &[Heard] {
         let open = self.interfaces.iter_mut().find(|open| open.index == index);
         open.map_or(&[], |open| open.neighbours.heard(now))
     }
 
-    /// Orders a note to the neighbours at the interface with this number.
+    /// Requests that this note be sent to the neighbours at the interface with this number.
     pub(crate) fn order(&mut self, now: Instant, index: u32, note: &Note) {
         let Some(open) = self.interfaces.iter_mut().find(|open| open.index == index) else { return };
         let chance = &mut self.chance;
@@ -163,7 +163,7 @@ impl Port {
     }
 }
 
-/// Reads one datagram and its sender. A datagram that is too long keeps a length that makes it invalid.
+/// Reads one datagram and its sender. One that is too long keeps a length that makes it invalid.
 fn receive(socket: &OwnedFd) -> Option<(Ipv4Addr, Vec<u8>)> {
     let mut buffer = [0; LONGEST + 1];
     let (_, length, address) = recvfrom(socket, &mut buffer[..], RecvFlags::empty()).ok()?;
@@ -191,8 +191,8 @@ mod tests {
 
     /// Runs a test in a network namespace of its own, if that needs no privilege.
     ///
-    /// The first end of a link starts later than the command that brings up the second one returns: a worker of the
-    /// kernel does that, and what is sent before is lost.
+    /// The first end of a link comes up later than the command for the second end returns, because a worker of the
+    /// kernel does this. Packets sent before that are lost.
     #[test]
     fn notes_reach_the_neighbours_at_named_interfaces_and_nothing_else_is_heard() {
         let inside = "ip link add va type veth peer name vb && ip addr add 10.9.1.1/24 dev va && ip addr add 10.9.1.2/24 dev vb \
@@ -208,7 +208,7 @@ mod tests {
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
 
-    /// At both ends of a link, which are both in this namespace.
+    /// Both ends of the link are in this namespace.
     #[test]
     #[ignore = "runs in a namespace"]
     fn inner() {
@@ -230,7 +230,7 @@ mod tests {
             heard
         };
 
-        // The last ordered note is sent, within the largest jitter, to the other end.
+        // Only the last ordered note is sent, to the other end and within the largest jitter.
         at_a.order(now(), va, &note(1));
         at_a.order(now(), va, &note(2));
         at_a.order(now(), 77, &note(3));
@@ -255,7 +255,7 @@ mod tests {
         stranger.send_to(&write(&note(5)), group).unwrap();
         assert_eq!(hear(&mut at_a, va), [(B.to_bits(), note(5))]);
 
-        // Fifty at once of one sender, and fifty per second; it continues after that.
+        // A sender may have fifty at once and then fifty per second, and continues after that.
         for hops in 0..=200 {
             stranger.send_to(&write(&note(hops)), group).unwrap();
         }
@@ -266,7 +266,7 @@ mod tests {
         let newest = at_a.heard(now(), va)[0].note.hops;
         assert!(newest < 200, "the last of 201 was taken");
 
-        // An interface that is no longer named hears nothing.
+        // An interface that is no longer named gets no notes.
         assert!(at_b.follow(&[], number).is_empty());
         assert!(at_b.heard(now(), vb).is_empty());
     }

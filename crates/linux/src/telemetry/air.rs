@@ -1,4 +1,4 @@
-//! Samples a Wi-Fi interface's radio (survey, stations) ten times per second, without changing anything.
+//! Samples a Wi-Fi interface's radio (survey, stations) ten times per second, and changes nothing.
 
 use crate::kernel::{Patience, now};
 use crate::telemetry::stations::{Stations, look};
@@ -13,18 +13,18 @@ pub const EVERY: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Sampler {
     told: Receiver<(Duration, Stations)>,
-    /// Addresses of the stations in the order of their appearance, if they are to be numbered.
+    /// Addresses of stations in the order in which they appeared; `None` if samples keep addresses.
     known: Option<Vec<String>>,
 }
 
 impl Sampler {
-    /// Begins sampling; `None` if the interface is not Wi-Fi. Public samples have numbers in place of addresses.
+    /// Begins sampling; `None` if the interface is not Wi-Fi. If `is_public`, numbers replace the stations' addresses.
     pub fn begin(device: &str, is_public: bool) -> Option<Self> {
         look(device).ok()??;
         let ((tell, told), device) = (channel(), device.to_owned());
         std::thread::spawn(move || {
             let begun = now();
-            // It ends when the interface is gone or nobody listens any more.
+            // The thread ends when the interface disappears or the receiver is dropped.
             while let Ok(Some(stations)) = look(&device)
                 && tell.send((now().since(begun), stations)).is_ok()
             {
@@ -40,7 +40,7 @@ impl Sampler {
         all.into_iter().map(|(at, stations)| self.line(at, stations)).collect()
     }
 
-    /// Waits for a sample. Returns its time and its line, or `None` once the interface no longer exists.
+    /// Waits for a sample. Returns its time and its line; `None` once the interface has disappeared.
     pub fn wait(&mut self) -> Option<(Duration, String)> {
         let (at, stations) = self.told.recv().ok()?;
         Some((at, self.line(at, stations)))
@@ -54,7 +54,7 @@ impl Sampler {
     }
 }
 
-/// Numbers stations in place of their addresses.
+/// Replaces the stations' addresses by numbers.
 fn number(stations: &mut Stations, known: &mut Vec<String>) {
     for station in &mut stations.stations {
         let number = known.iter().position(|address| *address == station.address).unwrap_or(known.len());

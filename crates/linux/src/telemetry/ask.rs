@@ -1,4 +1,4 @@
-//! Queries the agents that run on this machine over their sockets; the client of [`serve`](crate::telemetry::serve).
+//! Queries this machine's agents over their sockets; the client of [`serve`](crate::telemetry::serve).
 
 use crate::admission;
 use crate::error::Error;
@@ -13,12 +13,12 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use units::refuse_if;
 
-/// Longest answer that is read: some thousand queues.
+/// Longest answer that is read, in bytes: some thousand queues.
 const LONGEST: usize = 16 << 20;
-/// Longest time for an answer: an agent's loop takes at most a second for a round.
+/// Longest time to wait for an answer. One pass of an agent's loop takes at most a second.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// Returns the socket's path of the agent with this process number and state folder.
+/// Returns the path of the socket of an agent with this process number and state folder.
 pub fn socket(folder: &Path, process: u32) -> PathBuf {
     folder.join(format!("agent-{process}.sock"))
 }
@@ -41,13 +41,13 @@ pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// Removes the sockets that killed agents left in `folder`: those named after a process that does not exist, and the socket of
-/// admission if no agent listens there. A socket that cannot be removed stays.
+/// Removes sockets that killed agents left in `folder`: those named after a process that does not exist, and
+/// admission's socket if no agent listens there. Sockets that cannot be removed stay.
 pub fn forget_killed(folder: &Path) {
     let is_left = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let of_agent = name.strip_prefix("agent-").and_then(|name| name.strip_suffix(".sock"));
-        // A socket that does not have its own name yet; see `kernel::named`.
+        // The socket does not have its final name yet; see `kernel::named`.
         match of_agent.or(name.rsplit_once(".sock.").map(|(_, number)| number)) {
             Some(number) => {
                 let process = number.parse().ok().and_then(Pid::from_raw);
@@ -58,7 +58,7 @@ pub fn forget_killed(folder: &Path) {
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for socket in entries.map(|entry| entry.path()).filter(is_left) {
-        // Another agent may be faster.
+        // Another agent may have removed it already.
         let _ = fs::remove_file(socket);
     }
 }
@@ -92,7 +92,7 @@ fn connect(socket: &Path, request: &[u8]) -> Result<Option<UnixStream>, Error> {
     };
     match stream.write_all(request) {
         Ok(()) => Ok(Some(stream)),
-        // It has ended meanwhile, or has too many clients.
+        // The agent has ended meanwhile, or it has too many clients.
         Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(None),
         Err(error) => Err(Error::kernel(&ask)(error)),
     }
@@ -106,12 +106,12 @@ fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     })
 }
 
-/// A connection over which an agent repeats its status. The descriptor is readable when there is a new status.
+/// A connection over which an agent repeats its status. The descriptor is readable when a new status has arrived.
 #[derive(Debug)]
 pub struct Watching {
     socket: PathBuf,
     stream: UnixStream,
-    /// Start of a line.
+    /// Bytes of a line that is not complete yet.
     pending: Vec<u8>,
 }
 
@@ -134,10 +134,10 @@ impl Watching {
         &self.socket
     }
 
-    /// Returns the newest status, if there is a new one. Does not wait.
+    /// Returns the newest status if a new one has arrived. Does not wait.
     ///
     /// # Errors
-    /// [`Error::Gone`] if the agent has ended, or it sent no valid status.
+    /// [`Error::Gone`] if the agent has ended; another error if it sent no valid status.
     pub fn newest(&mut self) -> Result<Option<Vec<Status>>, Error> {
         let gone = || Error::Gone { name: format!("the agent at {}", self.socket.display()) };
         let mut part = [0; 1 << 14];
@@ -188,7 +188,7 @@ mod tests {
     fn sockets_go_with_the_process_that_made_them_also_before_they_have_their_names() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        // Linux numbers processes up to 4194304.
+        // Linux numbers processes only up to 4194304.
         let (own, none) = (std::process::id(), i32::MAX);
         let stay = [format!("admission.sock.{own}"), format!("agent-{own}.sock"), "metrics.sock".into()];
         let go = [format!("admission.sock.{none}"), format!("agent-{none}.sock"), format!("agent-{none}.sock.{none}")];

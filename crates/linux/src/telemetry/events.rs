@@ -1,16 +1,16 @@
-//! Events of governed queues: written once to a log, and kept for a while in each
+//! Events of governed queues. Each is written to a log once, and the newest are kept in each
 //! [`Status`](crate::telemetry::status::Status).
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// An event of a governed queue. In a log for machines, one JSON object per line.
+/// An event of a governed queue. A log for machines has one JSON object per line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentEvent {
-    /// Time in RFC 3339: UTC, with milliseconds.
+    /// Time in the form of RFC 3339: UTC, with milliseconds.
     pub at: String,
-    /// The interface.
+    /// Name of the interface.
     pub device: String,
     /// Kind of the event.
     pub what: AgentEventKind,
@@ -22,29 +22,29 @@ pub struct AgentEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentEventKind {
-    /// The queue was taken up.
+    /// The agent attached to the queue.
     Attached,
-    /// The interface disappeared: deleted, moved to another network namespace, its driver removed.
+    /// The interface disappeared: it was deleted or moved to another network namespace, or its driver was removed.
     Gone,
     /// The interface was renamed.
     Renamed,
     /// Another program replaced Sluice's queue.
     Replaced,
-    /// The agent cannot take up the queue now and tries again.
+    /// The agent cannot attach to the queue now and tries again.
     Waiting,
-    /// The link's rate was measured, and the controller restarts from the limit that follows from it.
+    /// The link's rate was measured, and the controller restarts from a limit derived from the rate.
     Measured,
-    /// The controller leaves the link idle although packets are dropped, which starves TCP.
+    /// The controller starves TCP: it drops packets and leaves the link idle.
     Starving,
     /// The settings were read again and apply now.
     Changed,
-    /// The machine slept, or the agent was stopped, for longer than an interval.
+    /// The machine slept or the agent was stopped, for longer than an interval.
     Resumed,
-    /// An operation failed that the agent does not need.
+    /// An operation failed that governing does not need.
     Failed,
     /// The former queue is restored.
     Restored,
-    /// A socket for status or metrics listens that could not before.
+    /// A socket for status or metrics listens now, after an attempt that failed.
     Listening,
     /// Probes of admission are answered and forwarded at the interface.
     Admission,
@@ -53,7 +53,7 @@ pub enum AgentEventKind {
 }
 
 impl AgentEvent {
-    /// Makes an event at `millis` milliseconds after the beginning of 1970 (UTC), see [`clock`].
+    /// Makes an event at `millis` milliseconds since the beginning of 1970 (UTC); see [`clock`].
     pub fn new(millis: u64, device: impl Into<String>, what: AgentEventKind, words: impl Into<String>) -> Self {
         Self { at: utc(millis), device: device.into(), what, words: words.into() }
     }
@@ -64,21 +64,21 @@ impl fmt::Display for AgentEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, device, what, words } = self;
         write!(f, "{at} {device} ")?;
-        // As JSON has it.
+        // The name is that of the JSON.
         what.serialize(&mut *f)?;
         write!(f, ": {words}")
     }
 }
 
-/// Returns milliseconds since the beginning of 1970 (UTC), by the calendar clock. Only for logs.
+/// Returns milliseconds since the beginning of 1970 (UTC) from the calendar clock. Only logs use them.
 pub fn clock() -> u64 {
     let time = clock_gettime(ClockId::Realtime);
     let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
-    // A clock before 1970 has not been set.
+    // A clock before 1970 was never set.
     seconds.unwrap_or_default().saturating_mul(1_000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
 }
 
-/// Converts to the Gregorian calendar.
+/// Converts to a date and time of the Gregorian calendar.
 fn utc(millis: u64) -> String {
     const DAY: u64 = 86_400_000;
     let [year, month, day] = units::date(millis / DAY);

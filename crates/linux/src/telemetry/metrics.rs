@@ -1,11 +1,11 @@
-//! Metrics in Prometheus's text exposition format, version 0.0.4: names begin with `sluice_` and end with their unit, in
-//! base units (seconds, bytes); counters end with `_total`.
+//! Metrics in Prometheus's text exposition format, version 0.0.4. Names begin with `sluice_` and end with a base unit
+//! (seconds, bytes); names of counters end with `_total`.
 
 use crate::telemetry::status::{Counts, Quantity, RealTime, State, Status};
 use control::{Interval, Limit, Stat};
 use std::fmt::Write as _;
 
-/// The media type of [`text`].
+/// Media type of [`text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// A family of samples: a name, a type and a line of help.
@@ -13,18 +13,18 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub struct Metric {
     /// Name with the unit: `sluice_queue_limit_packets`.
     pub name: &'static str,
-    /// `gauge`, which moves up and down, or `counter`, which only grows until the agent restarts.
+    /// `gauge` for a value that rises and falls; `counter` for one that only grows until the agent restarts.
     pub kind: &'static str,
-    /// Help: one sentence.
+    /// Help text: one sentence.
     pub help: &'static str,
-    /// Value for a queue; `None` if it is not known, in which case it is not written.
+    /// Returns the value for a queue; `None` if it is not known: then it is not written.
     value: fn(&Status) -> Option<f64>,
 }
 
-/// Makes the list of metrics: each with its type, its name, its help and its value; `None` may be returned for it.
+/// Makes the list of metrics from the type, name, help and value of each; a value may be `None`.
 macro_rules! metrics {
     ($($kind:ident $name:literal, $help:literal, |$status:ident| $value:expr;)*) => {
-        /// All metrics of a queue, in the order of writing.
+        /// All metrics of a queue, in the order in which they are written.
         pub const ALL: &[Metric] = &[$(
             Metric { name: $name, kind: stringify!($kind), help: $help, value: |$status| Some($value) },
         )*];
@@ -100,7 +100,7 @@ pub fn text(statuses: &[Status]) -> String {
     text
 }
 
-/// Writes one metric, if any queue has it.
+/// Writes one metric for all queues that have it, if any.
 fn family(text: &mut String, metric: &Metric, statuses: &[Status]) {
     let mut headed = false;
     for status in statuses {
@@ -115,17 +115,17 @@ fn family(text: &mut String, metric: &Metric, statuses: &[Status]) {
     }
 }
 
-/// Escapes a label's value: backslash, quotation mark and line feed.
+/// Escapes backslash, quotation mark and line feed in a label's value.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// True if there is a queue now.
+/// True if the queue is governed or observed now.
 fn live(status: &Status) -> bool {
     matches!(status.state, State::Governing | State::DryRun)
 }
 
-/// Returns the newest interval, if there is a queue and it measures `quantity`.
+/// Returns the newest interval if there is a queue and its device measures `quantity`.
 fn seen(status: &Status, quantity: Quantity) -> Option<&Interval> {
     status.last.as_ref().filter(|_| live(status) && status.measures(quantity))
 }
@@ -144,7 +144,7 @@ fn busy(seen: &Interval) -> Option<f64> {
     (!whole.is_zero()).then(|| seen.busy.as_secs_f64() / whole.as_secs_f64())
 }
 
-/// Returns the sums over all intervals, if the device measures them.
+/// Returns the sums over all intervals if the device measures them.
 fn counts(status: &Status) -> Option<Counts> {
     status.measures(Quantity::Counts).then_some(status.totals.counts)
 }
@@ -158,8 +158,8 @@ mod tests {
     use units::Bytes;
     use units::Duration;
 
-    /// Checks a text against the format: each family's HELP and TYPE come once and before its samples, which stand
-    /// together; no series twice; a line feed at the end. Returns the series.
+    /// Checks a text against the format. HELP and TYPE of a family come once, before its samples, which stand together.
+    /// No series occurs twice, and a line feed ends the text. Returns the series.
     fn checked(text: &str) -> BTreeSet<(String, String)> {
         assert!(text.is_empty() || text.ends_with('\n'));
         let (mut series, mut families, mut family) = (BTreeSet::new(), BTreeSet::new(), "");
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(super::text(&[]), "");
     }
 
-    /// Not for `governed` and `busy_ratio`, which no status has as a number.
+    /// Checks all metrics but `governed` and `busy_ratio`, which no status has as a number.
     #[test]
     fn a_metric_is_a_number_of_the_status() {
         let mut full = busy();
@@ -314,7 +314,7 @@ mod tests {
         assert!(known.difference(&shown).all(|name| left_out.contains(*name)), "{shown:?}");
     }
 
-    /// In place of wget the script calls a program that prints the metrics.
+    /// The script calls a program that prints the metrics, in place of wget.
     #[test]
     fn collectd_gets_a_value_of_each_metric_that_the_script_names() {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/sluice/files/sluice.collectd");

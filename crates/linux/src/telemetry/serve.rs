@@ -1,7 +1,7 @@
-//! Serves status and metrics on a UNIX socket or on loopback within the agent's loop: without a thread or a blocking
-//! call, and with memory for a fixed number of clients. Slow, silent and hostile clients are dropped.
+//! Serves status and metrics on a UNIX socket or on loopback, within the agent's loop. It needs no thread, no blocking
+//! call, and memory only for a fixed number of clients. Slow, silent and hostile clients are dropped.
 //!
-//! A client sends a line, `status` or `watch`, or an HTTP request for `/metrics`; see [`Request`].
+//! A client sends a line (`status` or `watch`) or an HTTP request for `/metrics`; see [`Request`].
 
 pub(crate) mod address;
 mod client;
@@ -28,17 +28,17 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use units::Instant;
 
-/// Most clients at once. A further client displaces the oldest that does not watch, or is dropped if all watch.
+/// Most clients at once. One more displaces the oldest client that does not watch, or is dropped if all watch.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
-/// Most clients that wait to be accepted.
+/// Most clients that wait until they are accepted.
 const BACKLOG: i32 = 16;
-/// Mode of the socket: for owner and group.
+/// Mode of the socket: read and write for owner and group.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WGRP);
 
-/// A socket that does not listen yet. The socket is made at once, because a running agent may make none, and listens as
-/// soon as no other socket is in the way.
+/// A socket that does not listen yet. It is made at the start, because a running agent may make none, and listens as
+/// soon as no other socket has its address.
 #[derive(Debug)]
 pub struct Listener {
     /// The address at which the socket is to listen.
@@ -53,20 +53,20 @@ enum Socket {
     Loopback(OwnedFd, SocketAddr),
 }
 
-/// A listening socket and its clients. The descriptor is readable while there is something to do: put it into
-/// the loop's epoll once, and call [`ready`](Self::ready) then.
+/// A listening socket and its clients. The descriptor is readable while there is work: add it once to the loop's epoll,
+/// and call [`ready`](Self::ready) each time it is readable.
 #[derive(Debug)]
 pub struct Server {
-    /// Epoll of the listener and the clients: one descriptor for the loop.
+    /// Epoll of the listening socket and the clients, so that the loop needs one descriptor.
     epoll: OwnedFd,
     listener: Socket,
     serves: Serves,
     clients: [Option<Client>; MOST_CLIENTS],
-    /// Number of clients accepted so far.
+    /// Number of clients that were accepted so far.
     came: u64,
-    /// The system gave no descriptor for a client; the listener is left alone until the next [`tell`](Self::tell).
+    /// True if the system gave no descriptor for a client: nothing is accepted until the next [`tell`](Self::tell).
     resting: bool,
-    /// The socket's file, removed at the end.
+    /// The socket's file, removed when the server is dropped.
     _file: Option<Name>,
 }
 
@@ -85,7 +85,7 @@ impl Listener {
     /// Makes the socket for an address.
     ///
     /// # Errors
-    /// The system gives no such socket, such as one of IPv6 where there is no IPv6.
+    /// The system gives no such socket, for example an IPv6 socket without IPv6.
     pub fn open(address: Address, serves: Serves) -> Result<Self, Error> {
         let open = || {
             Ok(match &address {
@@ -94,7 +94,7 @@ impl Listener {
                     let family = if at.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
                     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
                     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-                    // Lets the port be taken at once, also if clients of a former agent left connections waiting.
+                    // The port can be used at once, even if connections of a former agent's clients are still closing.
                     set_socket_reuseaddr(&socket, true)?;
                     Socket::Loopback(socket, *at)
                 }
@@ -106,10 +106,10 @@ impl Listener {
         }
     }
 
-    /// Listens. A socket file has mode 0660, and replaces a killed process's file. A failure can be repeated.
+    /// Listens; can be repeated after a failure. A socket file has mode 0660, and replaces a killed process's file.
     ///
     /// # Errors
-    /// Another process listens there, or the system refuses; with the listener.
+    /// Another process listens there, or the system refuses. The error returns the listener.
     pub fn listen(mut self) -> Result<Server, Box<(Self, Error)>> {
         match self.begin() {
             Ok((epoll, file)) => {
@@ -126,7 +126,7 @@ impl Listener {
         let file = match &mut self.socket {
             Socket::Named(socket, path) => Some(socket.name(path, MODE, |socket| listen(socket, BACKLOG))?),
             Socket::Loopback(socket, at) => {
-                // The socket has its address if an earlier attempt failed only at the second step.
+                // The socket already has its address if an earlier attempt failed only at `listen`.
                 if !matches!(getsockname(&*socket).map(SocketAddr::try_from), Ok(Ok(is)) if is.port() != 0) {
                     bind(&*socket, at).map_err(failed)?;
                 }
@@ -145,33 +145,33 @@ fn failed(address: &Address, errno: Errno) -> Error {
 }
 
 impl Server {
-    /// Performs all work that needs no waiting: accepts clients, reads requests, sends answers. `now` is
+    /// Does all work that needs no waiting: accepts clients, reads requests, sends answers. `now` is
     /// [`now`](crate::kernel::now).
     pub fn ready(&mut self, now: Instant, statuses: &[Status]) {
         let mut events = Vec::with_capacity(MOST_CLIENTS + 1);
         let at_once = Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 });
-        // The loop calls again for the rest, also after a failure.
+        // The loop calls again for what remains, also after a failure.
         if epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), at_once).is_err() {
             return;
         }
         let mut comes = false;
         for event in events {
-            // The event is packed: its parts are copied before use.
+            // The event is a packed structure, so its fields are copied before use.
             let flags = event.flags;
             match usize::try_from(event.data.u64()).ok().filter(|slot| *slot < MOST_CLIENTS) {
-                // The client is gone: nobody is left to answer.
+                // The client has left, so no answer is sent.
                 Some(slot) if flags.intersects(EventFlags::HUP | EventFlags::ERR) => self.clients[slot] = None,
                 Some(slot) => self.serve(slot, |client, serves| client.serve(now, serves, statuses)),
                 None => comes = true,
             }
         }
-        // Last, because a new client may get the slot of one that had an event.
+        // Accepting comes last: a new client may get the slot of a client that had an event.
         if comes {
             self.accept(now, statuses);
         }
     }
 
-    /// Gives watching clients their next line and drops those whose time is over. Call it after each interval, and at
+    /// Sends watching clients their next line, and drops those whose time is over. Call it after each interval and at
     /// least once per second.
     pub fn tell(&mut self, now: Instant, statuses: &[Status]) {
         if self.resting {
@@ -187,7 +187,7 @@ impl Server {
         self.clients.iter().flatten().count()
     }
 
-    /// Calls a function on the client in a slot, and drops the client when it is done.
+    /// Calls `what` on the client in a slot, and drops the client when it is done.
     fn serve(&mut self, slot: usize, what: impl FnOnce(&mut Client, Serves) -> Result<(), Done>) {
         let Some(client) = &mut self.clients[slot] else { return };
         let before = client.interest();
@@ -197,7 +197,7 @@ impl Server {
             done = epoll::modify(&self.epoll, &client.socket, EventData::new_u64(slot as u64), after).is_err();
         }
         if done {
-            // Closing the socket removes it from the epoll.
+            // The epoll forgets a socket that is closed.
             self.clients[slot] = None;
         }
     }
@@ -208,27 +208,27 @@ impl Server {
         self.resting = done.is_ok() != on;
     }
 
-    /// Accepts one client. A client that cannot be served is closed, so that it does not wake the loop again.
+    /// Accepts one client. If it cannot be served, closes its connection, so that it does not wake the loop again.
     fn accept(&mut self, now: Instant, statuses: &[Status]) {
         let socket = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
             Ok(socket) => socket,
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => return,
-            // Out of descriptors or memory: a waiting client would wake the loop without end.
+            // Descriptors or memory are exhausted: a waiting client would wake the loop again and again.
             Err(_) => return self.listen(false),
         };
         let Some(slot) = self.clients.iter().position(Option::is_none).or_else(|| self.oldest()) else { return };
         let client = Client::new(socket, now, self.came);
         self.came += 1;
-        // Closing the former client's socket removes it from the epoll.
+        // The epoll forgets the former client's socket, because it is closed.
         self.clients[slot] = None;
         if epoll::add(&self.epoll, &client.socket, EventData::new_u64(slot as u64), client.interest()).is_ok() {
             self.clients[slot] = Some(client);
-            // A client that has sent its request is answered before others can take its place.
+            // A client that has already sent its request is answered before another can take its slot.
             self.serve(slot, |client, serves| client.serve(now, serves, statuses));
         }
     }
 
-    /// Returns the slot of the oldest client that does not watch. Clients that ask and read finish in no time.
+    /// Returns the slot of the oldest client that does not watch. Honest clients of this kind finish quickly.
     fn oldest(&self) -> Option<usize> {
         let clients = self.clients.iter().enumerate();
         let others = clients.filter_map(|(slot, client)| Some((client.as_ref()?.age()?, slot)));

@@ -1,6 +1,6 @@
-//! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and from debugfs each
-//! station's pending airtime below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and `debugfs_sta.c`,
-//! read in Linux 7.2). For a value that is not available it gives the reason.
+//! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and each station's pending
+//! airtime below mac80211 from debugfs. This is for airtime queue limits (AQL); `net/mac80211/debugfs.c` and
+//! `debugfs_sta.c` were read in Linux 7.2. A value that is not available is a reason.
 
 use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Duration, Rate};
 
-/// Reason why a channel's time is not available.
+/// Reason why the times of a channel are not available.
 pub const NO_SURVEY: &str = "its driver does not survey that";
 
 /// A value, or the reason why it is not available.
@@ -30,22 +30,22 @@ pub struct Stations {
     pub has_aql: bool,
     /// Role, channel and power of the interface.
     pub interface: Interface,
-    /// Newest format that the card has in the band of the channel.
+    /// Newest format that the card supports in the band of its channel.
     pub newest: Format,
-    /// Times of its channel.
+    /// Times of the interface's channel.
     pub channel: Survey,
-    /// AQL of the whole phy.
+    /// Pending airtime of the whole phy.
     pub aql: Told<PhyAql>,
     /// Stations of the interface, sorted by address.
     pub stations: Vec<Station>,
 }
 
-/// Airtime that is pending below mac80211 for a phy.
+/// Airtime of a phy that is pending below mac80211.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhyAql {
     /// True if AQL is switched on.
     pub is_on: bool,
-    /// Airtime of all frames that were handed down and are not yet sent.
+    /// Airtime of all frames that mac80211 handed to the driver and that are not yet sent.
     pub pending: Duration,
     /// The part of the pending airtime that belongs to present stations.
     pub accounted: Duration,
@@ -60,25 +60,25 @@ pub struct Station {
     pub address: String,
     /// Bitrate of the last frame to the station.
     pub sent_at: Told<Rate>,
-    /// Mode of that frame.
+    /// Mode of the last frame to the station.
     pub sent_as: Told<Mode>,
     /// Bitrate of the last frame from the station.
     pub received_at: Told<Rate>,
-    /// Mode of that frame.
+    /// Mode of the last frame from the station.
     pub received_as: Told<Mode>,
     /// Airtime of all frames to the station.
     pub sent_for: Told<Duration>,
     /// Airtime of all frames from the station.
     pub received_for: Told<Duration>,
-    /// Airtime that is pending for the station.
+    /// Airtime pending for the station, and its limits.
     pub aql: Told<StationAql>,
-    /// Counters as nl80211 names them in [`Peer`], and the signal in dBm; absent if the driver does not report them.
+    /// Counters named as in nl80211 (see [`Peer`]), and the signal in dBm; `None` if the driver does not report it.
     pub counts: [(&'static str, Option<i64>); 6],
 }
 
 impl Stations {
-    /// Returns a line on the interface's channel, its power, and the number of stations of each standard. `None`
-    /// without a channel.
+    /// Describes the interface's channel and power, and the number of stations of each standard, in a line. `None` if
+    /// there is no channel.
     pub fn network(&self) -> Option<String> {
         let Self { interface, newest, stations, .. } = self;
         let channel = interface.channel?;
@@ -105,28 +105,28 @@ impl Stations {
 }
 
 impl Station {
-    /// The newest format of its last frames in both directions: small frames are often sent in an older format than a
-    /// station has. `None` for non-HT, which all stations have.
+    /// Returns the newest format of the last frames in both directions: small frames are often sent in an older format
+    /// than the station supports. `None` if both were non-HT, which every station supports.
     pub fn newest(&self) -> Option<Format> {
         let modes = [&self.sent_as, &self.received_as].into_iter().flatten();
         modes.map(|mode| mode.format).max().filter(|format| *format > Format::NonHt)
     }
 }
 
-/// Airtime that is pending below mac80211 for a station and its limits, by category: voice, video, best effort,
-/// background.
+/// Airtime of a station that is pending below mac80211, and its limits. Each array has the categories voice, video,
+/// best effort and background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationAql {
-    /// Airtime of frames that were handed down and are not yet sent.
+    /// Airtime of frames that mac80211 handed to the driver and that are not yet sent.
     pub pending: [Duration; 4],
     /// Pending airtime below which a category may always send.
     pub low: [Duration; 4],
-    /// Pending airtime below which it may send while the phy is below its threshold.
+    /// Pending airtime below which a category may send while the phy is below its threshold.
     pub high: [Duration; 4],
 }
 
 impl StationAql {
-    /// Sum over all categories.
+    /// Returns the pending airtime of all categories.
     pub fn total(&self) -> Duration {
         self.pending.iter().copied().sum()
     }
@@ -135,7 +135,7 @@ impl StationAql {
 /// Reads the stations of an interface; `None` if it is not a Wi-Fi interface.
 ///
 /// # Errors
-/// There is no such interface in this network namespace; the kernel does not answer.
+/// There is no such interface in this network namespace, or the kernel does not answer.
 pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let index = Route::open()?.link(device)?.index;
     // Without nl80211 there is no Wi-Fi.
@@ -159,16 +159,16 @@ fn no_aql() -> String {
     "its driver has no airtime queue limits".into()
 }
 
-/// `folder` is the interface's in debugfs.
+/// Reads a station; `folder` is the interface's folder in debugfs.
 fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     let address = peer.address.map(|byte| format!("{byte:02x}")).join(":");
     let none = |way| format!("no frame was sent {way} the station yet, or the driver does not report rates");
     let rate = |rate: Option<Rate>, way| rate.ok_or_else(|| none(way));
-    // Without a rate the other values mean nothing, but for modes whose rate the kernel does not know.
+    // A mode without a rate says nothing, except a mode whose rate the kernel does not know.
     let mode = |mode: Mode, rate: Option<Rate>, way| {
         if rate.is_some() || mode.mcs.is_some() { Ok(mode) } else { Err(none(way)) }
     };
-    // A driver without reports may give times of its own: mac80211 fills in zeros for the others.
+    // mac80211 fills in zeros if the driver does not report airtime; other times may still be the driver's own.
     let airtime = |time: Option<Duration>| match time {
         Some(time) if phy.has_airtime_reports || !time.is_zero() => Ok(time),
         _ => Err("its driver reports no airtime".to_owned()),
@@ -215,7 +215,7 @@ fn of_all_stations(folder: &Path) -> Told<Duration> {
     let mut sum = Duration::ZERO;
     for interface in entries(folder)?.iter().filter(|path| path.to_string_lossy().contains("netdev:")) {
         for station in entries(&interface.join("stations")).unwrap_or_default() {
-            // A station that leaves meanwhile has none.
+            // A station that leaves meanwhile has no pending airtime.
             let aql = text(&station.join("aql")).ok().and_then(|text| read_station(&text));
             sum += aql.unwrap_or_default().total();
         }
@@ -232,14 +232,14 @@ fn micros(n: u32) -> Duration {
     Duration::from_micros(n.into())
 }
 
-/// Parses the total in `aql_pending` of a phy, after a line for each access category and one for multicast if the kernel
-/// counts it, which is no part of the total.
+/// Parses the total in `aql_pending` of a phy. The total follows a line for each access category and, if the kernel
+/// counts multicast, one for that, which the total leaves out.
 fn read_pending(text: &str) -> Option<Duration> {
     let total = text.lines().find_map(|line| line.strip_prefix("total")?.trim().strip_suffix(" us"))?;
     total.parse().ok().map(micros)
 }
 
-/// Parses `aql` of a station: pending time in microseconds, and the limits as `low/high`.
+/// Parses a station's `aql`: pending times in microseconds, and the limits as `low/high`.
 fn read_station(text: &str) -> Option<StationAql> {
     let after = |head| text.lines().find_map(|line| line.strip_prefix(head));
     let mut aql = StationAql::default();
@@ -260,7 +260,7 @@ fn read_station(text: &str) -> Option<StationAql> {
     Some(aql)
 }
 
-/// Parses a pending time in either kind of file: a phy's or a station's. Accepts any text.
+/// Parses the pending time in a phy's or a station's file. Accepts any text.
 pub fn read(text: &str) -> (Option<Duration>, Option<StationAql>) {
     (read_pending(text), read_station(text))
 }

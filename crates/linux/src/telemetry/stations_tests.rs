@@ -1,5 +1,5 @@
-//! Tests of the readers of stations. Texts are those of `scnprintf` in Linux 7.2's `net/mac80211`, with the numbers of
-//! each test.
+//! Tests of the readers of stations. Texts have the form of `scnprintf` in Linux 7.2's `net/mac80211`, with each test's
+//! own numbers.
 
 use super::*;
 use crate::kernel::nl80211::{Channel, Role};
@@ -19,7 +19,7 @@ pub(crate) fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A reading of a phy with one station.
+/// Makes a reading of a phy with one station.
 pub(crate) fn look(pending: Duration, of_station: Duration) -> Stations {
     let aql = PhyAql { is_on: true, pending, accounted: of_station, threshold: ms(24) };
     let of_station = StationAql {
@@ -72,7 +72,7 @@ fn a_file_of_another_form_is_not_half_read() {
     }
 }
 
-/// A phy of two interfaces: stations of the other one count, too.
+/// The phy has two interfaces, and stations of the other one count, too.
 #[test]
 fn what_all_stations_of_a_phy_have_is_accounted_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn json_has_units_in_its_keys_and_says_what_is_missing() {
     assert_eq!(station.get("received_rate_bps"), None);
 }
 
-/// A small frame is often sent in an older format than a large one.
+/// Small frames are often sent in an older format than large ones.
 #[test]
 fn the_standard_of_a_station_is_that_of_its_newest_frame() {
     let guard = Some(Duration::from_nanos(800));
@@ -152,7 +152,7 @@ fn the_standard_of_a_station_is_that_of_its_newest_frame() {
     );
     assert_eq!(json["sent_mode"], mode);
     assert_eq!(of(&Peer { sent_as: Mode::default(), ..peer }).newest(), None);
-    // Without a rate the width alone says nothing.
+    // Without a rate, the width alone says nothing.
     assert!(of(&Peer { received_at: None, ..peer }).received_as.is_err());
 }
 
@@ -168,7 +168,7 @@ proptest! {
         let _ = read(&text);
     }
 
-    /// Random text seldom gets far, so a valid one is broken in one place, or cut.
+    /// Random text is seldom parsed far, so one character of a valid text is changed, or the text is cut.
     #[test]
     fn broken_files_are_read_to_their_end(at in 0_usize..400, to in any::<char>(), cut in 0_usize..400) {
         for text in [STATION.to_owned(), pending(189_276)] {

@@ -1,4 +1,4 @@
-//! Status of the queues that an agent governs: a value that the agent keeps current and others read.
+//! Status of the queues that an agent governs. The agent keeps it current, and other programs read it.
 
 mod json;
 
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Rate};
 
-/// Most events that a status keeps, the newest ones.
+/// Most events that a status keeps: the newest ones.
 pub const EVENTS_KEPT: usize = 32;
 
-/// Present state of a governed queue. One JSON object, of numbers with their units in their keys (`target_delay_s`,
-/// `limit_packets`); readers ignore fields that they do not know, so that an older reader understands a newer agent.
+/// Present state of a governed queue. In JSON one object, whose numbers have their units in the keys (`target_delay_s`,
+/// `limit_packets`). Readers ignore unknown fields, so an older reader understands a newer agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Interface, as in `ip link`.
+    /// Name of the interface, as in `ip link`.
     pub device: String,
-    /// Place on the interface: `root`, or a class of a shaper in the form of `tc`, `1:10`.
+    /// Attachment point on the interface: `root`, or a class of a shaper in the form of `tc`, `1:10`.
     pub place: String,
-    /// State of governing.
+    /// Whether and how the queue is governed.
     #[serde(flatten)]
     pub state: State,
     /// Kind of queue that holds the packets, as in `tc qdisc`; empty while there is none.
@@ -28,9 +28,9 @@ pub struct Status {
     pub kind: String,
     /// Quantities that the device cannot measure: zero or absent in [`last`](Self::last).
     pub unmeasured: Vec<Quantity>,
-    /// Controller that moves the limit.
+    /// Name of the controller that sets the limit.
     pub controller: String,
-    /// Queueing delay at which the controller aims, if any.
+    /// Queueing delay at which the controller aims; `None` if it has no such aim.
     #[serde(
         rename = "target_delay_s",
         with = "json::PerhapsSeconds",
@@ -38,63 +38,63 @@ pub struct Status {
         skip_serializing_if = "Option::is_none"
     )]
     pub target_delay: Option<Duration>,
-    /// Present limit; with a dry run, the limit that would hold.
+    /// Present limit; in a dry run the limit that would be set.
     #[serde(flatten, with = "json::WithUnit")]
     pub limit: Limit,
-    /// Rate of best effort; `None`: the link's own pace.
+    /// Rate at which best-effort packets are released; `None`: the link alone sets the rate.
     #[serde(rename = "rate_bps", with = "json::PerhapsBps", default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The real-time queue next to this one, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time: Option<RealTime>,
-    /// Time since the agent began with this queue, without sleep of the machine.
+    /// Time since the agent attached to this queue, without time for which the machine slept.
     #[serde(rename = "at_s", with = "json::Seconds")]
     pub at: Duration,
-    /// The newest interval; absent before the first.
+    /// The newest interval; `None` before the first one.
     #[serde(with = "json::PerhapsMeasured", default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Interval>,
-    /// Sums since the agent began with this queue.
+    /// Sums since the agent attached to this queue.
     pub totals: Totals,
-    /// The newest events, the oldest first: at most [`EVENTS_KEPT`].
+    /// The newest events in order of time, at most [`EVENTS_KEPT`].
     pub events: VecDeque<AgentEvent>,
 }
 
-/// The real-time queue: its newest interval, and sums since the agent began.
+/// The real-time queue: its newest interval, and sums since the agent attached to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealTime {
     /// The newest interval.
     #[serde(with = "json::Measured")]
     pub last: Interval,
-    /// Packets of the real-time queue.
+    /// Packets of the real-time queue, in total.
     pub totals: Counts,
 }
 
-/// State of governing. In JSON the key `state`, with `why` next to it.
+/// State of governing. In JSON it has the key `state`, and next to it `why`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum State {
-    /// Measures the queue and moves its limit.
+    /// The agent measures the queue and sets its limit.
     Governing,
-    /// Measures and decides; changes nothing.
+    /// The agent measures and decides, but changes nothing.
     DryRun,
-    /// Cannot govern the queue now and tries again.
+    /// The agent cannot govern the queue now and tries again.
     Waiting {
         /// The reason: `no interface wlan0`.
         why: String,
     },
-    /// Has released the queue; the former one is restored.
+    /// The agent has released the queue, and the former one is restored.
     Ended,
 }
 
-/// Returns the grade of a kind of queue that governs without a controller of the user's choice: 1 for the knobs of a stock
-/// kernel, 2 for turns of stations, 3 for turns where the driver pushes back.
+/// Returns the grade of a kind of queue without a controller: 1 for the scheduler of mac80211, 2 for turns of stations,
+/// 3 for turns on a driver that pushes back.
 pub fn grade(kind: &str) -> Option<u8> {
     let grades = [(knobs::KIND, 1), (TURNS_OF_STATIONS, 2), (TURNS_OF_ONE, 3)];
     grades.into_iter().find_map(|(known, grade)| (kind == known).then_some(grade))
 }
 
 impl State {
-    /// Name in JSON.
+    /// Returns the state's name in JSON.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Governing => "governing",
@@ -124,7 +124,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Names of the quantities, as controllers use them.
+    /// The quantities and how controllers name them.
     const ALL: [(Self, Reads); 6] = [
         (Self::Counts, Reads::COUNTS),
         (Self::Sojourn, Reads::SOJOURN),
@@ -141,16 +141,16 @@ impl Quantity {
     }
 }
 
-/// Packets of intervals. The sums only grow, and saturate.
+/// Packets of all intervals. The sums only grow, and saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Packets that arrived, even if not kept.
+    /// Packets that arrived, including those that were dropped.
     #[serde(flatten, with = "json::Arrived")]
     pub arrived: Count,
-    /// Packets that left for the driver.
+    /// Packets that left the queue for the driver.
     #[serde(flatten, with = "json::Sent")]
     pub sent: Count,
-    /// Packets discarded by the queue.
+    /// Packets that the queue dropped.
     #[serde(flatten, with = "json::Dropped")]
     pub dropped: Count,
 }
@@ -166,12 +166,12 @@ impl Counts {
 /// Sums over intervals. The sums only grow, and saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// The packets.
+    /// Sums of packets.
     #[serde(flatten)]
     pub counts: Counts,
     /// Number of changes of the limit.
     pub limit_changes: u64,
-    /// Number of restarts, after the interface was absent or another program had replaced the queue.
+    /// Number of times that the agent attached again, because the interface had been absent or its queue replaced.
     pub restarts: u64,
 }
 
@@ -223,7 +223,7 @@ impl Status {
         });
     }
 
-    /// Adds an event, and drops the oldest if there are too many.
+    /// Adds an event, and removes the oldest one if there are too many.
     pub fn note(&mut self, event: AgentEvent) {
         if self.events.len() == EVENTS_KEPT {
             self.events.pop_front();
@@ -231,7 +231,7 @@ impl Status {
         self.events.push_back(event);
     }
 
-    /// True if the device measures `quantity`.
+    /// True if the queue's device measures `quantity`.
     pub fn measures(&self, quantity: Quantity) -> bool {
         !self.unmeasured.contains(&quantity)
     }
@@ -298,7 +298,7 @@ pub(crate) mod tests {
     #[test]
     fn every_quantity_is_a_number_with_its_unit_in_its_key() {
         let units = ["s", "packets", "bytes", "bps"];
-        // Counts of other things, the statistics of a span whose key has the unit, and the interval's own table.
+        // These are other counts, statistics whose key has the unit, and the interval's own table.
         let without = ["limit_changes", "restarts", "n", "mean", "max", "last"];
         let mut status = busy();
         for limit in [Limit::Packets(10), Limit::Bytes(Bytes::new(15_000))] {
@@ -317,7 +317,7 @@ pub(crate) mod tests {
                         let words = ["device", "place", "state", "kind", "controller"];
                         assert!(words.contains(&key.as_str()), "{key}: {text}");
                     }
-                    // Values that are not measured, and events, which are texts, are not compared.
+                    // Values that are not measured are not compared, nor are events, which are texts.
                     value => assert!(value.is_array(), "{key}: {value}"),
                 }
             }

@@ -2,13 +2,13 @@ use super::verdict::interval;
 use super::*;
 use proptest::prelude::*;
 
-/// A world of numbers: the arm's factor on what the hour gives, with noise that the next block remembers.
+/// A simulated world: each arm has a factor on a level that varies from block to block with memory.
 struct Numbers {
     factors: Vec<f64>,
     arm: usize,
     random: Random,
     level: f64,
-    /// Samples until somebody asks to end, or the interface is gone.
+    /// Number of samples until a user asks to end, or the interface is gone.
     left: usize,
     is_set_up: bool,
     loses: Option<usize>,
@@ -66,8 +66,8 @@ fn differs(effect: &Effect) -> bool {
     matches!(effect.ruling, Ruling::Better | Ruling::Worse)
 }
 
-/// The same arm twice: a difference is told in at most a twentieth, with looks in between or without. Of 40 trials 2 and
-/// four deviations of sqrt(40 * 0.05 * 0.95) are 7.5.
+/// Two equal arms: at most one trial in twenty finds a difference, with or without interim analyses. Of 40 trials this
+/// is 2; with four deviations of sqrt(40 * 0.05 * 0.95), 7.5.
 #[test]
 fn no_difference_is_seldom_told_and_a_fifth_often() {
     for until_known in [false, true] {
@@ -84,8 +84,8 @@ fn no_difference_is_seldom_told_and_a_fifth_often() {
     }
 }
 
-/// By hand: of the differences 1, 2 and 6 the subsets have the means 1, 1.5, 2, 3, 3.5, 4 and 6, and each part of the line
-/// holds the effect with probability 1/8.
+/// By hand: the subsets of the differences 1, 2 and 6 have the means 1, 1.5, 2, 3, 3.5, 4 and 6. Each part of the line
+/// between them holds the effect with probability 1/8.
 #[test]
 fn the_interval_is_that_of_all_subsets() {
     assert_eq!(interval(&[1.0, 2.0, 6.0], 0.25), Some((1.0, 6.0)));
@@ -121,7 +121,7 @@ fn a_known_verdict_ends_a_trial_and_harm_does_at_once() {
     let trial = held(&plan(2, 40, 1), &mut host);
     assert_eq!(trial.ended, Ended::Harm("turns answered no ping for 10 s".to_owned()));
     assert!(trial.blocks.len() < 5);
-    // Where the default loses as much it is no harm.
+    // If the default loses as much, the loss is no harm.
     let mut host = Numbers { loses: Some(0), ..Numbers::new(&[1.0, 1.0], 1) };
     assert_eq!(held(&plan(2, 9, 1), &mut host).ended, Ended::Done);
 }

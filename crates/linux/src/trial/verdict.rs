@@ -1,17 +1,17 @@
-//! The verdict on trials: ratios of arms with intervals from the random order alone, and their meaning in words.
+//! The verdict on trials: ratios of arms, intervals that follow from the random order alone, and the result in words.
 
 use super::{Block, Trial};
 use control::Random;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 
-/// A ratio between this value and its inverse counts as no difference.
+/// A ratio between the inverse of this value and the value itself counts as no difference.
 const LITTLE: f64 = 1.1;
-/// Subsets of rounds that are drawn; with fewer subsets all are taken.
+/// Number of subsets of rounds that are drawn. If there are fewer subsets, all are taken.
 const DRAWN: usize = 9_999;
 const FEW: usize = 13;
 
-/// Quantities that are judged: name, value, true if more is better. The first measured quantity is the headline.
+/// A measured quantity: name, value, and true if more is better. The first one that was measured is the headline.
 type Measure = (&'static str, fn(&Block) -> Option<f64>, bool);
 const MEASURES: [Measure; 4] = [
     ("RTT p95", |block| block.rtt_p95_s, false),
@@ -19,7 +19,7 @@ const MEASURES: [Measure; 4] = [
     ("RTT p99", |block| block.rtt_p99_s, false),
     ("goodput", |block| Some(block.goodput_bps), true),
 ];
-/// Quantities that are only reported.
+/// Quantities that are reported but not judged.
 const TOLD: [Measure; 4] = [
     ("echoes lost", |block| (block.echoes > 0).then_some(block.loss_ratio), false),
     ("TCP RTT", |block| block.tcp_rtt_s, false),
@@ -27,7 +27,7 @@ const TOLD: [Measure; 4] = [
     ("frames given up", |block| block.failure_ratio, false),
 ];
 
-/// Ruling on an arm compared with the default, by the change's interval: `Same` is below a tenth.
+/// Ruling on an arm compared with the default, from the interval of the change. `Same`: the change is below a tenth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -38,8 +38,8 @@ pub enum Ruling {
     Unknown,
 }
 
-/// An arm relative to the default: the geometric mean of their ratios in each round, and the ends of its interval,
-/// infinite with too few rounds.
+/// Effect of an arm: the geometric mean of its ratios to the default in all rounds, and the ends of that mean's
+/// interval. With too few rounds the ends are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Effect {
@@ -55,11 +55,11 @@ pub struct Effect {
 /// The verdict on one trial, or on several together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Effects of each arm except the default; its first is the headline.
+    /// Effects of each arm except the default. The first effect of an arm is its headline.
     pub effects: Vec<Effect>,
 }
 
-/// Judges trials of the same arms. The probability is `level` that any of the intervals misses a truth.
+/// Judges trials of the same arms. `level` is the probability that any of the intervals misses the true value.
 pub fn judge(trials: &[&Trial], level: f64) -> Verdict {
     let arms = trials.first().map_or(&[][..], |trial| &trial.plan.arms);
     debug_assert!(trials.iter().all(|trial| trial.plan.arms == arms), "the same arms are compared");
@@ -86,7 +86,7 @@ pub fn judge(trials: &[&Trial], level: f64) -> Verdict {
     Verdict { effects }
 }
 
-/// Returns the log ratio of an arm to the default in each round that has both.
+/// Returns the logarithm of an arm's ratio to the default in each round that has both.
 fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> Vec<f64> {
     let value = |round: usize, arm: usize| {
         let block = blocks.iter().find(|block| block.round == round && block.arm == arm)?;
@@ -96,10 +96,10 @@ fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> V
     (1..=last).filter_map(|round| Some((value(round, arm)? / value(round, 0)?).ln())).collect()
 }
 
-/// Returns the randomisation interval of a mean: the effects with which the random order of the arms makes the observed
-/// differences likely. The order is as likely as its opposite in each round, so each `difference - effect` is positive
-/// or negative with equal probability, and the means of all subsets of the differences divide the line into parts that
-/// are equally likely to hold the effect (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
+/// Returns the randomisation interval of a mean: the effects that are likely if only the random order of arms explains
+/// the differences. An order and its opposite are equally likely in each round, so each `difference - effect` is
+/// equally likely positive or negative. The means of all subsets of differences divide the line into parts that are
+/// equally likely to hold it (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
 pub(super) fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
     let n = differences.len();
     if n == 0 || level < 2.0_f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)) {
@@ -142,7 +142,7 @@ impl Verdict {
         (0..self.effects.len()).filter(is_first).map(|at| &self.effects[at])
     }
 
-    /// Describes the effect of each arm in a sentence.
+    /// Describes each arm's effect in a sentence.
     pub fn says(&self) -> String {
         let mut text = String::new();
         for head in self.heads() {

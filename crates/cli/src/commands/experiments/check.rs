@@ -7,14 +7,14 @@ use lab::files;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Reads scenarios and builds all of their networks without running: refuses whatever `sluice reproduce` would refuse.
+/// Reads scenarios and builds their networks without running them. Refuses what `sluice reproduce` would refuse.
 pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     if args.expand {
         return expand(&args.targets);
     }
     let (mut fine, mut wrong) = (String::new(), Vec::new());
     for file in targets::files(&args.targets)? {
-        // The settings of `--quick` must be valid too.
+        // With `--quick` the settings must be valid, too.
         let quick = Wishes { quick: true, ..Wishes::default() };
         let loaded = files::load(&file, &Wishes::default());
         match loaded.and_then(|scenario| files::load(&file, &quick).map(|_| scenario)) {
@@ -47,7 +47,7 @@ fn refused(wrong: &[String]) -> Result<(), Failure> {
     if wrong.is_empty() { Ok(()) } else { Err(Failure::wrong(wrong.join("\nerror: "))) }
 }
 
-/// Prints a scenario with all that it inherits, as one file.
+/// Prints a scenario and all that it inherits as one file.
 fn expand(targets: &[PathBuf]) -> Result<(), Failure> {
     let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario only: name exactly one")) };
     let file = targets::one(target)?;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rows of every document, by its name.
+/// For each document's name, its rows.
 type Records = BTreeMap<String, Vec<Row>>;
 
 pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
@@ -57,7 +57,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
     Ok(HOLDS)
 }
 
-/// Formats the tables of the named documents, or of all documents, as Markdown.
+/// Formats the tables of the named documents, or of all, as Markdown.
 fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
     let mut chosen = Records::new();
     for name in targets {
@@ -67,7 +67,7 @@ fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, 
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
 }
 
-/// Formats the values that all documents, or the named documents, do not state.
+/// Formats the values that the named documents do not state, or those of all documents.
 fn open_values(texts: &[Text], targets: &[String]) -> Result<String, Failure> {
     if let Some(other) = targets.iter().find(|name| evidence::sources(name).next().is_none()) {
         return Err(Failure::wrong(format!("{other}: no document has this name")));
@@ -83,7 +83,7 @@ fn open_values(texts: &[Text], targets: &[String]) -> Result<String, Failure> {
     Ok(tables::table(&head, &lines, &Columns { right: &[], prose: &[1, 2, 3, 4, 5] }, width()))
 }
 
-/// Reads the scenarios of documents, bases included.
+/// Reads the scenarios of documents, including their bases.
 fn texts() -> Result<Vec<Text>, Failure> {
     let mut found = Vec::new();
     let scenarios = under(&home()?)?;
@@ -107,7 +107,7 @@ fn texts() -> Result<Vec<Text>, Failure> {
     Ok(found)
 }
 
-/// Returns the BibTeX entries, each once, of the documents to which the arguments or their claims belong.
+/// Returns BibTeX entries for the documents that the arguments name or whose claims they name; each entry once.
 fn bibtex(records: &Records, chosen: &[Chosen]) -> String {
     let has = |document: &str| {
         let of = |chosen: &Chosen| chosen.rows.first().is_some_and(|row| records[document].contains(row));
@@ -117,7 +117,7 @@ fn bibtex(records: &Records, chosen: &[Chosen]) -> String {
     entries.collect::<Vec<_>>().join("\n")
 }
 
-/// The kinds of names that an argument can be.
+/// Kinds of names that an argument can have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Document,
@@ -149,13 +149,13 @@ impl Chosen<'_> {
         })
     }
 
-    /// Formats the document's name and sources.
+    /// Formats the document's name and its sources.
     fn head(&self, width: usize) -> String {
         let sources = evidence::sources(self.name).map(|source| tables::wrapped(&source.cited(), width, 2) + "\n");
         format!("{}\n{}", self.name, sources.collect::<String>())
     }
 
-    /// Formats everything on record about one claim.
+    /// Formats all that is on record about one claim.
     fn in_full(&self) -> Result<String, Failure> {
         let file = by_id(self.rows[0].experiment(), &home()?)?;
         let scenario = files::skim(&file, &Wishes::default())?;
@@ -164,7 +164,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Returns the targets that the arguments name, or all documents.
+/// Returns what the arguments name, or all documents without arguments.
 fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<'r>>, Failure> {
     let document =
         |(name, rows): (&'r String, &'r Vec<Row>)| Chosen { name, what: What::Document, rows: rows.iter().collect() };
@@ -206,7 +206,7 @@ fn records() -> Result<Records, Failure> {
     Ok(records)
 }
 
-/// Reads the scenarios with claims, each with its document, which is the name of its folder.
+/// Reads the scenarios with claims. The document of each is the name of its folder.
 fn scenarios() -> Result<Vec<(PathBuf, evidence::Named)>, Failure> {
     let mut found = Vec::new();
     for file in under(&home()?)? {

@@ -22,7 +22,7 @@ use std::net::IpAddr;
 use std::process::Command;
 use std::time::Duration;
 
-/// Share of late packets above which a run without `--most-late` warns.
+/// Share of late packets above which a run warns, if `--most-late` is not given.
 const LATE_BY_DEFAULT: f64 = 0.01;
 
 pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
@@ -36,7 +36,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
         medium.lead(gateway).map_err(Failure::wrong)?;
     }
     let Some(inside) = inside else { return outside(args, medium) };
-    // Before anything runs, so that a folder that cannot be written to is reported at once.
+    // This comes before anything runs: a folder that cannot be written is reported at once.
     let store = args.out.as_ref().map(|out| Store::create(out, &scenario.id)).transpose()?;
     if args.pcap.is_some() {
         medium.capture(&Wanted { pcap: args.pcap.clone(), nodes: args.node.clone(), ..Wanted::default() })?;
@@ -117,7 +117,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     })
 }
 
-/// Makes the gateway's device outside the namespaces, and runs the rest within them.
+/// Makes the gateway's device outside of the namespaces, and runs all else within them.
 fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
     let host = args.gateway.is_some().then(|| live::host(&medium)).transpose().map_err(Failure::failed)?;
     let host = host.map(|(host, hidden)| {
@@ -157,7 +157,7 @@ pub(super) fn enter(args: &args::Enter) -> Result<u8, Failure> {
     let wrong = |error| if let NoVisit::System { .. } = error { Failure::failed(error) } else { Failure::wrong(error) };
     live::visit(&args.node).map_err(wrong)?;
     let Some(mut command) = command(&args.command) else { return Err(Failure::wrong("there is no command")) };
-    // Ctrl-C is for the command, which gets it too.
+    // Ctrl-C also reaches the command, which decides what to do.
     let _ = ctrlc::set_handler(|| {});
     command.status().map(live::status).map(code).map_err(|error| Failure::not_run(&args.command[0], &error))
 }
@@ -169,7 +169,7 @@ fn command(words: &[OsString]) -> Option<Command> {
     Some(command)
 }
 
-/// Returns a status as a process can give it.
+/// Returns a status in the range of a process's exit code.
 fn code(status: i32) -> u8 {
     u8::try_from(status & 0xff).unwrap_or(u8::MAX)
 }

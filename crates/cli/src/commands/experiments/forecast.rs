@@ -6,7 +6,7 @@ use lab::forecast::{ARMS, Air, DRAWS, forecast};
 use std::io::Read as _;
 use units::refuse_if;
 
-/// Largest file that is read: an hour of a dozen stations.
+/// Largest file that is read, in bytes: an hour with a dozen stations.
 const MOST: u64 = 1 << 28;
 
 pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
@@ -33,20 +33,20 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
     print(&forecast.says())
 }
 
-/// Records a Wi-Fi interface for some minutes; Ctrl-C ends it earlier. `None` if no interface has this name.
+/// Records a Wi-Fi interface for some minutes, or until Ctrl-C. `None` if no interface has this name.
 #[cfg(target_os = "linux")]
 fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
     use linux::agent::signals::Signals;
     use linux::telemetry::air::Sampler;
     use units::Duration;
     const TELL: Duration = Duration::from_secs(30);
-    // The sampler's thread takes no signal.
+    // The sampler's thread must not get the signals.
     let signals = Signals::take_over()?;
     let begun = args.source.to_str().and_then(|device| Sampler::begin(device, true));
     let Some(mut sampler) = begun else { return Ok(None) };
     complain(format_args!("recording for {}; Ctrl-C forecasts from what was recorded so far", args.length));
     let (mut told, mut recorded) = (Duration::ZERO, String::new());
-    // An interface that is gone ends it, too.
+    // The loop also ends if the interface disappears.
     while let Some((at, line)) = sampler.wait() {
         recorded += &line;
         if at >= args.length || signals.read()?.is_some() {

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 const SCENARIO: &str = include_str!("new.toml");
-/// The lines of the example that depend on the standard.
+/// Lines of the example that depend on the standard.
 const RADIO: &str = "\
 standard = \"802.11g\"                    # 802.11a, b, g, or with EDCA and A-MPDU n, ac, ax
 data_rate = \"54 Mb/s\"                   # or: rate_control = \"minstrel\"
@@ -19,17 +19,17 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
         ErrorKind::AlreadyExists => Failure::wrong(format!("{shown}: already exists; name another file")),
         _ => Failure::unwritten(&error, &shown),
     })?;
-    // The empty file reserved the name; it is removed if the disk is full.
+    // The empty file has reserved the name, and is removed if the disk is full.
     write_whole(file, scenario(standard).as_bytes()).inspect_err(|_| drop(fs::remove_file(file)))?;
     print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))
 }
 
-/// Returns the example with the radio of a standard. On a fast radio no TCP flow fills a queue within seconds, so that
-/// the load, the queue and their claims differ.
+/// Returns the example with the radio of a standard. With a fast radio no TCP flow fills a queue within seconds, so
+/// another load, queue and claims are used.
 fn scenario(standard: &str) -> String {
     let modes = match standard {
         "802.11b" => "data_rate = \"11 Mb/s\"\n".to_owned(),
-        // Slow, so that a FIFO of 1000 packets is long, as in the claims.
+        // A slow rate makes a FIFO of 1000 packets long, as the claims say.
         "802.11n" => "channel_width = \"20 MHz\"                # or 40 MHz\n\
                       mcs = 1                                 # or: rate_control = \"minstrel-ht\"\n"
             .to_owned(),
@@ -55,7 +55,7 @@ fn fast(mcs: u8) -> String {
     )
 }
 
-/// The lines of the example that differ under a fast standard.
+/// Lines of the example that differ with a fast standard.
 const FAST: [(&str, &str); 10] = [
     ("a download and a game", "a backup and a game"),
     ("does a download do", "does a backup do"),

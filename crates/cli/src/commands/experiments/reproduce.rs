@@ -34,7 +34,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
     let experiments = experiments(args)?;
     let simulator = args.interactive.as_deref().map(|page| simulator(page, args)).transpose()?;
     let build = build()?;
-    // All folders are made before anything runs, so that one that cannot be written to is reported at once.
+    // All folders are made before anything runs: one that cannot be written is reported at once.
     let store = |experiment: &Experiment| Store::create(&experiment.folder, &experiment.scenario.id);
     let stores = experiments.iter().map(store).collect::<Result<Vec<_>, _>>()?;
     let mut console = Console::new()?;
@@ -60,7 +60,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         let claims = tables::tally(studies.iter().flat_map(|study| &study.claims));
         print(&format!("\n{} experiments, {claims}\n", studies.len()))?;
     }
-    // A build without the charting library still judges claims.
+    // Claims are judged even if the build has no charting library.
     let report = report::write(&studies, &out, simulator.as_ref())?
         .map(|()| out)
         .map_err(|error| complain(format_args!("no report: {error}")))
@@ -141,7 +141,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
     }
 }
 
-/// Turns the error of a sweep into a failure; after an interruption the message says how to continue.
+/// Turns the error of a sweep into a failure. After an interruption its message says how to continue.
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
@@ -176,7 +176,7 @@ fn command(args: &args::Reproduce, target: &str) -> String {
     words.join(" ")
 }
 
-/// Returns a hash of this program: results of another build are not reused.
+/// Returns a hash of this program, because results of other builds are not reused.
 pub(super) fn build() -> Result<String, Failure> {
     let read = std::env::current_exe().and_then(std::fs::read);
     let bytes = read.map_err(|error| Failure::failed(format!("cannot read this program's own file: {error}")))?;

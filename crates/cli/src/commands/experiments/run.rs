@@ -53,14 +53,14 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     Ok(if fails { DIFFERS } else { HOLDS })
 }
 
-/// Runs once and writes the events of nodes to files.
+/// Runs once and writes the events at nodes to files.
 fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted: the files are incomplete")) };
     Ok(jobs::judged(scenario, timed))
 }
 
-/// Runs once without keeping the results.
+/// Runs once and does not keep the results.
 fn once(scenario: &Scenario, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(sweep::SweepError::from)?;

@@ -9,7 +9,7 @@ use lab::{interface, recorded, site};
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let name = args.source.display();
     let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("cannot make a scenario from {name}: {why}"));
-    // Input that is not text is refused as a recording.
+    // A file that is not text is refused as a recording.
     let text = std::fs::read_to_string(&args.source).unwrap_or_default();
     if interface::is_interface(&text) {
         let seen = interface::read(&text, args.interface.as_deref()).map_err(|why| unusable(&why))?;
@@ -35,7 +35,7 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     finish(args, &text)
 }
 
-/// The scenario of an interface. Stations that the scenario leaves out are counted on standard error.
+/// Returns the scenario of an interface. Reports on standard error how many stations the scenario leaves out.
 fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static str> {
     let scenario = interface::scenario(seen, about)?;
     let (count, all) = (seen.left_out(), seen.stations.len());
@@ -47,7 +47,7 @@ fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static s
     Ok(scenario)
 }
 
-/// Writes a scenario that can be run; a source may have what no network can have.
+/// Writes the scenario if it can be run: a source may have values that no network can have.
 fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
     let checked = Scenario::read("the scenario", "made", text.as_bytes(), &(), &Wishes::default());
     checked.map_err(|why| Failure::wrong(format!("cannot make a scenario from {}: {why}", args.source.display())))?;
@@ -57,7 +57,7 @@ fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Reads the Wi-Fi interface of this name; `None` if there is no such interface, or if a file has this name.
+/// Reads the Wi-Fi interface of this name; `None` if there is none, or if a file has this name.
 #[cfg(target_os = "linux")]
 fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::stations::Stations>, Failure> {
     let is_interface = |name: &&str| std::path::Path::new("/sys/class/net").join(name).join("phy80211").exists();
@@ -83,7 +83,7 @@ mod tests {
         Mode { format, mcs: Some(mcs), streams: Some(streams), width, guard: Some(Duration::from_nanos(guard)) }
     }
 
-    /// Describes the interface as iw prints it.
+    /// Makes the description that iw prints of the interface.
     #[test]
     fn an_interface_is_what_iw_says_of_it() {
         let station = |number: u8, sent: Mode, received: Option<Mode>| Station {
@@ -110,7 +110,7 @@ mod tests {
                 station(1, mode(Format::He, 11, 2, 80, 1_600), Some(mode(Format::He, 9, 2, 80, 1_600))),
                 station(2, mode(Format::Vht, 7, 2, 80, 400), Some(Mode { width: 20, ..Mode::default() })),
                 station(3, mode(Format::Ht, 11, 2, 40, 800), None),
-                // 4096-QAM over 320 MHz.
+                // The modulation is 4096-QAM, over 320 MHz.
                 station(4, mode(Format::Eht, 13, 1, 320, 3_200), None),
                 station(5, mode(Format::Vht, 1, 1, 10, 800), None),
             ],

@@ -1,4 +1,4 @@
-//! Finds the scenario files of ids, files and folders.
+//! Finds the scenario files that ids, files and folders name.
 
 use crate::args::Once;
 use crate::failure::Failure;
@@ -10,14 +10,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Returns the scenario files that the arguments name, in their order, each file once.
+/// Returns the scenario files that the arguments name, in the same order and each once.
 pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut known: Vec<PathBuf> = Vec::new();
     let all = [PathBuf::from(FOLDER)];
     for target in if targets.is_empty() { &all } else { targets } {
         for file in named(target)? {
-            // One file may be named in two ways: `a.toml` and `./a.toml`.
+            // A file may be named in several ways: `a.toml` and `./a.toml`.
             let real = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
             if !known.contains(&real) {
                 known.push(real);
@@ -28,7 +28,7 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Reads the scenario of a single run, and stores its file's name as the user can give it again.
+/// Reads the scenario of a single run, and keeps its file's name in a form that the user can repeat.
 pub(super) fn scenario(of: &Once, base_only: bool) -> Result<Scenario, Failure> {
     let file = one(&of.file)?;
     let mut scenario = load(&file, &Wishes { set: of.set.clone(), base_only, ..Wishes::default() })?;
@@ -43,7 +43,7 @@ pub(super) fn command(name: &str, scenario: &Scenario, of: &Once) -> Vec<String>
     words
 }
 
-/// Returns the one scenario file that an argument names: a path, or the id of a scenario.
+/// Returns the only scenario file that an argument names: a path, or the id of a scenario.
 pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
     let is_word = is_word(target);
     match target.to_str() {

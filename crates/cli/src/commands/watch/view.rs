@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use units::Duration;
 
-/// Number of values kept per quantity: more than the width of any terminal.
+/// Number of values kept of each quantity: more than a terminal has columns.
 const KEPT: usize = 512;
 /// Widths of a quantity's name and of its value, in columns.
 const LABEL: usize = 12;
@@ -19,7 +19,7 @@ const VALUE: usize = 22;
 /// The queues as last reported, with their history.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// Queues by the agent's socket, the interface, and the place on the interface.
+    /// Queues, under the agent's socket, the interface, and the attachment point on it.
     queues: BTreeMap<(PathBuf, String, String), QueueRow>,
 }
 
@@ -29,12 +29,12 @@ struct QueueRow {
     history: VecDeque<Sample>,
 }
 
-/// A moment of a queue: its limit, backlog, delay, service time and drops.
+/// Values of a queue at one time: limit, backlog, delay, service time and drops.
 type Sample = [f64; 5];
 
 impl View {
-    /// Stores the report of the agent behind the socket `agent`, which governs only these queues. Returns the queues
-    /// that changed.
+    /// Stores a report of the agent with the socket `agent`, which governs these queues and no others. Returns the
+    /// queues whose status changed.
     pub(super) fn take(&mut self, agent: &Path, statuses: Vec<Status>) -> Vec<Status> {
         let mut known = std::mem::take(&mut self.queues);
         let mut moved = Vec::new();
@@ -75,7 +75,7 @@ impl View {
     }
 }
 
-/// Breaks a line that is too long between words, and cuts a single word that is too long.
+/// Breaks a line that is too long between words. Cuts a single word that is too long.
 fn fitted(line: &str, width: usize) -> Vec<String> {
     let whole = if line.chars().count() <= width { line.to_owned() } else { wrapped(line, width, 4) };
     whole.split('\n').map(|line| line.chars().take(width).collect()).collect()
@@ -105,7 +105,7 @@ impl QueueRow {
         }
     }
 
-    /// Formats the present value of a quantity.
+    /// Formats a quantity's present value.
     fn value(&self, name: &str) -> String {
         let status = &self.status;
         let dash = || "-".to_owned();
@@ -125,7 +125,7 @@ impl QueueRow {
         }
     }
 
-    /// Returns the best available measure of the link's time per packet, with the measure's name.
+    /// Returns the best available measure of the link's time for a packet, with the name of this measure.
     fn service(&self) -> (&'static str, Option<Duration>) {
         service(&self.status)
     }
@@ -156,8 +156,8 @@ fn sample(status: &Status) -> Sample {
     [limit, seen.backlog.packets as f64, seen.sojourn.mean.as_secs_f64(), service.as_secs_f64(), drops(status)]
 }
 
-/// Draws the newest values as bars of eight heights, with the newest value at the right. The highest bar stands for the
-/// largest value or for `floor`, whichever is larger.
+/// Draws the newest values as bars of eight heights; the newest is at the right. The highest bar is the larger one of
+/// the largest value and `floor`.
 fn bars(values: impl DoubleEndedIterator<Item = f64> + Clone, floor: f64, width: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let newest = values.rev().take(width);

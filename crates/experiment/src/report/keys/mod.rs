@@ -1,4 +1,4 @@
-//! Tests that every key of an experiment outside its network changes the report, and is refused where it would not.
+//! Tests that each key of an experiment outside its network changes the report, and is refused if it would not.
 
 use super::html;
 use crate::scenario::schema::Tables;
@@ -11,9 +11,9 @@ use sim::World;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// For every key a change that moves the report, and one that is refused.
+/// For each key a change that alters the report, and a change that is refused.
 const KEYS: &str = include_str!("keys.txt");
-/// The experiments whose keys are changed, by the word before a text, and whether they run as with `--quick`.
+/// Experiments whose keys are changed: the word for each in `keys.txt`, its text, and true for a run with `--quick`.
 const FILES: [(&str, &str, bool); 4] = [
     ("", include_str!("cell.toml"), false),
     ("quick: ", include_str!("cell.toml"), true),
@@ -61,7 +61,7 @@ fn read(text: &str, quick: bool) -> Result<Scenario, Refusal> {
     Scenario::read("cell.toml", "cell", text.as_bytes(), &files, &Wishes { quick, ..Wishes::default() })
 }
 
-/// Runs by the name under which a store would keep them: most keys change none.
+/// Runs already made, under the name that a store would give each: most keys change no run.
 type Kept = Mutex<BTreeMap<String, Run>>;
 
 /// Runs the sweep. Returns its report, its verdicts and the text for the terminal.
@@ -78,7 +78,7 @@ fn reported(scenario: &Scenario, kept: &Kept) -> String {
         })
     };
     let runs = (0..scenario.cases.len() * scenario.seeds.len()).map(one).collect();
-    // The report quotes the file, in which every change shows.
+    // The text is left out, because the report quotes it and so would show every change.
     let study = Study { alone: String::new(), ..jobs::study(scenario, runs, "") };
     let report = html(std::slice::from_ref(&study), "library", None);
     let verdicts = serde_json::to_string(&study.claims).expect("verdicts are JSON");
@@ -114,7 +114,7 @@ fn every_key_of_an_experiment_is_tried() {
     let missing: Vec<String> = Tables::get()
         .iter()
         .flat_map(|table| {
-            // A table without keys has no effect of its own.
+            // A table is only the sum of its keys.
             let keys = table.keys.iter().filter(|key| !key.is_table);
             keys.map(
                 |key| if table.path.is_empty() { key.name.clone() } else { format!("{}.{}", table.path, key.name) },

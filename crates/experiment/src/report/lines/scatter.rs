@@ -7,7 +7,7 @@ use crate::report::text::readable_unit;
 use crate::study::{Front, Side, Spacing};
 
 impl Maker<'_> {
-    /// Makes the picture of a chart over the result `x`, or says why there is none.
+    /// Makes the picture of a chart over the result `x`, or returns why there is none.
     pub(super) fn scatter(&self, x_title: &str, cases: &[Case], id: String) -> Result<Picture, String> {
         let mut identities: Vec<Identity> = Vec::new();
         let mut frames = Vec::new();
@@ -34,7 +34,7 @@ impl Maker<'_> {
         Ok(Picture { id, x: None, values: None, y, panels, notes, legend })
     }
 
-    /// Returns the points of some cases: one point per element of `y`, over the same element of `x` or over the only
+    /// Returns the points of some cases. Each element of `y` gives one, over the same element of `x`, or over the only
     /// element of `x`.
     fn points(&self, cases: &[&Case], identities: &mut Vec<Identity>) -> Vec<Point> {
         let xs = self.values(cases, &self.chart.x);
@@ -58,7 +58,7 @@ impl Maker<'_> {
     /// True if the case fulfils the front's condition, or if the front has no condition.
     fn may_win(&self, case: &Case) -> bool {
         let Some(Front { of: Some(of), when: Some(when), .. }) = &self.chart.front else { return true };
-        // A wrong condition was refused when the scenario was read.
+        // A condition that cannot be read was refused when the scenario was read.
         let Ok(condition) = when.parse::<Condition>() else { return true };
         self.values(&[case], of).iter().all(|(.., interval)| condition.holds(interval.mean))
     }
@@ -91,7 +91,7 @@ fn on_front<'p>(front: &'p Front, points: &'p [Point]) -> impl Iterator<Item = &
     points.iter().filter(move |point| point.full && !beaten(point))
 }
 
-/// Makes an axis around values with their intervals.
+/// Makes an axis that shows these values with their intervals.
 fn axis(title: &str, log: bool, values: &(impl Iterator<Item = [f64; 3]> + Clone)) -> Y {
     let ends = values.clone().flat_map(|[mean, low, high]| if log { [mean, mean, high] } else { [mean, low, high] });
     let ends = ends.filter(|value| value.is_finite() && (!log || *value > 0.0));

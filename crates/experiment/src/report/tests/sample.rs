@@ -1,4 +1,4 @@
-//! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
+//! Artificial studies like real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
 use crate::study::{Axis, Chart, Labels, Reported, Ruling, Run, Spacing, Study, Unit, Verdict};
 use sim::results::{
@@ -18,7 +18,7 @@ pub(crate) fn studies() -> Vec<Study> {
     vec![targets(), hops(), hostile()]
 }
 
-/// Schemes and targets, with series over time.
+/// A study of schemes and targets, with series over time.
 pub(crate) fn targets() -> Study {
     let axes =
         [axis("scheme", &["FIFO-DF", "ADTH-DF"]), axis("target", &["200 ms", "400 ms", "600 ms", "800 ms", "1 s"])];
@@ -144,7 +144,7 @@ fn claims() -> Vec<Verdict> {
     ]
 }
 
-/// Schemes over a chain of growing length, without series.
+/// A study of schemes over chains of growing length, without series.
 fn hops() -> Study {
     let (lengths, schemes) =
         (["3 hops", "6 hops", "9 hops", "12 hops", "15 hops"], ["ADTH-DF", "FIFO-DF-50", "FIFO-DF-1000"]);
@@ -178,7 +178,7 @@ fn hops() -> Study {
     study
 }
 
-/// Texts that would be markup.
+/// A study whose texts would be markup.
 fn hostile() -> Study {
     let mut study = study("sample-hostile", HOSTILE, &[axis("<b>axis</b>", &["<i>one</i>", "it's"])]);
     HOSTILE.clone_into(&mut study.about);
@@ -250,7 +250,7 @@ fn run(scenario: &str, seed: u64, case: &[(&str, &str)], outcome: Outcome) -> Ru
     }
 }
 
-/// Makes a run whose delays stay around `bound`, or grow with the load without one.
+/// Makes a run whose delays stay around `bound`, or grow with the load if there is no bound.
 fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Outcome {
     let delay = |node: usize, k: usize| {
         let level = load(k) * bound.unwrap_or(4.0) * (1.0 - 0.1 * node as f64);

@@ -1,11 +1,11 @@
-//! Why a setting that no network has read has no effect.
+//! Reasons why a setting that no network has read has no effect.
 
 use super::ENTRY;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The reason why a setting has no effect, as the end of a sentence after "has no effect: ", and the remedy.
+/// Why a setting has no effect, as the end of a sentence after "has no effect: ", and what to do.
 #[derive(Clone, Debug)]
 pub(super) struct Reason {
     pub(super) why: String,
@@ -17,7 +17,7 @@ impl Reason {
         Self { why: why.into(), instead: instead.into() }
     }
 
-    /// The reason that this setting needs another setting with this value.
+    /// Makes the reason that another setting must have this value.
     pub(super) fn needs(setting: &str) -> Self {
         Self::new(format!("it belongs to `{setting}`"), format!("set `{setting}`, or leave it out"))
     }
@@ -50,7 +50,7 @@ static ALL: LazyLock<[BTreeMap<String, Reason>; 2]> = LazyLock::new(|| {
 /// Returns the reason for a setting that acts only where it is read; `None` for a setting that always acts.
 pub(super) fn of(path: &[&str]) -> Option<&'static Reason> {
     match path {
-        // In a list only tables may lack an effect.
+        // In a list only tables can be without effect.
         ["routing", "route"] => None,
         ["routing", "route", ENTRY] => ALL[0].get("routing.route"),
         _ => ALL[0].get(&path.join(".")),

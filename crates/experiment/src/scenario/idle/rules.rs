@@ -1,4 +1,4 @@
-//! Settings that act only with certain values, so that being read does not prove an effect.
+//! Settings that have an effect only with certain values of others, even if the network reads them.
 
 use super::reasons::{self, Reason};
 use super::{At, ENTRY};
@@ -10,7 +10,7 @@ use sim::config::{
 };
 use units::Duration;
 
-/// Returns the reason why the setting at `path` changes nothing here.
+/// Returns why the setting at `path` has no effect here.
 pub(super) fn of(path: &[&str], at: &At) -> Option<Reason> {
     let of_value = || reasons::of_value(path).filter(|_| is_void(path, at) == Some(true)).cloned();
     in_words(path, at).or_else(of_value)
@@ -66,7 +66,7 @@ fn is_silent(flow: &Flow) -> bool {
         && flow.at.iter().all(|step| step.rate.is_none_or(units::Rate::is_zero))
 }
 
-/// Checks for a time after the end of the run.
+/// Returns a reason if `time` is after the end of the run.
 fn late(time: Duration, end: Duration) -> Option<Reason> {
     let why = || format!("the run ends at {end}");
     (time >= end).then(|| Reason::new(why(), "write an earlier time or a longer `duration`, or leave the key out"))

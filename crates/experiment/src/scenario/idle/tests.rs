@@ -1,4 +1,4 @@
-//! Tests that every key of the schema changes the results where it should, and is refused where it has no effect.
+//! Tests that each key of the schema changes the results in one network, and is refused where it has no effect.
 
 use super::super::cases::{Scenario, Wishes};
 use super::super::draft::Draft;
@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use sim::World;
 use std::collections::BTreeMap;
 
-/// The networks in which keys are changed, by name.
+/// Networks in which keys are changed, each with its name.
 const WORLDS: &str = include_str!("worlds.txt");
-/// For every key of the network, a change that affects the results, and one that cannot.
+/// For each key of the network, a change that affects the results, and one that cannot.
 const KEYS: &str = include_str!("keys.txt");
 
-/// A change of one key: the key, and the same network with two of its values.
+/// A change of one key: the key, and two of its values in the same network.
 struct Change {
     key: &'static str,
     acts: Network,
@@ -23,7 +23,7 @@ struct Change {
     values: [Vec<&'static str>; 2],
 }
 
-/// The name of a network, and the settings added to it.
+/// Name of a network, and settings that are added to it.
 struct Network {
     name: &'static str,
     set: Vec<&'static str>,
@@ -76,7 +76,7 @@ const FILES: Beside = Beside(&[
     ("two.pcap", include_bytes!("two.pcap")),
 ]);
 
-/// Reads it as `sluice run` does.
+/// Reads the scenario as `sluice run` does.
 fn checked(network: &Network, values: &[&str]) -> Result<Scenario, Refusal> {
     Scenario::read("keys.toml", "keys", text(network).as_bytes(), &FILES, &wishes(network, values))
 }
@@ -88,7 +88,7 @@ fn results(scenario: &Scenario) -> Result<String, String> {
     Ok(serde_json::to_string(&world.finish()).expect("results are JSON"))
 }
 
-/// Reads it without checking that it makes sense.
+/// Reads the scenario without checking that it makes sense.
 fn unchecked(network: &Network, values: &[&str]) -> Result<Scenario, String> {
     let wishes = wishes(network, values);
     let sets = wishes.changes();
@@ -110,7 +110,7 @@ fn moves(Change { key, acts, values: [one, another], .. }: &Change) -> Option<St
 
 fn says(Change { key, idle, values, .. }: &Change) -> Option<String> {
     let idle = idle.as_ref()?;
-    // The first value may be that of the network without the key.
+    // The first value may be the key's default.
     let changed = &values[1];
     match checked(idle, changed) {
         Ok(_) => return Some(format!("{key}: nothing is said of {changed:?} in `{}`", idle.name)),
@@ -119,7 +119,7 @@ fn says(Change { key, idle, values, .. }: &Change) -> Option<String> {
         }
         Err(_) => {}
     }
-    // The refusal must be true: where the network can be built, the values give the same results.
+    // The refusal must be true: if the network can be built, both values give the same results.
     let [one, another] =
         values.each_ref().map(|values| unchecked(idle, values).and_then(|scenario| results(&scenario)));
     (one.is_ok() && another.is_ok() && one != another).then(|| format!("{key}: it is said to have no effect, and has"))
@@ -140,7 +140,7 @@ fn every_key_of_the_network_is_tried() {
         .iter()
         .filter(|table| of_network(&table.path))
         .flat_map(|table| {
-            // A table without keys has no effect of its own.
+            // A table is only the sum of its keys.
             let keys = table.keys.iter().filter(|key| !key.is_table && key.kind != "table");
             keys.map(
                 |key| if table.path.is_empty() { key.name.clone() } else { format!("{}.{}", table.path, key.name) },
@@ -203,7 +203,7 @@ fn an_idle_setting_is_refused_with_its_line_the_reason_and_what_to_do() {
     }
 }
 
-/// Movement of three cars, in the format of SUMO.
+/// Three cars that stand still, in the format of SUMO.
 const CARS: &[u8] = br#"<fcd-export><timestep time="0.00"><vehicle id="a" x="0" y="0" speed="0"/>
     <vehicle id="b" x="20" y="0" speed="0"/><vehicle id="c" x="40" y="0" speed="0"/></timestep></fcd-export>"#;
 
@@ -252,10 +252,10 @@ fn a_setting_that_one_case_or_the_file_alone_uses_stays() {
     assert_eq!(said(own, &["queue.discipline=pie"]), None);
     let refusal = said(own, &["queue.discipline=pie", "queue.red.max_p=0.1"]).unwrap();
     assert!(refusal.starts_with("--set 'queue.red.max_p=0.1': `"), "{refusal}");
-    // A flow of the file is switched off from outside, or in some cases.
+    // A flow of the file is disabled from outside, or in some cases.
     assert_eq!(said("", &["flow.f.count=0"]), None);
     assert_eq!(said("vary.background = [{ label = \"none\", set = { \"flow.f.count\" = 0 } }]\n", &[]), None);
-    // Keys that follow from a simulator's conventions were not written.
+    // Keys that follow from a simulator's conventions are not in the file.
     assert_eq!(said("conventions = \"ns-2\"\n", &[]), None);
     // A shorter run may end before a change that the file's own run reaches.
     let text = format!("quick.duration = \"1 s\"\n{}", CELL.replace("duration = \"1 s\"", "duration = \"9 s\""));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Biased queue management: packets leave in their order, and when the queue is full the oldest of the lowest
- * discard priority goes; crate queue's Biased in C, held to the same decisions by a test. A lower limit discards
- * in the same way. Packets of a priority are a chain of places in the ring, as the flows of turns are, in whose
- * tables the chains are: a queue has one discipline. A packet's number by arrival says which of the four chains
- * has the oldest. Included after flows.h. */
+ * Biased queue management: packets leave in their order, and when the queue is full, the oldest packet of the lowest
+ * discard priority is dropped. This is crate queue's Biased in C; a test requires the same decisions. A lower limit
+ * discards in the same way. Packets of a priority are a chain of entries in the ring. The chains are in the tables of
+ * the flows of turns, because a queue has only one discipline. Which of the four chains has the oldest packet follows
+ * from packets' numbers of arrival. Included after flows.h. */
 
 #define PRIORITIES 4
 
-/* The chain of a priority, and what the queue has beside its packets. */
+/* Returns the chain of a priority. */
 static ALWAYS_INLINE struct flow *chain_of(struct turns *all, __u32 priority)
 {
 	return &all->flows[priority % PRIORITIES];
@@ -23,7 +23,7 @@ static ALWAYS_INLINE struct entry *take_of_priority(struct queue q, struct turns
 	return entry;
 }
 
-/* Discards the oldest packet of the lowest priority, if that is at most this. */
+/* Discards the oldest packet of the lowest priority, if that priority is at most `most`. */
 static ALWAYS_INLINE int discard_least(struct queue q, struct turns *all, __u32 most, host_t host)
 {
 	struct entry *gone = 0;
@@ -38,7 +38,7 @@ static ALWAYS_INLINE int discard_least(struct queue q, struct turns *all, __u32 
 	return 1;
 }
 
-/* Discards what no longer fits after the limit was lowered or fell back, over as many calls as it takes. */
+/* Discards what exceeds the limit after it was lowered or fell back, over as many calls as needed. */
 static ALWAYS_INLINE void purge_least(struct queue q, struct turns *all, struct limit limit, __u64 now, host_t host)
 {
 	if (likely(!is_over(q.is, limit)))
@@ -50,7 +50,7 @@ static ALWAYS_INLINE void purge_least(struct queue q, struct turns *all, struct 
 	settle(q, now);
 }
 
-/* A packet of a priority arrives. Returns the place where the host must put it, or null: then the host drops it. */
+/* A packet of a priority arrives. Returns the entry where the host must put it; null: the host must drop it. */
 static ALWAYS_INLINE struct entry *arrive_biased(struct queue q, __u32 priority, __u64 now, __u32 len, host_t host)
 {
 	struct turns *all = turns_of(q);
@@ -98,7 +98,7 @@ static ALWAYS_INLINE __u32 oldest_priority(struct queue q, struct turns *all)
 	for (__u32 priority = 0; priority < PRIORITIES; priority++) {
 		struct flow *flow = chain_of(all, priority);
 		struct entry *first = flow->first ? entry_at(q, flow->first - 1) : 0;
-		/* Numbers wrap; so many packets do not wait. */
+		/* Numbers wrap, but fewer packets wait than there are numbers. */
 		__u32 older = first ? (__u32)q.is->arrived_packets - first->flow + 1 : 0;
 
 		if (older > age) {
@@ -109,7 +109,7 @@ static ALWAYS_INLINE __u32 oldest_priority(struct queue q, struct turns *all)
 	return oldest;
 }
 
-/* The device takes a packet; as depart() otherwise. */
+/* The device takes a packet; otherwise like depart(). */
 static ALWAYS_INLINE struct entry *depart_biased(struct queue q, __u64 now, struct flight **flight, host_t host)
 {
 	int by_credit = is_by_credit(q);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Service classes of packets, by their DSCP (RFC 2474), which is believed; unreadable packets are best effort.
- * Signalling, routing and neighbour discovery (ARP, IPv6) go with real time: otherwise a full queue of best effort
- * would stop real time, too. */
+ * Service classes of packets, according to their DSCP (RFC 2474), which is believed. Unreadable packets are best
+ * effort. Signalling, routing and neighbour discovery (ARP, IPv6) go with real time, because otherwise a full queue of
+ * best effort would stop real time, too. */
 #include "network.h"
 
 #define DSCP_REAL_TIME 46
@@ -12,15 +12,15 @@
 
 #define ETHERTYPE_ARP 0x0806
 #define ICMPV6 58
-/* From router solicitation to redirect. */
+/* Types of ICMPv6 from router solicitation to redirect. */
 #define FIRST_OF_NEIGHBOURS 133
 #define LAST_OF_NEIGHBOURS 137
 
 #define DSCP_LOWER_EFFORT 1
-/* The highest discard priority, and that of packets that say none. */
+/* Highest discard priority. Packets that state no priority have it. */
 #define MOST_PRIORITY 3
 
-/* Beside the code points. */
+/* A value that is no DSCP. */
 #define LOOKS_FOR_NEIGHBOURS 64
 #define NO_CODE_POINT 65
 
@@ -48,7 +48,7 @@ static APART unsigned int code_point(struct __sk_buff *context, const struct sk_
 	header = bpf_dynptr_slice(&bytes, at, buffer, IPV6_HEADER);
 	if (!header || header[0] >> 4 != 6)
 		return NO_CODE_POINT;
-	/* From a neighbour, not from beyond a router (RFC 4861, 7.1). */
+	/* Only a neighbour sends with this hop limit: no router forwards it (RFC 4861, section 7.1). */
 	if (header[6] != ICMPV6 || header[7] != 255)
 		return (header[0] & 15) << 2 | header[1] >> 6;
 	header = bpf_dynptr_slice(&bytes, at + IPV6_HEADER, buffer, 1);
@@ -72,8 +72,8 @@ static ALWAYS_INLINE enum class class_of(struct __sk_buff *context, const struct
 	}
 }
 
-/* Returns the discard priority of a packet; what has 0 goes first. By its drop precedence (RFC 2597), or 0 for
- * lower effort (RFC 8622); all others have the highest. */
+/* Returns the discard priority of a packet; packets with 0 are discarded first. It follows from the drop precedence
+ * (RFC 2597), is 0 for lower effort (RFC 8622), and is the highest for all others. */
 static ALWAYS_INLINE __u32 priority_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
 {
 	unsigned int code = code_point(context, skb, link), precedence = code >> 1 & 3;

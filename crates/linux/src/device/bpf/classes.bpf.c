@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Service classes and hops without a queue of the kernel, for a test that makes up packets. */
+ * Service classes and hops without a queue of the kernel, for a test with artificial packets. */
 #include "kernel.h"
 #include "class.h"
 #include "hops.h"
 #include "lane.h"
 
-/* Set by the loader: the link's kind. */
+/* The loader sets the kind of the link. */
 const volatile __u32 link = LINK_ETHERNET;
 
 KERNEL(void *bpf_cast_to_kern_ctx(void *context));

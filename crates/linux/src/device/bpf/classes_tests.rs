@@ -1,17 +1,17 @@
-//! Tests service classes and hops of made-up packets: `class.h` in the kernel against the same rules in Rust.
+//! Tests service classes and hops of artificial packets: `class.h` in the kernel against the same rules in Rust.
 
 use super::conformance::draw;
 use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes.bpf.o"));
 
-// As in `class.h`.
+// The same values as in `class.h`.
 const BEST_EFFORT: u32 = 0;
 const KEEPS_GOING: u32 = 1;
 const REAL_TIME: u32 = 2;
 const REAL_TIME_NEW: u32 = 3;
 
-/// `None` if this user may not load programs.
+/// Loads the program; `None` if this user may not load programs.
 fn load(link: Option<u32>) -> Option<Object> {
     let mut open = ObjectBuilder::default().open_memory(PROGRAM).unwrap();
     if let Some(link) = link {
@@ -36,14 +36,14 @@ fn run(object: &Object, name: &str, frame: &[u8]) -> u32 {
     run_with(object, name, frame, &mut [0; 36])
 }
 
-/// With the first words of a `__sk_buff`: the third is its mark, the ninth its priority.
+/// Runs a program on a packet with the first words of a `__sk_buff`: the third is its mark, the ninth its priority.
 fn run_with(object: &Object, name: &str, frame: &[u8], described: &mut [u8; 36]) -> u32 {
     let program = object.progs_mut().find(|program| program.name() == name).unwrap();
     let input = ProgramInput { data_in: Some(frame), context_in: Some(described), ..ProgramInput::default() };
     program.test_run(input).unwrap().return_value
 }
 
-/// Makes an Ethernet frame: two addresses, tags, a protocol, the rest.
+/// Makes an Ethernet frame from its two addresses, tags, protocol and payload.
 fn frame(tags: &[u16], protocol: u16, rest: &[u8]) -> Vec<u8> {
     let mut frame = vec![2; 12];
     for tag in tags {
@@ -78,7 +78,7 @@ fn a_packet_is_of_the_class_that_its_code_point_says() {
             40 | 48 => KEEPS_GOING,
             _ => BEST_EFFORT,
         };
-        // Neither ECN nor one or two tags make a difference.
+        // ECN and one or two tags make no difference.
         for ecn in 0..4 {
             for tags in [&[][..], &[0x8100], &[0x88a8, 0x8100]] {
                 assert_eq!(class(&object, &frame(tags, 0x0800, &ipv4(dscp, ecn))), expected, "{dscp}");
@@ -93,7 +93,7 @@ fn a_packet_has_the_discard_priority_of_its_drop_precedence() {
     let Some(object) = load(None) else { return };
     let priority = |frame: &[u8]| run(&object, "priority", frame);
     for dscp in 0..64 {
-        // AF13 to AF43 and lower effort go first, then AF12 to AF42, then AF11 to AF41.
+        // Discarded first are AF13 to AF43 and lower effort, then AF12 to AF42, then AF11 to AF41.
         let expected = match dscp {
             1 | 14 | 22 | 30 | 38 => 0,
             12 | 20 | 28 | 36 => 1,
@@ -109,7 +109,7 @@ fn a_packet_has_the_discard_priority_of_its_drop_precedence() {
     }
 }
 
-/// As `cfg80211_classify8021d` of Linux 6.8 and later has it; a test of the simulator reads the same table.
+/// The table is that of `cfg80211_classify8021d` in Linux 6.8 and later; a test of the simulator reads it, too.
 #[test]
 fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
     const BY_NAME: [&str; 4] = ["voice", "video", "best-effort", "background"];
@@ -123,10 +123,10 @@ fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
             assert_eq!(run(&object, "lane", &frame(&[], 0x86dd, &ipv6(dscp, ecn, 17, 0))), expected, "{dscp}");
         }
     }
-    // ARP is best effort, and so is what stands behind a tag in the frame itself.
+    // ARP is best effort, and so is a packet whose tag is in the frame itself.
     assert_eq!(run(&object, "lane", &frame(&[], 0x0806, &[0xff; 28])), best_effort);
     assert_eq!(run(&object, "lane", &frame(&[0x8100], 0x0800, &ipv4(46, 0))), best_effort);
-    // The class of a label goes by the table of priorities; handover between media has the highest.
+    // A label's class becomes a category by the table of priorities; handover between media has the highest.
     for (class, lane) in [2, 3, 3, 2, 1, 1, 0, 0].into_iter().enumerate() {
         let label = [0xff, 0xff, 0xf1 | u8::try_from(class << 1).unwrap(), 64];
         for protocol in [0x8847, 0x8848] {
@@ -136,7 +136,7 @@ fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
     for protocol in [0x8917, 0x888e] {
         assert_eq!(run(&object, "lane", &frame(&[], protocol, &[0; 28])), voice, "handover and keys");
     }
-    // What its sender asked for comes first. Of a tag beside the packet not even the priority counts.
+    // The sender's own request comes first. A tag beside the packet has no effect, not even its priority.
     for tag in [0, 7, 6 << 13 | 7_u32] {
         let asked = |priority: u32| {
             let mut described = [0; 36];
@@ -150,7 +150,7 @@ fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
     }
 }
 
-/// A packet in a session of PPP over Ethernet.
+/// Makes a packet in a session of PPP over Ethernet.
 fn in_session(protocol: u16, rest: &[u8]) -> Vec<u8> {
     [&[0x11, 0, 0, 1, 0, 30], &protocol.to_be_bytes()[..], rest].concat()
 }
@@ -162,7 +162,7 @@ fn in_a_session_of_ppp_the_packets_own_header_is_read() {
         let class = |protocol, rest: &[u8]| class(&object, &frame(tags, 0x8864, &in_session(protocol, rest)));
         assert_eq!(class(0x0021, &ipv4(46, 0)), REAL_TIME);
         assert_eq!(class(0x0057, &ipv6(47, 0, 17, 0)), REAL_TIME_NEW);
-        // Neither the protocol that negotiates addresses, nor what is cut off.
+        // Best effort are also the protocol that negotiates addresses, and a packet that is cut off.
         assert_eq!(class(0x8021, &ipv4(46, 0)), BEST_EFFORT);
         assert_eq!(class(0x0021, &ipv4(46, 0)[..19]), BEST_EFFORT);
     }
@@ -173,7 +173,7 @@ fn hops_follow_from_the_time_to_live() {
     let Some(object) = load(None) else { return };
     let hops = |frame: &[u8]| run(&object, "hops", frame);
     for ttl in 0..=255_u8 {
-        // At most 31 of 64, 128 and 255 are used up.
+        // At most 31 hops are counted down from 64, 128 or 255.
         let expected = match ttl {
             33..=64 => 65 - u32::from(ttl),
             97..=128 => 129 - u32::from(ttl),
@@ -199,7 +199,7 @@ fn what_looks_for_neighbours_keeps_the_network_going() {
         let expected = if (133..=137).contains(&kind) { KEEPS_GOING } else { BEST_EFFORT };
         let mut packet = ipv6(0, 0, 58, kind);
         assert_eq!(class(&object, &frame(&[], 0x86dd, &packet)), expected, "ICMPv6 {kind}");
-        // One that a router has passed on is no neighbour's.
+        // If a router has forwarded the packet, it is not from a neighbour.
         packet[7] = 254;
         assert_eq!(class(&object, &frame(&[], 0x86dd, &packet)), BEST_EFFORT, "ICMPv6 {kind} from afar");
     }
@@ -209,7 +209,7 @@ fn what_looks_for_neighbours_keeps_the_network_going() {
 fn what_cannot_be_read_is_best_effort() {
     let Some(object) = load(None) else { return };
     let is_best_effort = |frame: &[u8]| assert_eq!(class(&object, frame), BEST_EFFORT, "{frame:02x?}");
-    // The kernel's test run takes no IP packet that is shorter than its header, unless it has a tag.
+    // The kernel's test run refuses an IP packet that is shorter than its header, unless it has a tag.
     is_best_effort(&frame(&[0x8100], 0x0800, &ipv4(46, 0)[..19]));
     is_best_effort(&frame(&[0x8100], 0x86dd, &ipv6(46, 0, 17, 0)[..39]));
     is_best_effort(&frame(&[0x8100], 0x86dd, &ipv6(0, 0, 58, 135)[..40]));
@@ -221,7 +221,7 @@ fn what_cannot_be_read_is_best_effort() {
     is_best_effort(&frame(&[0x8100], 0x0800, &ipv4(46, 0))[..17]);
 }
 
-/// The same rules over a slice that ends where the packet ends.
+/// Applies the same rules to a slice that ends where the packet ends.
 fn said_again(frame: &[u8]) -> u32 {
     let word = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
     let mut at = 12;
@@ -269,7 +269,7 @@ fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
     for _ in 0..20_000 {
         let mut one_of = |bytes: &[u16]| bytes[usize::try_from(draw(&mut state, bytes.len() as u64)).unwrap()];
         let is_cut = one_of(&[0, 0, 1]) == 1;
-        // The kernel's test run takes no IP packet that is shorter than its header, unless it has a tag.
+        // The kernel's test run refuses an IP packet that is shorter than its header, unless it has a tag.
         let tags = one_of(if is_cut { &[1, 2, 3] } else { &[0, 0, 1, 2, 3] });
         let tags: Vec<u16> = (0..tags).map(|_| one_of(&[0x8100, 0x88a8])).collect();
         let protocol = one_of(&[0x0800, 0x0800, 0x86dd, 0x86dd, 0x0806, 0x8100, 0xffff]);
@@ -298,7 +298,7 @@ fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
 
 #[test]
 fn on_other_links_the_packets_description_says_its_protocol() {
-    // Test packets begin with an Ethernet header, whose protocol is in their description.
+    // A test packet begins with an Ethernet header; the packet's description has that header's protocol.
     let Some(object) = load(Some(0xfffe)) else { return };
     assert_eq!(class(&object, &frame(&[], 0x0800, &ipv4(46, 0))), REAL_TIME);
     assert_eq!(class(&object, &frame(&[], 0x86dd, &ipv6(47, 0, 17, 0))), REAL_TIME_NEW);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Detects completions. A device is done with a packet when the packet is freed: for mac80211 when its status has
- * come, acknowledged or given up, or when it was dropped below. The program sees every packet that the machine frees,
- * and recognises ours by their addresses. It is loaded while a queue releases by credit, and shares the maps of
- * sluice.bpf.c. */
+ * Detects completions. The device is done with a packet when it is freed: with mac80211 once its status has come
+ * (acknowledged or given up), or if it was dropped below. The program sees each packet that the machine frees, and
+ * recognises the queue's packets by their addresses. It is loaded while a queue releases by credit, and shares the maps
+ * of sluice.bpf.c. */
 #include "kernel.h"
 #include "shared.h"
 #include "below.h"
@@ -14,7 +14,7 @@ struct sk_buff {
 };
 #pragma clang attribute pop
 
-/* An address as a pointer through which the kernel's memory may be read. */
+/* Returns a pointer through which the kernel's memory at an address may be read. */
 KERNEL(void *bpf_rdonly_cast(const void *address, __u32 type));
 #define TYPE_IN_KERNEL 1
 
@@ -42,7 +42,7 @@ static ALWAYS_INLINE int freed(__u64 address)
 	skb = bpf_rdonly_cast((void *)address, __builtin_btf_type_id(*(struct sk_buff *)0, TYPE_IN_KERNEL));
 	mark = skb->tstamp;
 	slot = slot_of(mark);
-	/* A GSO packet is freed before its pieces: the first of those counts. */
+	/* A GSO packet is freed before its pieces; the first piece counts. */
 	if (likely(slot >= MOST_QUEUES) || skb->len > MOST_MSDU)
 		return 0;
 	return done(index_of(slot, mark), mark);

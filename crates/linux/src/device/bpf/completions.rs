@@ -1,4 +1,4 @@
-//! Detects when a device is done with a packet: a program, next to the discipline, that sees packets being freed.
+//! Detects when a device is done with a packet: a program, next to the discipline, sees when packets are freed.
 
 use super::maps::{BELOW, MEASURED, kept_as, refused, removed};
 use crate::error::Error;
@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/completion.bpf.o"));
-/// Pinned links of its two programs.
+/// Pinned links of the two programs.
 const LINKS: [(&str, &str); 2] = [("sluice_consumed", "consumed"), ("sluice_dropped", "dropped")];
 
 /// Loads the programs, unless they are loaded. The kernel keeps them under `folder`, with the discipline's maps.

@@ -1,4 +1,4 @@
-//! Drives the mechanism in C and crate `queue` side by side: equal decisions, equal intervals.
+//! Drives the mechanism in C and in crate `queue` side by side, and requires equal decisions and intervals.
 
 use super::mechanism::Mechanism;
 use super::reading::Reading;
@@ -10,10 +10,10 @@ use units::{Bytes, Duration, Instant};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/conformance.bpf.o"));
 pub(super) const STEPS: u32 = 4_000;
-/// Weight in 1/32768, so that both sides have exactly the same.
+/// Weight of the newest packet, a multiple of 1/32768, so that both sides have exactly the same.
 pub(super) const WEIGHT: f64 = 655.0 / 32_768.0;
-/// The mechanism in C rounds its average down by at most 1/256 ns a packet, of which the weight forgets its part each
-/// time: 1/256 ns over 0.02, a fifth of a nanosecond. Both sides round to whole ones at the end.
+/// Largest difference of the averages. The mechanism in C rounds down by at most 1/256 ns for each packet, and with
+/// this weight such errors add up to 1/256 ns divided by 0.02. At the end both sides round to whole numbers.
 const AVERAGE_WITHIN_NANOS: u64 = 1;
 /// Start of the queues: the C side reads time zero as 'never'.
 pub(super) const START: Instant = Instant::from_nanos(1_000_000_000);
@@ -40,7 +40,7 @@ impl Packet for Numbered {
     fn mark(&mut self) {}
 }
 
-/// Result of a call: the packet that was kept or taken, and the dropped ones in order.
+/// Result of a call: the packet that was kept or taken, and the dropped packets in order.
 pub(super) type Decision = (Option<u64>, Vec<u64>);
 
 /// The mechanism in C, in the kernel.
@@ -51,7 +51,7 @@ pub(super) struct InKernel {
 }
 
 impl InKernel {
-    /// `None` if this user may not load programs.
+    /// Loads the program; `None` if this user may not load programs.
     pub(super) fn new(mechanism: Mechanism, measures: Measures) -> Option<Self> {
         Self::driven_by("step", None, mechanism, measures)
     }
@@ -67,7 +67,7 @@ impl InKernel {
         Self::of(PROGRAM, program, at_once, mechanism, measures)
     }
 
-    /// As [`driven_by`](Self::driven_by), of another object.
+    /// Like [`driven_by`](Self::driven_by), for another object.
     pub(super) fn of(
         object: &[u8],
         program: &str,
@@ -76,7 +76,7 @@ impl InKernel {
         measures: Measures,
     ) -> Option<Self> {
         let mut open = ObjectBuilder::default().open_memory(object).unwrap();
-        // The verifier needs its time for a program.
+        // The verifier needs time for each program.
         for mut one in open.progs_mut() {
             let is_used = one.name() == program;
             one.set_autoload(is_used);
@@ -100,7 +100,7 @@ impl InKernel {
         Some(new)
     }
 
-    /// Sets a map of one element.
+    /// Writes a map that has one element.
     pub(super) fn set(&self, map: &str, bytes: &[u8]) {
         self.map(map).update(&[0; 4], bytes, MapFlags::ANY).unwrap();
     }
@@ -118,7 +118,7 @@ impl InKernel {
         self.step_by_credit(comes, now).0
     }
 
-    /// Also tells whether a taken packet went below by credit.
+    /// Also returns true if a taken packet went below by credit.
     pub(super) fn step_by_credit(&self, comes: Option<Numbered>, now: Instant) -> (Decision, bool) {
         let packet = comes.map_or(0, |packet| packet.number);
         let len = comes.map_or(0, |packet| packet.len.count());
@@ -150,7 +150,7 @@ impl InKernel {
         assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
     }
 
-    /// Reads a map of one element.
+    /// Reads a map that has one element.
     pub(super) fn words(&self, map: &str) -> Vec<u64> {
         let bytes = self.map(map).lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
         bytes.chunks(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
@@ -170,12 +170,12 @@ impl InKernel {
     }
 }
 
-/// Crate `queue`'s queue, driven as the kernel drives one: a lower limit is noticed when the next packet comes or
-/// leaves, and the MAC is done with a packet when it takes the next.
+/// Crate `queue`'s queue, driven like one of the kernel. It applies a lower limit when the next packet arrives or
+/// leaves. The MAC is done with a packet when it takes the next one.
 pub(super) struct InRust {
     pub(super) queue: Queue<Numbered>,
     pub(super) limit: Option<Limit>,
-    /// The last departure and that packet's wait, if the queue has not been empty since.
+    /// Time of the last departure and that packet's wait; `None` if the queue has been empty since.
     busy: Option<(Instant, Duration)>,
 }
 
@@ -219,7 +219,7 @@ pub(super) fn draw(state: &mut u64, bound: u64) -> u64 {
     (mixed ^ (mixed >> 31)) % bound
 }
 
-/// Returns a limit about as large as `hard`, in either unit, and sometimes a very small one.
+/// Returns a limit about as large as `hard`, in packets or bytes, and sometimes a very small one.
 pub(super) fn some_limit(state: &mut u64) -> Limit {
     let packets = if draw(state, 4) == 0 { draw(state, 3) } else { draw(state, 80) };
     match draw(state, 2) {
@@ -235,7 +235,7 @@ pub(super) fn compare(kernel: &Interval, rust: &Interval, context: &str) {
     assert_eq!(kernel, &Interval { service_ewma: kernel.service_ewma, ..*rust }, "{context}");
 }
 
-/// Returns how many steps were compared; `None` if programs cannot be loaded.
+/// Returns the number of compared steps; `None` if programs cannot be loaded.
 fn drive(mechanism: Mechanism, seed: u64) -> u32 {
     let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: u32::try_from(seed % 3).unwrap() };
     let Some(mut kernel) = InKernel::new(mechanism, measures) else { return 0 };
@@ -247,7 +247,7 @@ fn drive(mechanism: Mechanism, seed: u64) -> u32 {
         if draw(&mut state, 8) > 0 {
             now += Duration::from_nanos(draw(&mut state, 3_000_000));
         }
-        // Phases in which the queue grows, and in which it shrinks.
+        // The queue grows in some phases and shrinks in others.
         let arrivals = if step / 200 % 2 == 0 { 60 } else { 35 };
         match draw(&mut state, 100) {
             0..4 => {

@@ -7,10 +7,10 @@ use queue::{End, Purge};
 use std::collections::VecDeque;
 use units::{Bytes, Duration};
 
-/// Small, so that a call often has more to discard.
+/// A small number, so that a call often has more to discard than this.
 const AT_ONCE: usize = 5;
 
-/// The rule of `fifo.h`, for a limit in packets.
+/// The rule of `fifo.h` for a limit in packets.
 struct Plain {
     waiting: VecDeque<u64>,
     limit: usize,
@@ -51,7 +51,7 @@ impl Plain {
     }
 }
 
-/// Returns how many calls had more to discard than they may; `None` if programs cannot be loaded.
+/// Returns how many calls had more to discard than a call may; `None` if programs cannot be loaded.
 fn drive(mechanism: Mechanism, seed: u64) -> Option<u32> {
     let at_once = u32::try_from(AT_ONCE).unwrap();
     let mut kernel = InKernel::driven_by("step", Some(at_once), mechanism, Measures::default())?;

@@ -1,4 +1,4 @@
-//! Drives biased queue management in C and crate `queue`'s side by side: equal decisions, equal intervals.
+//! Drives biased queue management in C and in crate `queue` side by side, and requires equal decisions and intervals.
 
 use super::conformance::{Decision, InKernel, START, STEPS, compare, draw, some_limit};
 use super::mechanism::Mechanism;
@@ -59,7 +59,7 @@ fn step(kernel: &InKernel, comes: Option<Biased>, now: Instant) -> Decision {
     (decided, numbers[..usize::try_from(dropped).unwrap()].to_vec())
 }
 
-/// The queue in Rust, in which a lower limit is noticed when the next packet comes or leaves.
+/// The queue in Rust. It applies a lower limit when the next packet arrives or leaves.
 struct InRust {
     queue: Queue<Biased>,
     limit: Option<Limit>,
@@ -82,7 +82,7 @@ impl InRust {
     }
 }
 
-/// Returns how many packets were dropped; `None` if programs cannot be loaded.
+/// Returns the number of dropped packets; `None` if programs cannot be loaded.
 fn drive(hard: Limit, seed: u64) -> Option<u64> {
     let mut kernel = kernel(hard)?;
     let settings = Settings { discipline: DisciplineName::Biased, limit: hard, ..Settings::default() };
@@ -95,7 +95,7 @@ fn drive(hard: Limit, seed: u64) -> Option<u64> {
         if draw(&mut state, 8) > 0 {
             now += Duration::from_nanos(draw(&mut state, 3_000_000));
         }
-        // Phases in which the queue grows, and in which it shrinks.
+        // The queue grows in some phases and shrinks in others.
         let arrivals = if number / 200 % 2 == 0 { 60 } else { 35 };
         match draw(&mut state, 100) {
             0..4 => {
@@ -105,7 +105,7 @@ fn drive(hard: Limit, seed: u64) -> Option<u64> {
             }
             4..8 => {
                 let (mut here, there) = (kernel.take_interval(now), rust.queue.take_interval(now));
-                // What a device does with packets is the mechanism's, which another test compares.
+                // Another test compares what the mechanism does when a device takes packets.
                 (here.service, here.departure_gap, here.nodal) = (there.service, there.departure_gap, there.nodal);
                 compare(&here, &there, &context);
             }

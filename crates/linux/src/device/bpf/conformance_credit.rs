@@ -1,4 +1,4 @@
-//! Release by credit in C against the same in Rust: equal decisions, equal intervals.
+//! Drives release by credit in C and in Rust, and requires equal decisions and intervals.
 
 use super::Credit;
 use super::conformance::{Decision, InKernel, Numbered, START, STEPS, WEIGHT, compare, draw, some_limit};
@@ -9,7 +9,7 @@ use queue::{End, FifoParams, Purge, Queue};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
-/// Places for packets below, as in `flight.h`.
+/// Number of entries for packets below, as in `flight.h`.
 const MOST_BELOW: usize = 1_024;
 const CREDIT: Credit = Credit {
     packets: 6,
@@ -32,17 +32,17 @@ struct Below {
     number: u64,
     arrived: Instant,
     handed: Instant,
-    /// Time of its completion, and its service time.
+    /// Instant of the packet's completion, and its service time.
     done: Option<(Instant, Duration)>,
 }
 
-/// Crate `queue`'s queue above a device that holds several packets.
+/// Crate `queue`'s queue above a device that can hold several packets.
 struct InRust {
     queue: Queue<Numbered>,
     limit: Option<Limit>,
     credit: Credit,
     below: VecDeque<Below>,
-    /// Number of them that are not completed.
+    /// Number of packets below that are not completed.
     open: u32,
     lost: u32,
     completed_at: Instant,
@@ -152,8 +152,8 @@ fn stat(times: &[Duration]) -> Stat {
     Stat { n, mean: sum / n.max(1), max: max.unwrap_or_default(), last: last.unwrap_or_default() }
 }
 
-/// Returns how many steps were compared; `None` if programs cannot be loaded. Credit was used up and completions were
-/// missing in all of them.
+/// Returns the number of compared steps; `None` if programs cannot be loaded. In each run credit is used up and some
+/// completions are missing.
 fn drive(mechanism: Mechanism, seed: u64) -> u32 {
     let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: 1 };
     let Some(mut kernel) = InKernel::new(mechanism, measures) else { return 0 };
@@ -180,7 +180,7 @@ fn drive(mechanism: Mechanism, seed: u64) -> u32 {
                 assert_eq!(decision, rust.taken(now), "{context}");
                 held += u32::from(decision.0.is_none() && !rust.queue.is_empty());
             }
-            // Sometimes one that is completed already; some are never.
+            // The packet may be completed already; some packets never are.
             _ if rust.below.is_empty() => {}
             _ => {
                 let among = if draw(&mut state, 4) == 0 { rust.below.len() as u64 } else { 1 };
@@ -196,7 +196,7 @@ fn drive(mechanism: Mechanism, seed: u64) -> u32 {
     STEPS
 }
 
-/// Two aggregates of 802.11ax are 512 packets; where a driver puts several into each frame of an aggregate, they are more.
+/// Two aggregates of 802.11ax have 512 packets, or more if a driver puts several packets into each MPDU.
 #[test]
 fn more_than_two_of_the_longest_aggregates_may_be_below_and_each_is_known_when_it_is_done() {
     const BELOW: u32 = 960;
@@ -210,7 +210,7 @@ fn more_than_two_of_the_longest_aggregates_may_be_below_and_each_is_known_when_i
     kernel.write();
     let mut rust = InRust::new(MECHANISM, measures, credit);
     let (mut number, mut now) = (0, START);
-    // Three times, so that places are used again; the first time two packets show how long one takes.
+    // Three rounds use entries again. In the first, two packets show how long one takes.
     for round in 0..4 {
         let before = number;
         loop {
@@ -253,13 +253,13 @@ fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
 #[test]
 fn times_of_a_completion_are_read_after_it_is_known_to_be_whole() {
     const DISCIPLINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-    /// An atomic comparison and exchange of eight bytes (RFC 9669, 5.3), which is fully ordered, at the offset of `done`
-    /// in `struct flight`.
+    /// An atomic comparison and exchange of eight bytes at the offset of `done` in `struct flight`; it is fully ordered
+    /// (RFC 9669, section 5.3).
     const ORDERED: (u8, i32, i16) = (0xdb, 0xf1, 48);
     let object = ObjectBuilder::default().open_memory(DISCIPLINE).unwrap();
     let dequeue = object.progs().find(|program| program.name() == "sluice_dequeue").unwrap();
     let ordered = dequeue.insns().iter().filter(|one| (one.code, one.imm, one.off) == ORDERED).count();
-    // One for each packet that may leave the account in a call.
+    // A call may take two packets out of the account, and each needs one.
     assert_eq!(ordered, 2);
 }
 
@@ -269,7 +269,7 @@ fn marks_are_siphash_of_the_packets_number() {
         eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
         return;
     };
-    // The key and the message of eight bytes of the reference implementation, and its answer.
+    // Key, message of eight bytes and answer of the reference implementation.
     let (key, message, answer) =
         ([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908], 0x0706_0504_0302_0100, 0x93f5_f579_9a93_2462);
     [kernel.settings.key_first, kernel.settings.key_second] = key;
@@ -295,7 +295,7 @@ fn with_an_agent_that_is_silent_packets_leave_without_credit() {
         let ((number, _), is_below) = kernel.step_by_credit(None, now);
         (number, is_below)
     };
-    // Nothing is known of the device yet: two packets, no more.
+    // While nothing is known of the device, two packets may leave, and no more.
     assert_eq!([START; 3].map(leaves), [(Some(1), true), (Some(2), true), (None, false)]);
     assert_eq!([silent_from; 3].map(leaves), [(Some(3), false), (Some(4), false), (Some(5), false)]);
 }

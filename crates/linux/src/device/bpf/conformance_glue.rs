@@ -1,5 +1,5 @@
-//! The code between packets of the kernel and the law, on the same invented packets as in Rust: to which station a
-//! packet belongs. For accounts of large packets and drops see `tests/guest/glue.rs`.
+//! The code between the kernel's packets and the law, on the same artificial packets as in Rust: which station gets a
+//! packet. For the accounting of large packets and drops see `tests/guest/glue.rs`.
 
 use super::conformance::draw;
 use super::shared::{STATIONS, Station};
@@ -8,10 +8,10 @@ use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::collections::BTreeMap;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/turns_conformance.bpf.o"));
-/// Of DSCP 0, 46, 34 and 8.
+/// Access categories of DSCP 0, 46, 34 and 8.
 const LANES: [(u8, u32); 4] = [(0, 2), (46, 0), (34, 1), (8, 3)];
 
-/// A table of stations as an agent writes it, and where each is; a station without a place is not named.
+/// Makes a table of stations as an agent does, and the entry of each station; a station without an entry is left out.
 fn table(key: u64, addresses: &[[u8; 6]]) -> (Vec<u8>, BTreeMap<[u8; 6], u32>) {
     let mut stations = vec![Station::default(); usize::try_from(STATIONS).unwrap()];
     stations[0].address = key;
@@ -43,7 +43,7 @@ fn a_packet_is_of_the_port_that_its_receiver_and_its_code_point_say() {
         let key = draw(&mut random, 1 << 63) | 1 << 63 | 1;
         let group = [0xff; 6];
         let mut addresses = vec![group];
-        // Also addresses that differ in one byte.
+        // The addresses include pairs that differ in one byte.
         addresses.extend((0..80_u8).map(|number| match number {
             0..6 => {
                 let mut near = [2, 0, 0, 0, 0, 0];
@@ -56,7 +56,7 @@ fn a_packet_is_of_the_port_that_its_receiver_and_its_code_point_say() {
         let bytes: Vec<u8> = bytes.into_iter().cycle().take(map.value_size() as usize).collect();
         map.update(&0_u32.to_ne_bytes(), &bytes, MapFlags::ANY).unwrap();
         assert!(known.len() > 40 && known.len() < addresses.len(), "{}", known.len());
-        // All groups are one receiver; who is not named is one of the others.
+        // All groups are one receiver. A receiver without an entry counts as one of the others.
         let groups = [[1, 0, 0x5e, 0, 0, 1], [0x33, 0x33, 0, 0, 0, 1]].map(|address| (address, known[&group]));
         let of = |address: &[u8; 6]| (*address, known.get(address).copied().unwrap_or(0));
         for (address, station) in addresses.iter().map(of).chain(groups).chain([([2, 9, 9, 9, 9, 9], 0)]) {

@@ -1,4 +1,4 @@
-//! Compares the mechanism in C with crate `queue` for any number of packets: `make conformance`. Can be interrupted.
+//! Compares the mechanism in C with crate `queue` for any number of packets: `make conformance`. It can be interrupted.
 
 use super::conformance::{InKernel, InRust, Numbered, START, WEIGHT, compare, draw, some_limit};
 use super::mechanism::Mechanism;
@@ -8,13 +8,13 @@ use queue::{End, Purge};
 use std::path::Path;
 use units::{Bytes, Duration};
 
-/// As in `conformance.bpf.c`: calls per run, and the words of each.
+/// As in `conformance.bpf.c`: calls in a run, and words of a call.
 const CALLS: u64 = 512;
 const WORDS: usize = 8;
-/// Calls of a piece, after which its seed and all counts are written down.
+/// Number of calls in a piece. After each piece its seed and all counts are recorded.
 const PIECE: u64 = 2_048 * CALLS;
 
-/// Progress, kept in a file: the next piece's seed, all calls, and packets that came.
+/// Progress of the test in a file: the next piece's seed, the number of all calls, and of packets that arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Progress {
     seed: u64,
@@ -30,7 +30,7 @@ impl Progress {
         Self { seed, calls, packets }
     }
 
-    /// Written as a whole, or not at all.
+    /// Writes the file completely or not at all.
     fn write(self, file: &Path) {
         let Self { seed, calls, packets } = self;
         let new = file.with_extension("new");
@@ -39,7 +39,7 @@ impl Progress {
     }
 }
 
-/// Configuration picked by the seed.
+/// Returns the configuration that this seed selects.
 fn mechanism(seed: u64) -> Mechanism {
     let mut rest = seed;
     let mut one_of = |count: u64| {
@@ -53,7 +53,7 @@ fn mechanism(seed: u64) -> Mechanism {
     Mechanism { hard, fallback: hard, overflow, purge, burst: queue::LONGEST_PACKET }
 }
 
-/// Compares this many calls; returns how many packets came, or `None` if programs cannot be loaded.
+/// Compares this many calls. Returns the number of packets that arrived; `None` if programs cannot be loaded.
 fn piece(seed: u64, calls: u64) -> Option<u64> {
     let mechanism = mechanism(seed);
     let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: u32::try_from(seed % 5).unwrap() };
@@ -64,7 +64,7 @@ fn piece(seed: u64, calls: u64) -> Option<u64> {
     for round in 0..calls / CALLS {
         let mut expected = Vec::new();
         words.clear();
-        // Rounds in which the queue grows, and in which it shrinks.
+        // The queue grows in some rounds and shrinks in others.
         let arrivals = [45, 52, 70][usize::try_from(draw(&mut state, 3)).unwrap()];
         for _ in 0..CALLS {
             now += Duration::from_nanos(draw(&mut state, 3_000_000));
@@ -120,7 +120,7 @@ fn setting(name: &str) -> String {
 
 #[test]
 fn some_combinations_of_settings_decide_alike_in_pieces() {
-    // Each limit, each end to purge, both ends to drop from.
+    // The seeds cover each limit, each end to purge, and both ends to drop from.
     let seeds = [0, 10, 17];
     let mut packets = 0;
     for seed in seeds {
@@ -143,7 +143,7 @@ fn what_was_compared_is_kept() {
     assert_eq!(Progress::read(&file), progress);
 }
 
-/// `CONFORMANCE_SECONDS` gives the time, `CONFORMANCE_STATE` the file of the progress.
+/// `CONFORMANCE_SECONDS` sets the duration, and `CONFORMANCE_STATE` the file with the progress.
 #[test]
 #[ignore = "takes as long as one likes: make conformance"]
 fn as_many_packets_as_one_likes_are_decided_alike() {

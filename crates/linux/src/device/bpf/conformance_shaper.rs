@@ -1,4 +1,4 @@
-//! Drives the leaky bucket in C and crate `queue`'s side by side: equal times.
+//! Drives the leaky bucket in C and in crate `queue` side by side, and requires equal times.
 
 use super::conformance::{InKernel, START, STEPS, draw};
 use super::mechanism::Mechanism;
@@ -14,7 +14,7 @@ const MECHANISM: Mechanism = Mechanism {
     burst: queue::LONGEST_PACKET,
 };
 
-/// Returns how many steps were compared; `None` if programs cannot be loaded.
+/// Returns the number of compared steps; `None` if programs cannot be loaded.
 fn drive(burst: Bytes, seed: u64) -> u32 {
     let Some(mut kernel) = InKernel::new(MECHANISM, Measures::default()) else { return 0 };
     kernel.settings.burst = burst.bits();
@@ -24,13 +24,13 @@ fn drive(burst: Bytes, seed: u64) -> u32 {
     for step in 0..STEPS {
         now += Duration::from_nanos(draw(&mut state, 20_000_000));
         let ready_at = if draw(&mut state, 40) == 0 {
-            // From one bit per second to 100 Gb/s; zero: none.
+            // Rates from one bit per second to 100 Gb/s; zero: no rate.
             let digits = u32::try_from(draw(&mut state, 12)).unwrap();
             let rate = draw(&mut state, 10_u64.pow(digits));
             rust.set_rate(now, (rate > 0).then_some(Rate::bps(rate)));
             kernel.call([5, now.as_nanos(), 0, rate, 0, 0, 0, 0])[4]
         } else {
-            // Sometimes a large one that the card splits.
+            // Some packets are large and split by the network card.
             let most = if draw(&mut state, 20) == 0 { 65_536 } else { 1_500 };
             let len = 1 + draw(&mut state, most);
             rust.leaves(now, Bytes::new(len));

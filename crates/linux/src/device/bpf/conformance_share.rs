@@ -1,4 +1,4 @@
-//! Drives the shares of classes in C and in Rust side by side: equal decisions. What real time gets is counted as well.
+//! Drives the shares of classes in C and in Rust side by side, requires equal decisions, and counts real-time bytes.
 
 use super::conformance::{InKernel, STEPS, draw};
 use super::mechanism::Mechanism;
@@ -12,7 +12,7 @@ const MECHANISM: Mechanism = Mechanism {
     purge: Purge::Tail,
     burst: queue::LONGEST_PACKET,
 };
-// As in `share.h`.
+// The same value as in `share.h`.
 const BURST: u64 = 16_384;
 const BEST_EFFORT: u64 = 7;
 const REAL_TIME: u64 = 8;
@@ -62,7 +62,7 @@ fn shares_in_c_decide_as_in_rust() {
         let (mut state, mut waits) = (seed, 0);
         for step in 0..STEPS {
             let call = BEST_EFFORT + draw(&mut state, 3);
-            // Sometimes a large one that the card splits.
+            // Some packets are large and split by the network card.
             let most = if draw(&mut state, 20) == 0 { 65_536 } else { 1_500 };
             let len = 1 + draw(&mut state, most);
             let there = if call == SIGNALLING { rust.comes(len) } else { rust.leaves(call, len) };
@@ -81,7 +81,7 @@ fn of_a_link_that_both_want_real_time_gets_its_share_whatever_it_had_before() {
         return;
     };
     let leaves = |call, len| kernel.call([call, 0, len, 0, 0, 0, 0, 0])[4] != 0;
-    // Alone real time has all of the link.
+    // If no other packets wait, real time has the whole link.
     let mut goes_first = (0..1_000).fold(true, |_, _| leaves(REAL_TIME, 1_500));
     let (mut first, mut other) = (0, 0);
     for _ in 0..10_000 {

@@ -1,4 +1,4 @@
-//! Drives the law of `turns` and its queues in C and those of crate `queue` side by side: equal decisions.
+//! Drives the law of `turns` with its queues in C and in crate `queue` side by side, and requires equal decisions.
 
 use super::conformance::{Decision, InKernel, START, draw};
 use super::mechanism::Mechanism;
@@ -12,12 +12,12 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/turns_conformance.bpf.o"));
 const STEPS: u32 = 6_000;
 const LANES: usize = 4;
-/// Flows of a port; few enough for their hashes to differ on both sides: with more than a drop looks at, too, and with most of
-/// them empty.
+/// Flows of a port: few enough for different hashes on both sides. Other tests have more flows than a drop looks at,
+/// and most flows empty.
 const FEW: u64 = 6;
 const MANY: u64 = 100;
 const CROWD: u64 = 160;
-/// Buckets of flows in the kernel, see `flows.h`.
+/// Number of buckets of flows in the kernel; see `flows.h`.
 const HASHED_FLOWS: u64 = 2_048 - 256;
 const ROOM: u32 = 4_096;
 
@@ -44,7 +44,7 @@ impl Packet for Flowing {
     fn mark(&mut self) {}
 }
 
-/// Stations of crate `queue`, each by the time that a byte to it takes.
+/// Stations of crate `queue`, each with the time that a byte to it takes.
 struct InRust {
     law: Law,
     queues: Vec<Queue<Flowing>>,
@@ -90,7 +90,7 @@ impl InRust {
         (Some(1), dropped)
     }
 
-    /// The packet that leaves, its port and its airtime.
+    /// Returns the packet that leaves, with its port and its airtime.
     fn goes(&mut self, now: Instant, category: usize) -> Option<(u64, usize, Duration)> {
         let Self { law, queues, stations } = self;
         let port = law.next(now, category, &Asked(queues, stations))?;
@@ -106,7 +106,7 @@ impl InRust {
 /// Target delay, and the longest round.
 type Times = (Positive<Duration>, Option<Positive<Duration>>);
 
-/// The law in the kernel, and the number of flows of a port.
+/// The law in the kernel, and how many flows a port has.
 struct Turns(InKernel, u64);
 
 impl Turns {
@@ -157,11 +157,11 @@ fn packet(state: &mut u64, number: u64, flows: u64) -> Flowing {
     Flowing { number, len: Bytes::new(len), flow: draw(state, flows) }
 }
 
-/// Returns how many packets left and were dropped; `None` if programs cannot be loaded.
+/// Returns the numbers of packets that left and that were dropped; `None` if programs cannot be loaded.
 fn drive_stations((count, flows): (usize, u64), times: Times, seed: u64) -> Option<(u64, u64)> {
     let mut state = seed;
     let station = |number: u64, state: &mut u64| {
-        // From 6 Mb/s without aggregates to 600 Mb/s.
+        // Rates from 6 Mb/s without aggregates to 600 Mb/s.
         let per_byte = 13_000 << draw(state, 7);
         let (per_packet, turn, packets) = if per_byte > 400_000 { (200_000, 0, 1) } else { (0, 3_600_000, 64) };
         Station { address: number + 1, per_byte, per_packet, turn, packets }
@@ -177,12 +177,12 @@ fn drive_stations((count, flows): (usize, u64), times: Times, seed: u64) -> Opti
     for step in 0..STEPS {
         let context = format!("{count} stations, seed {seed}, step {step}");
         now += Duration::from_nanos(draw(&mut state, 300_000));
-        // Half of the stations get most.
+        // Half of the stations get most of the packets.
         let port =
             usize::try_from(draw(&mut state, if step % 4 == 0 { ports } else { ports.div_ceil(2) } as u64)).unwrap();
         match draw(&mut state, 100) {
             0..45 => {
-                // Best effort mostly.
+                // Most packets are best effort.
                 let port = if draw(&mut state, 4) > 0 { port / LANES * LANES + 2 } else { port };
                 for burst in 0..=draw(&mut state, 3) {
                     let packet = packet(&mut state, u64::from(step) * 8 + burst + 1, flows);
@@ -213,7 +213,7 @@ fn drive_stations((count, flows): (usize, u64), times: Times, seed: u64) -> Opti
     Some((left, lost))
 }
 
-/// As [`drive_stations`], for the queue of one station, which measures how long a byte takes.
+/// Like [`drive_stations`], for the queue of one station, which measures the time that a byte takes.
 fn drive_one(target: Positive<Duration>, (limit, flows): (u32, u64), seed: u64) -> Option<(u64, u64)> {
     let kernel = Turns::new(ONE_STATION, (target, None), limit, &[], flows)?;
     let mut rust = queue(target, limit);
@@ -230,7 +230,7 @@ fn drive_one(target: Positive<Duration>, (limit, flows): (u32, u64), seed: u64) 
             rust.enqueue(now, packet, &mut |packet: Flowing| dropped.push(packet.number));
             lost += dropped.len() as u64;
             let (kept, gone) = kernel.comes(now, 0, packet);
-            // The host drops packets for which there is no room at all.
+            // The host drops a packet if the queue has no room at all.
             let gone: Vec<u64> = gone.into_iter().chain(kept.is_none().then_some(packet.number)).collect();
             assert_eq!(gone, dropped, "{context}");
         } else {
@@ -249,7 +249,7 @@ fn target(millis: u64) -> Positive<Duration> {
 #[test]
 fn the_law_in_c_decides_as_the_one_in_rust() {
     let mut all = (0, 0);
-    // Stations, target, and the longest round: far below what the stations need, and near it.
+    // Each row has the number of stations, the target, and the longest round: far below what they need, or near it.
     for (seed, (count, flows, of, round)) in (1..).zip([
         (1, FEW, 100, None),
         (2, FEW, 100, None),

@@ -1,4 +1,4 @@
-//! The discipline in the kernel: loaded once per machine, found again by the next agent.
+//! The discipline in the kernel: it is loaded once per machine, and later agents find it again.
 
 use super::completions;
 use super::load::{alone, pin, prepared, take_away};
@@ -18,7 +18,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject};
 use std::path::{Path, PathBuf};
 use units::Instant;
 
-/// The discipline as `tc qdisc` shows it, and the maps that its queues share with the agent.
+/// The discipline, as `tc qdisc` shows it, and the maps through which its queues and the agent communicate.
 ///
 /// The discipline outlives the agent: the kernel keeps it under a folder of type `bpf` until [`unload`](Self::unload).
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Discipline {
         let places = places(most)?;
         let loaded = || Self::find(folder);
         if !folder.join(LINK).exists() {
-            // The missing feature is looked for only after a refusal, because reading the kernel's types takes long.
+            // Only a refusal leads to a search for the missing feature, because reading the kernel's types takes long.
             let object = prepared(places).and_then(OpenObject::load);
             let object =
                 object.map_err(|error| Self::is_possible().err().unwrap_or_else(|| refused("load", &error)))?;
@@ -63,8 +63,8 @@ impl Discipline {
         Ok(found)
     }
 
-    /// Unloads the discipline if it serves no interface any more: killed agents leave it, or parts of it if they were
-    /// killed while they loaded or unloaded it.
+    /// Unloads the discipline if it serves no interface any more. Killed agents leave it, or parts of it if they were
+    /// killed during loading or unloading.
     ///
     /// # Errors
     /// The maps cannot be read, or the folder cannot be removed.
@@ -73,7 +73,7 @@ impl Discipline {
             return Ok(());
         }
         let _alone = alone(folder)?;
-        // If the link is there, everything is.
+        // The link is made last, so everything else exists.
         if folder.join(LINK).exists() {
             let found = Self::find(folder)?;
             if !found.is_unused()? {
@@ -83,7 +83,7 @@ impl Discipline {
         take_away(folder)
     }
 
-    /// Programs of queues that no longer exist are unloaded, too.
+    /// Also unloads programs of queues that no longer exist.
     fn forget_marking(&self) -> Result<(), Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface == 0 {
@@ -107,8 +107,8 @@ impl Discipline {
         Ok(Self { folder: folder.into(), settings, measured })
     }
 
-    /// Takes the first slot that serves no interface, for a queue that measures what its controller asks for. The queue
-    /// must then be made: kind `sluice`, handle [`Slot::handle`].
+    /// Takes the first slot that serves no interface, for a queue with the controller's measurements. The caller must
+    /// then create the queue, of kind `sluice` and with handle [`Slot::handle`].
     ///
     /// `now` is the kernel's monotonic clock, here and in all other functions.
     ///
@@ -125,10 +125,10 @@ impl Discipline {
         Err(Taken::Slots { most: QUEUES }.into())
     }
 
-    /// Takes over the queue with this handle, under other settings.
+    /// Takes over the queue with this handle, and applies other settings.
     ///
     /// # Errors
-    /// The handle is not one of Sluice's.
+    /// The handle does not belong to Sluice.
     pub fn take_over(
         &self,
         handle: u32,
@@ -147,8 +147,8 @@ impl Discipline {
         Slot::take(number, mechanism, measures, now, copy(&self.settings)?, copy(&self.measured)?)
     }
 
-    /// Lets a queue that is not made yet share its credit with the queues of the same phy, if it has a phy. The caller
-    /// excludes other agents meanwhile.
+    /// Makes a queue that is not created yet share its credit with queues of the same phy; `None`: it has no phy. The
+    /// caller keeps other agents away meanwhile.
     ///
     /// # Errors
     /// The maps cannot be read or written.
@@ -169,13 +169,13 @@ impl Discipline {
                 *taken = true;
             }
         }
-        // Other queues take one radio each at most.
+        // The other queues need at most one radio each, so one is free.
         let free = (0..).zip(taken).find_map(|(radio, taken)| (!taken).then_some(radio));
         slot.belongs_to(free.unwrap_or_default(), phy)
     }
 
-    /// Releases packets of this queue by credit from now on: its device never pushes back. Without `credit` the device
-    /// takes packets without a bound. Waiting packets stay.
+    /// Releases this queue's packets by credit from now on, because its device never pushes back. Without `credit` the
+    /// device takes packets without a bound. Waiting packets stay.
     ///
     /// # Errors
     /// The kernel does not report when packets are freed: it was built without tracepoints for BPF.
@@ -193,17 +193,17 @@ impl Discipline {
         seen.is_some_and(|seen| seen.discipline == order.number())
     }
 
-    /// Opens the stations of an interface with turns.
+    /// Opens the stations of an interface whose queue has turns.
     pub(super) fn stations(&self, slot: &Slot, interface: u32) -> Result<Stations, Error> {
         let map = MapHandle::from_pinned_path(self.folder.join(STATIONS_MAP));
         Stations::open(interface, map.map_err(|error| refused("find", &error))?, slot.number())
     }
 
-    /// Marks real-time packets on their way to this queue from now on, as its orders say, or never. `interface` is the
-    /// number of its interface.
+    /// Marks real-time packets before they reach this queue, as its orders say; `None`: never. `interface` is the
+    /// number of the queue's interface.
     ///
     /// # Errors
-    /// The kernel is older than 6.6 and takes no program there.
+    /// The kernel is older than 6.6 and has no programs at that point.
     pub fn mark(&self, slot: &Slot, interface: Option<u32>) -> Result<(), Error> {
         match interface {
             Some(interface) => marking::watch(&self.folder, slot.number(), interface),
@@ -224,7 +224,7 @@ impl Discipline {
         Ok(true)
     }
 
-    /// Unloads the discipline. Installed queues still pass packets, by their fall-back limit.
+    /// Unloads the discipline. Installed queues still pass packets, under their fall-back limit.
     ///
     /// # Errors
     /// The folder cannot be removed.

@@ -16,14 +16,14 @@
 struct queue {
 	struct sluice_settings *set;
 	struct sluice_measured *is;
-	/* Account of what the device has: `is` itself, but for a real-time queue that of the other queue. */
+	/* Account of what the device has: `is` itself; for a real-time queue that of the best-effort queue. */
 	struct sluice_measured *port;
 	__u32 slot;
-	/* Whether its agent is alive, as of this call. */
+	/* True if the queue's agent is alive at this call. */
 	int governed;
 };
 
-/* Is it the real-time queue beside another? */
+/* True for the real-time queue next to another queue. */
 static ALWAYS_INLINE int is_real_time(struct queue q)
 {
 	return q.slot >= MOST_QUEUES;
@@ -33,13 +33,13 @@ struct limit {
 	__u64 packets, bytes;
 };
 
-/* Tells whether the agent was heard recently. */
+/* True if the agent reported recently. */
 static ALWAYS_INLINE int is_governed(const struct sluice_settings *set, __u64 now)
 {
 	return likely(now < set->valid_until);
 }
 
-/* Limit that holds: that of a living agent, or the fall-back. */
+/* Returns the limit that applies: that of a living agent, or the fall-back. */
 static ALWAYS_INLINE struct limit limit_of(struct queue q)
 {
 	const struct sluice_settings *set = q.set;
@@ -81,8 +81,8 @@ static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 
 #include "shaper.h"
 
-/* Begins an empty queue. Counters continue from those of the one before, so that a reader sees no step. The time
- * without a queue counts as idle. */
+/* Begins an empty queue. Counters continue from those of the queue before, so that a reader sees no step. Time without
+ * a queue counts as idle. */
 static ALWAYS_INLINE void begin(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
@@ -96,7 +96,7 @@ static ALWAYS_INLINE void begin(struct queue q, __u64 now)
 	is->bucket = is->bucket_rate = is->ready_at = 0;
 }
 
-/* The agent has read: maxima begin anew. */
+/* If the agent has read, maxima begin again. */
 static ALWAYS_INLINE void interval(struct queue q)
 {
 	struct sluice_measured *is = q.is;
@@ -108,7 +108,7 @@ static ALWAYS_INLINE void interval(struct queue q)
 	is->sojourn_max = is->service_max = is->nodal_max = is->hops_max = 0;
 }
 
-/* Takes the packet at the head, or at the tail, out of the account. */
+/* Takes the packet at the head or the tail out of the account. */
 static ALWAYS_INLINE struct entry *unlink_entry(struct queue q, int tail)
 {
 	struct sluice_measured *is = q.is;
@@ -147,7 +147,7 @@ static ALWAYS_INLINE void settle(struct queue q, __u64 now)
 	occupancy(q, now);
 }
 
-/* Discards all packets. They leave the account at once; the host empties their places. */
+/* Discards all packets. They leave the account at once, and the host empties their entries. */
 static ALWAYS_INLINE void abandon(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
@@ -159,7 +159,7 @@ static ALWAYS_INLINE void abandon(struct queue q, __u64 now)
 	settle(q, now);
 }
 
-/* Discards what no longer fits after the limit was lowered or fell back, over as many calls as it takes. */
+/* Discards what exceeds the limit after it was lowered or fell back, over as many calls as needed. */
 static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, host_t host)
 {
 	if (likely(!is_over(q.is, limit)) || !q.set->purge)
@@ -172,7 +172,7 @@ static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, h
 	settle(q, now);
 }
 
-/* A packet arrives. Returns the place where the host must put it, or null: then the host drops it. */
+/* A packet arrives. Returns the entry where the host must put it; null: the host must drop it. */
 static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, host_t host)
 {
 	struct sluice_measured *is = q.is;
@@ -218,13 +218,13 @@ static ALWAYS_INLINE void waited(struct sluice_measured *is, __u64 sojourn)
 	raise_to(&is->sojourn_max, sojourn);
 }
 
-/* Records the service time of the packet that waited last. */
+/* Records the service time of the packet whose wait was recorded last. */
 static ALWAYS_INLINE void served(const struct sluice_settings *set, struct sluice_measured *is, __u64 service)
 {
 	__u64 nodal = is->sojourn_last + service;
 
 	if (set->weight) {
-		/* Nine minutes and more count as nine minutes, so that nothing overflows. */
+		/* Service times above nine minutes count as nine minutes, so that nothing overflows. */
 		__s64 capped = service < 1ull << 39 ? service : 1ull << 39;
 		__s64 average = is->service_average;
 
@@ -248,9 +248,9 @@ static ALWAYS_INLINE void late_if(struct queue q, __u64 mac_delay)
 		q.port->late_packets++;
 }
 
-/* Takes the oldest packet below out of the account, if the device is done with it or it is overdue. Packets behind
- * it may be done earlier: their credit is free at once, their times are counted in their turn, for the queue that
- * they came from, this one or the real-time queue. */
+/* Takes the oldest packet below out of the account if the device is done with it or it is overdue. Packets behind it
+ * may be done earlier: their credit is free at once, and their times are counted in turn, for this queue or the
+ * real-time queue, from which they came. */
 static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
 	struct sluice_measured *is = q.is, *its = is;
@@ -274,7 +274,7 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 
 		if (!is_full && since(now, oldest->handed) < q.set->credit_expiry)
 			return;
-		/* It is being completed at this instant. */
+		/* Another processor is completing this packet now. */
 		if (!id || !take_id(oldest, id))
 			return;
 		if (oldest->airtime)
@@ -289,8 +289,8 @@ static ALWAYS_INLINE int is_by_credit(struct queue q)
 	return q.governed && q.set->credit_packets;
 }
 
-/* Takes completed packets out of the account: at most two, one for one that may enter it, and one more. Returns whether
- * the queue releases by credit. */
+/* Takes at most two completed packets out of the account: one for a packet that may enter it, and one more. Returns
+ * true if the queue releases by credit. */
 static ALWAYS_INLINE int look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
 	int by_credit = is_by_credit(q);
@@ -302,14 +302,14 @@ static ALWAYS_INLINE int look_below(struct queue q, struct sluice_measured *real
 	return by_credit;
 }
 
-/* Packets of a queue that the device has. */
+/* Returns how many packets of a queue the device has. */
 static ALWAYS_INLINE __u64 below_of(const struct sluice_measured *is)
 {
 	return is->handed_packets - is->completed_packets - is->lost_packets;
 }
 
-/* A queue comes or goes: the others of its radio are told, and it of them. The kernel makes and ends queues one by
- * one. */
+/* A queue appears or disappears: it and the other queues of its radio learn of each other. The kernel makes and ends
+ * queues one after another. */
 VERIFIED_APART int meet(__u32 slot, int comes)
 {
 	struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
@@ -336,7 +336,7 @@ VERIFIED_APART int meet(__u32 slot, int comes)
 	return 0;
 }
 
-/* As below_of, of another queue: one that sends no more does not see what is overdue. */
+/* Like below_of, for another queue: if that sends no more, it does not notice overdue packets. */
 static ALWAYS_INLINE __u64 below_lately(const struct sluice_measured *is, __u32 slot, __u64 now, __u64 expiry)
 {
 	const struct flight *last = &flights[index_of(slot, is->handed_packets - 1)];
@@ -344,8 +344,8 @@ static ALWAYS_INLINE __u64 below_lately(const struct sluice_measured *is, __u32 
 	return since(now, last->handed) < expiry ? below_of(is) : 0;
 }
 
-/* Packets that a radio has for these queues and for one with `own` of them; or `own` for each queue that sends, if
- * that is more: none shall have more than its part. */
+/* Returns the packets that a radio has, of these queues and of one with `own` packets; or, if more, `own` for each
+ * queue that sends: no queue may have more than its part. */
 VERIFIED_APART __u32 below_of_radio(__u64 others, __u32 own, __u64 now, __u64 expiry)
 {
 	struct bpf_iter_num number;
@@ -369,22 +369,22 @@ VERIFIED_APART __u32 below_of_radio(__u64 others, __u32 own, __u64 now, __u64 ex
 	return all > own * senders ? all : own * senders;
 }
 
-/* As below_of, of all that the radio has. */
+/* Like below_of, for all packets that the radio has. */
 static ALWAYS_INLINE __u64 below_with_others(const struct sluice_settings *set, const struct sluice_measured *is,
 					     __u64 own, __u64 now)
 {
 	return likely(!is->others) ? own : below_of_radio(is->others, own, now, set->credit_expiry);
 }
 
-/* Whether so many packets below use up the credit. Apart: it is asked only while packets are below. */
+/* True if this many packets below use up the credit. Not inlined: it is needed only while packets are below. */
 static APART int uses_credit(const struct sluice_settings *set, const struct sluice_measured *is, __u64 below, __u64 now)
 {
 	below = below_with_others(set, is, below, now);
 	return below >= set->credit_packets || !is->pace || below * is->pace >= set->credit_time;
 }
 
-/* Whether no more may be handed down for now. Each queue may always have two packets below. Real time waits only for a
- * place. */
+/* True if no more packets may be handed down now. Each queue may always have two packets below. Real time waits only
+ * for an entry. */
 static ALWAYS_INLINE int is_credit_used(struct queue q, __u64 now)
 {
 	const struct sluice_measured *is = q.port;
@@ -395,7 +395,7 @@ static ALWAYS_INLINE int is_credit_used(struct queue q, __u64 now)
 	return below >= 2 && !is_real_time(q) && uses_credit(q.set, is, below, now);
 }
 
-/* Hands the packet at the head to a device that reports completions. Returns its place, where the host says its id. */
+/* Hands the packet at the head to a device that reports completions. Returns the entry for the packet's id. */
 static ALWAYS_INLINE struct flight *hand_down(struct queue q, const struct entry *first, __u64 now)
 {
 	__u32 index = index_of(q.slot, q.port->handed_packets);
@@ -414,8 +414,8 @@ static ALWAYS_INLINE struct flight *hand_down(struct queue q, const struct entry
 	return flight;
 }
 
-/* Hands the packet at the head to a device that pushes back: it was done with the packet before when it took this
- * one. */
+/* Hands the packet at the head to a device that pushes back. By taking it, the device shows that it was done with the
+ * packet before. */
 static ALWAYS_INLINE void hand_over(struct queue q, const struct entry *first, __u64 now)
 {
 	struct sluice_measured *is = q.is;
@@ -426,8 +426,8 @@ static ALWAYS_INLINE void hand_over(struct queue q, const struct entry *first, _
 	is->departed = is->backlog_packets ? now : 0;
 }
 
-/* Returns how long such a device has kept the packet at the head waiting: since it could have left, as far as this
- * queue goes, and the packet before was out of its way. */
+/* Returns how long such a device has made the packet at the head wait: since it could have left this queue and the
+ * packet before it was done. */
 static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *first, __u64 now)
 {
 	__u64 could = first->since;
@@ -439,7 +439,7 @@ static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *firs
 	return since(now, could);
 }
 
-/* A packet that was taken out of the account leaves. By credit it also has a place below, which is returned. */
+/* A packet that has left the account leaves. With credit, returns its entry among the packets below. */
 static ALWAYS_INLINE struct flight *leaves(struct queue q, const struct entry *first, __u64 now, int by_credit)
 {
 	struct sluice_measured *is = q.is;
@@ -459,8 +459,8 @@ static ALWAYS_INLINE struct flight *leaves(struct queue q, const struct entry *f
 	return 0;
 }
 
-/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what
- * waits must wait for credit or for the rate. By credit it also has a place below. Call interval() and look_below()
+/* The device takes a packet. Returns its entry, from which the host hands it out; null: no packet waits, or it must
+ * wait for credit or for the rate. With credit the packet also gets an entry below. Call interval() and look_below()
  * before. */
 static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, struct flight **flight, host_t host)
 {

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Packets that were handed down to a device that never pushes back, until it is done with them. A packet is known by
- * its address, which no other has as long as it is not freed, and stays as it is. Pieces of a GSO packet have addresses
- * of their own, which are not known before they are made; they inherit its departure time, and bear a mark there.
- * Completions run in parallel to the queue, not under its lock: the two meet in `id`, which one of them takes. A test
- * tries all orders of their steps. */
+ * Packets handed down to a device that never pushes back, until it is done with them. A packet is identified by its
+ * address, which no other packet has until it is freed. The pieces of a GSO packet have addresses that are not known
+ * before the pieces are made. They inherit its departure time, and bear a mark there. Completions run in parallel to
+ * the queue, not under its lock: both access `id`, which only one of them can take. A test tries all orders of their
+ * steps. */
 
 #pragma once
 
-/* Places for each queue. */
+/* Number of bits in the index of an entry. */
 #define PLACE_BITS 10
 #define FLIGHTS (1 << PLACE_BITS)
-/* Bits of a mark below the number of its queue. */
+/* Number of bits of a mark below those of its queue's number. */
 #define MARK_BITS 48
 /* The longest packet that a radio takes in one piece (IEEE 802.11-2016, 9.2.4.7). */
 #define MOST_MSDU 2304
 
-/* A packet whose address was not said: its completion is missed. */
+/* A packet whose address was not recorded: its completion is missed. */
 #define NOT_SAID 0xffffffffffffffff
 
 struct flight {
-	/* Address of the packet, or mark of its pieces; zero: it is completed or given up. */
+	/* Address of the packet, or mark of its pieces; zero once it is completed or given up. */
 	__u64 id;
 	__u64 arrived, handed, len;
-	/* Not zero: a packet of real time. */
+	/* Not zero for a packet of real time. */
 	__u64 is_real_time;
-	/* Written when it is completed, done last. Until then service is the place's index. */
+	/* Written at the completion, `done` last. Until then `service` is the index of the entry. */
 	__u64 service, done;
-	/* As service, from the completion of the radio's packet before, whatever its interface. */
+	/* Like `service`, but from the completion of the radio's packet before, on any interface. */
 	__u64 alone;
-	/* With turns: its port, and the airtime estimated for it; zero without. */
+	/* With turns: the packet's port and its estimated airtime; zero without turns. */
 	__u64 port, airtime;
 };
 
@@ -59,7 +59,7 @@ static ALWAYS_INLINE void land(__u32 slot, __u32 port, __u64 airtime)
 	__sync_lock_test_and_set(&landed->of[number % LANDINGS], airtime << PORT_BITS | port);
 }
 
-/* Takes one that has landed; zero: there is none, or it is being written at this instant. */
+/* Takes one landed packet; zero: there is none, or it is being written now. */
 static ALWAYS_INLINE __u64 next_landed(struct landed *landed)
 {
 	volatile __u64 *at = &landed->of[landed->taken % LANDINGS];
@@ -74,7 +74,7 @@ static ALWAYS_INLINE __u64 next_landed(struct landed *landed)
 
 #define ROTATED(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))
 
-/* SipHash-2-4 (Aumasson, Bernstein 2012) of a word. */
+/* SipHash-2-4 of a word (Aumasson and Bernstein, 2012). */
 static APART __u64 siphash(__u64 word, __u64 key_first, __u64 key_second)
 {
 	__u64 a = key_first ^ 0x736f6d6570736575, b = key_second ^ 0x646f72616e646f6d;
@@ -83,7 +83,7 @@ static APART __u64 siphash(__u64 word, __u64 key_first, __u64 key_second)
 	d ^= word;
 	for (int round = 0; round < 8; round++) {
 		if (round == 2) {
-			/* The last word tells the length. */
+			/* The last word has the length. */
 			a ^= word;
 			d ^= 8ull << 56;
 		} else if (round == 4) {
@@ -104,9 +104,9 @@ static APART __u64 siphash(__u64 word, __u64 key_first, __u64 key_second)
 	return a ^ b ^ c ^ d;
 }
 
-/* A program may give its own packets any departure time (SO_TXTIME), and so any mark, and is shown those of its own
- * packets: 38 bits of each are a keyed pseudo-random function of its number, and each is good for one completion. The
- * place is in the lowest bits. */
+/* A program may give its own packets any departure time (SO_TXTIME), and so any mark, and it can see the marks of its
+ * own packets. Therefore 38 bits of a mark are a keyed pseudo-random function of its number, and each mark is valid for
+ * one completion. The lowest bits have the index of the entry. */
 static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 key_first, __u64 key_second)
 {
 	__u64 mixed = siphash(position, key_first, key_second) >> (16 + PLACE_BITS) << PLACE_BITS;
@@ -114,7 +114,7 @@ static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 key_first, 
 	return (__u64)(FIRST_MAJOR + slot) << MARK_BITS | mixed | position % FLIGHTS;
 }
 
-/* Returns the queue of a mark; MOST_QUEUES or more: none. */
+/* Returns the queue of a mark; MOST_QUEUES or more: no queue. */
 static ALWAYS_INLINE __u32 slot_of(__u64 mark)
 {
 	return (__u32)(mark >> MARK_BITS) - FIRST_MAJOR;
@@ -125,7 +125,7 @@ static ALWAYS_INLINE int take_id(struct flight *flight, __u64 id)
 	return replace(&flight->id, id, 0) == id;
 }
 
-/* The device is done with a packet of a queue. */
+/* Records that the device is done with a packet of a queue. */
 static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *flight, __u32 slot, __u64 id, __u64 now)
 {
 	__u64 before;

@@ -11,44 +11,44 @@
 /* Flows, with one for each port that takes packets whose flow belongs to another port. */
 #define FLOWS 2048
 #define HASHED_FLOWS (FLOWS - PORTS)
-/* Bytes per flow and round, as in mac80211. */
+/* Bytes of a flow in a round, as in mac80211. */
 #define QUANTUM 300
-/* Most steps from flow to flow in a call, so that it ends soon. */
+/* Most steps from flow to flow in a call, so that each call ends soon. */
 #define MOST_STEPS 1024
-/* Flows that are looked at for the fattest, so that a drop costs the same however many there are. */
+/* Number of flows among which the longest is sought, so that a drop costs the same for any number of flows. */
 #define LOOKED_AT 16
 /* Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not. With more, a
  * turn has so many quanta, about a full packet: flows share places, and rounds are as long as the whole queue. */
 #define CROWD 64
 #define OF_CROWD 5
-/* How many times longer than others flows of short packets may wait, and the longest ACK with options. */
+/* Factor by which flows of short packets may wait longer than others; then the longest ACK with options. */
 #define ACKS 10
 #define SHORT_BYTES 128
 
 enum { UNLISTED, NEW_FLOW, OLD_FLOW };
 
 struct flow {
-	/* Its packets: places, their number and their bytes. */
+	/* Packets of the flow: first and last entry, their number and their bytes. */
 	__u32 first, last;
 	__u32 packets;
 	__u32 port;
 	__u64 bytes;
-	/* Bytes that it may still send in this turn. */
+	/* Bytes that the flow may still send in this turn. */
 	__s64 deficit;
-	/* When its last packet came; zero: none did. */
+	/* Time at which the flow's last packet arrived; zero: none has. */
 	__u64 came;
 	__u32 listed;
-	/* Packets of it that go before all flows. */
+	/* Packets of the flow that go before all flows. */
 	__u32 ahead;
 };
 
 #include "law.h"
 
-/* All that a queue of this kind has beside its packets. */
+/* All that such a queue has in addition to its packets. */
 struct turns {
 	struct law law;
 	struct meter meter;
-	/* Places that are free again, and how many were ever used. */
+	/* Chain of free entries, and how many were ever used. */
 	__u32 free, used;
 	struct flow flows[FLOWS];
 	__u32 next_flow[FLOWS];
@@ -66,7 +66,7 @@ static ALWAYS_INLINE struct flow *flow_at(struct turns *all, __u32 number)
 	return &all->flows[bounded(number - 1, FLOWS)];
 }
 
-/* Begins without packets. Places of the ring that still hold some are the host's. */
+/* Begins without packets. The host frees packets that are still in entries of the ring. */
 static APART int begin_turns(struct turns *all)
 {
 	struct bpf_iter_num number;
@@ -82,7 +82,7 @@ static APART int begin_turns(struct turns *all)
 	return 0;
 }
 
-/* Adds a place to the end of a chain. */
+/* Adds an entry to the end of a chain. */
 static ALWAYS_INLINE void chain(struct queue q, __u32 *first, __u32 *last, __u32 number, struct entry *entry)
 {
 	struct entry *before;
@@ -98,7 +98,7 @@ static ALWAYS_INLINE void chain(struct queue q, __u32 *first, __u32 *last, __u32
 	*last = number;
 }
 
-/* Takes the first place of a chain out of it. It is free then; the host takes its packet before anything else. */
+/* Takes the first entry out of a chain. It is free then: the host must take its packet before anything else. */
 static ALWAYS_INLINE struct entry *unchain(struct queue q, struct turns *all, __u32 *first, __u32 *last)
 {
 	__u32 number = *first;
@@ -117,7 +117,7 @@ static ALWAYS_INLINE struct entry *unchain(struct queue q, struct turns *all, __
 	return entry;
 }
 
-/* Returns a free place; null: there is none. */
+/* Returns a free entry; null: there is none. */
 static ALWAYS_INLINE struct entry *free_place(struct queue q, struct turns *all, __u32 *number)
 {
 	int is_new = !all->free;
@@ -155,7 +155,7 @@ static ALWAYS_INLINE void leaves_port(struct port *port, const struct entry *ent
 	port->bytes -= entry->len;
 }
 
-/* A packet leaves the account of the queue. The host takes it before anything else. */
+/* A packet leaves the account of the queue. The host must take it before anything else. */
 static ALWAYS_INLINE void uncharge(struct queue q, const struct entry *entry)
 {
 	q.is->backlog_packets--;
@@ -182,7 +182,7 @@ static ALWAYS_INLINE struct flow *flow_of(struct turns *all, __u32 port, __u32 h
 	return flow;
 }
 
-/* Bytes of the flow of a port that is known as the longest. */
+/* Returns the bytes of the flow that is known as the port's longest. */
 static ALWAYS_INLINE __u64 known_bytes(struct turns *all, const struct port *port, __u32 at)
 {
 	const struct flow *flow = flow_at(all, port->fattest);
@@ -193,12 +193,12 @@ static ALWAYS_INLINE __u64 known_bytes(struct turns *all, const struct port *por
 /* The flows of a port in order of their turns: the next one, and the first of the second line once the first has ended. */
 struct walk {
 	__u32 number, others;
-	/* The longest until now, the first of equals, and its bytes. */
+	/* The longest flow so far (the first of equal ones), and its bytes. */
 	__u32 fattest;
 	__u64 most;
 };
 
-/* Looks at one flow more. Returns whether there was none. */
+/* Looks at one more flow. Returns true if there was none. */
 static ALWAYS_INLINE int look_at_next(struct turns *all, struct walk *walk)
 {
 	const struct flow *flow;
@@ -218,8 +218,8 @@ static ALWAYS_INLINE int look_at_next(struct turns *all, struct walk *walk)
 	return 0;
 }
 
-/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `next`, or no
- * flow is left. */
+/* Visits the flow that has the turn. Returns true if no further visit is needed: it took a packet, whose entry is
+ * `next`, or no flow is left. */
 static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, struct entry **next)
 {
 	__u32 new = port->new_flows.first, number = new ? new : port->old_flows.first;
@@ -246,7 +246,7 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 			leaves_port(port, *next);
 			return 1;
 		}
-		/* A new flow passes through the old ones once, so that it cannot come back at once and starve them. */
+		/* A new flow passes once through the old ones, so that it cannot return at once and starve them. */
 		if (!new || !port->old_flows.first) {
 			flow->listed = UNLISTED;
 			pop_front(line, all->next_flow, FLOWS);
@@ -307,7 +307,7 @@ VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 	if (!gone)
 		return 0;
 	leaves_port(port, gone);
-	/* Where all are alike, the next one is as long, and those before it are empty. */
+	/* If all flows are alike, the next one is as long, and those before it are empty. */
 	if (!flow->packets)
 		port->fattest = all->next_flow[bounded(walk.fattest - 1, FLOWS)];
 	return number;
@@ -327,7 +327,7 @@ static ALWAYS_INLINE int shed(struct queue q, __u32 at, __u64 least, host_t host
 	return 1;
 }
 
-/* A packet joins a port. Returns its place; null: there is none. */
+/* A packet joins a port. Returns its entry; null: there is none. */
 static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, struct port *port, struct flow *flow,
 					     __u32 of, __u32 len, __u64 now, int thin)
 {
@@ -375,7 +375,7 @@ static ALWAYS_INLINE int comes_thin(struct queue q, const struct turns *all, con
 						   is_thin_by(&all->meter, port, len, gap);
 }
 
-/* A packet arrives at a port. Returns the place where the host must put it, or null: then the host drops it. */
+/* A packet arrives at a port. Returns the entry where the host must put it; null: the host must drop it. */
 static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struct port *port, __u32 at, __u32 hash,
 					__u32 len, __u64 now, host_t host)
 {
@@ -468,7 +468,7 @@ VERIFIED_APART __u32 next_of_many(__u32 slot, __u32 at)
 	AT_MOST(MOST_STEPS)
 		if (visit(q, all, port_at(&all->law, at), &next))
 			break;
-	/* It is the first of the free places then. */
+	/* In this case it is the first of the free entries. */
 	return next ? all->free : 0;
 }
 

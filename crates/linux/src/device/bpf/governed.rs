@@ -23,12 +23,12 @@ use control::{Interval, Orders, Reads, Sets};
 use std::path::Path;
 use units::{Duration, Instant};
 
-/// Where the kernel keeps the discipline while there are agents.
+/// Folder in which the kernel keeps the discipline while agents use it.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
 
-/// Estimates under release by credit, where all other quantities are measured.
+/// Estimated quantities under release by credit; all others are measured.
 const BY_CREDIT: [(Reads, &str); 2] = [(Reads::OVERHEARD, OWN_ONLY), (Reads::HOPS, BY_TIME_TO_LIVE)];
-/// Estimates for a device that does not report when it is done with a packet.
+/// Estimated quantities of a device that does not report when it is done with a packet.
 const BY_DEPARTURES: [(Reads, &str); 4] = [
     (Reads::SERVICE.and(Reads::AVERAGE), "time between two departures while packets wait"),
     (Reads::LATE, "time from when a packet could leave until the driver took it"),
@@ -38,7 +38,7 @@ const BY_DEPARTURES: [(Reads, &str); 4] = [
 const BY_TIME_TO_LIVE: &str = "hops: from the time to live of IP packets, assumed to begin with 64, 128 or 255";
 const OWN_ONLY: &str = "real time: only what leaves by this interface";
 
-/// Longest wait for the packets of a queue that is about to be removed.
+/// Longest wait until the packets of a queue have left that will be removed.
 const LONGEST_DRAIN: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -50,7 +50,7 @@ pub struct Governed {
     slot: Slot,
     credit: Option<Credit>,
     order: Order,
-    /// Present if turns are those of stations.
+    /// `None` unless the queue has turns of stations.
     stations: Option<Stations>,
     former: Former,
     /// Both fields are `None` once the former queue is restored.
@@ -59,8 +59,8 @@ pub struct Governed {
 }
 
 impl Governed {
-    /// Installs Sluice's queue at the root of an interface, at an instant at which no packet waits in the former queue,
-    /// or after a quarter of a second. Packets that still wait then are lost, as with any change of a discipline. A
+    /// Installs Sluice's queue at the root of an interface, as soon as no packet waits in the former queue, but at the
+    /// latest after a quarter of a second. Packets that still wait then are lost, as in any change of a discipline. A
     /// queue that a killed agent left is taken over with all its packets.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Governed {
         let folder = Path::new(FOLDER);
         let _alone = alone(folder)?;
         let discipline = Discipline::load(folder, mechanism.hard).inspect_err(|_| {
-            // The lock may have made it. It stays if it is not empty.
+            // The lock may have made this folder. It stays if it is not empty.
             let _ = std::fs::remove_dir(folder);
         })?;
         let credit = holds(&link.name)?.then(|| order.credit());
@@ -89,12 +89,12 @@ impl Governed {
             Ok((slot, former, state)) => {
                 let (state, discipline) = (Some(state), Some(discipline));
                 let mut new = Self { route, link, slot, credit, order, stations: None, former, state, discipline };
-                // If that fails the former queue comes back.
+                // If this fails, the former queue returns.
                 new.name_stations()?;
                 new.mark_if(start.marks).map(|()| new)
             }
             Err(error) => {
-                // Nothing that was loaded in vain may stay; the first failure is the one that is reported.
+                // Nothing may stay loaded in vain. Only the first failure is reported.
                 if discipline.is_unused().unwrap_or_default() {
                     let _ = discipline.unload();
                 }
@@ -103,13 +103,13 @@ impl Governed {
         }
     }
 
-    /// Lets real-time packets be marked if the controller may order it.
+    /// Marks real-time packets if the controller may order this.
     fn mark_if(&self, marks: bool) -> Result<(), Error> {
         let interface = marks.then_some(self.link.index);
         self.discipline.as_ref().map_or(Ok(()), |discipline| discipline.mark(&self.slot, interface))
     }
 
-    /// Gives a queue with turns the list of stations.
+    /// Gives a queue with turns the list of its stations.
     fn name_stations(&mut self) -> Result<(), Error> {
         if let (Order::Turns(Turns { by_station: true, .. }), Some(discipline)) = (self.order, &self.discipline) {
             self.stations = Some(discipline.stations(&self.slot, self.link.index)?);
@@ -117,13 +117,13 @@ impl Governed {
         Ok(())
     }
 
-    /// Lets the device take waiting packets without a bound, as long as this value exists.
+    /// Lets the device take waiting packets without a bound from now on.
     fn drain(&mut self) {
         let index = self.link.index.into();
         if let Some(discipline) = &self.discipline
             && self.slot.interface().is_ok_and(|interface| interface == Some(index))
         {
-            // If this fails, release by credit continues and less drains.
+            // If this fails, release by credit continues, and fewer packets leave.
             let _ = discipline.release_by(&mut self.slot, None);
             let_drain(|| Ok(self.slot.backlog()?.packets == 0));
         }
@@ -144,7 +144,7 @@ struct Plan<'s> {
     wish: &'s Wish,
     mechanism: Mechanism,
     order: Order,
-    /// For an interface that never pushes back.
+    /// `None` for an interface that pushes back.
     credit: Option<Credit>,
     start: &'s Start,
     looks: &'s Looks,
@@ -194,8 +194,8 @@ fn install(
     Ok((slot, former, state))
 }
 
-/// Waits a short time for a queue to be empty, because packets that wait when a discipline is removed are lost. A queue
-/// that cannot be read counts as empty.
+/// Waits a short time until a queue is empty, because removing a discipline loses its waiting packets. A queue that
+/// cannot be read counts as empty.
 fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
     let patience = Patience::new(LONGEST_DRAIN, PAUSE);
     while !is_empty().unwrap_or(true) && patience.lasts() {}
@@ -268,7 +268,7 @@ impl Device for Governed {
         if order.number() != self.order.number() {
             return Ok(false);
         }
-        // Checks that there is room for the hard limit.
+        // Loading again checks that the queues have room for the hard limit.
         Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let mut slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
         self.capabilities().allow(&start.orders)?;
@@ -305,7 +305,7 @@ impl Device for Governed {
 
 impl Drop for Governed {
     fn drop(&mut self) {
-        // There is no caller to report to; the state file stays, and the next agent or `sluice detach` tries again.
+        // No caller can receive an error here. The state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

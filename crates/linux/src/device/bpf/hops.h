@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Hops that packets have travelled, by their time to live, which is believed. */
+ * Hops that packets have travelled, according to their time to live, which is believed. */
 #include "network.h"
 
-/* Longest path; a time to live that means more began with another number. */
+/* Longest path. If a time to live implies a longer one, it began at another number. */
 #define MOST_HOPS 32
 
-/* Senders begin with a time to live of 64, 128 or 255, and each router takes one off. */
+/* Senders begin with a time to live of 64, 128 or 255, and each router subtracts one. */
 static ALWAYS_INLINE __u64 hops_by(unsigned int time_to_live)
 {
 	unsigned int first = time_to_live > 128 ? 255 : time_to_live > 64 ? 128 : 64;
@@ -14,7 +14,7 @@ static ALWAYS_INLINE __u64 hops_by(unsigned int time_to_live)
 	return hops <= MOST_HOPS ? hops : 0;
 }
 
-/* Returns the hops that a packet has travelled, including the one that it is about to take; zero if it does not say. */
+/* Returns the hops of a packet, including the one that it is about to take; zero if it shows none. */
 static APART __u64 hops_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
 {
 	__u8 buffer[IPV6_HEADER];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Types and functions of the kernel that a queue discipline uses. Only members that are used: the loader finds their
- * offsets in the running kernel (CO-RE), so that the program is built without a kernel's headers. */
+ * Types and functions of the kernel that a queue discipline uses. Only used members are listed: the loader finds their
+ * offsets in the running kernel (CO-RE), so that the build needs no kernel headers. */
 typedef unsigned char __u8;
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
@@ -8,15 +8,15 @@ typedef long long __s64;
 
 #define SEC(name) __attribute__((section(name), used))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-/* Not inlined: rarely called code takes no registers from the rest. */
+/* Not inlined, so that rarely called code takes no registers from the rest. */
 #define APART __attribute__((noinline))
-/* Not inlined, and verified by itself, once: the verifier takes long for what is inlined in several places. It has
- * numbers as arguments. */
+/* Not inlined, and verified alone and once, because the verifier takes long for code that is inlined in several places.
+ * Its arguments are numbers. */
 #define VERIFIED_APART __attribute__((noinline))
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* A map's description, in the form that libbpf reads. */
+/* Description of a map in the form that libbpf reads. */
 #define MAP(name, kind, entries, Value)                \
 	struct {                                       \
 		int (*type)[kind];                     \
@@ -26,18 +26,18 @@ typedef long long __s64;
 	} name SEC(".maps")
 #define ARRAY 2
 
-/* Replaces a value if it is `from`; returns what it was. Atomic operations that return a value are fully ordered in
- * BPF. */
+/* Replaces a value if it is `from`; returns the old value. In BPF, atomic operations that return a value are fully
+ * ordered. */
 static ALWAYS_INLINE __u64 replace(__u64 *place, __u64 from, __u64 to)
 {
 	__u64 was = __sync_val_compare_and_swap(place, from, to);
 
-	/* Otherwise the compiler makes a truth value first, and then tests it. */
+	/* Otherwise the compiler makes a truth value first, and tests it afterwards. */
 	asm volatile("" : "+r"(was));
 	return was;
 }
 
-/* A read before all later reads of the program, also on processors that would reorder them (ARM). Loads with acquire
+/* Reads a value before all later reads of the program, even on processors that reorder reads (ARM). Loads with acquire
  * semantics need Linux 6.15 and Clang 21. */
 static ALWAYS_INLINE __u64 read_first(__u64 *place)
 {
@@ -48,7 +48,7 @@ static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)
 static __u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static void *(*const bpf_kptr_xchg)(void *place, void *object) = (void *)194;
 
-/* A bounded loop whose body the verifier walks a few times only. */
+/* A bounded loop; the verifier examines its body only a few times. */
 struct bpf_iter_num {
 	__u64 opaque;
 };

@@ -9,13 +9,13 @@
 #define NO_PORT 0xffffffff
 
 #define ONE 1024ull
-/* What a frame of a thin packet costs beside the packet's own airtime: access, preambles, ACK. */
+/* Airtime of a frame with a thin packet, in addition to the packet's own: access, preambles and ACK. */
 #define OVERHEAD 300000ull
-/* What leaves within less than this part of the target is measured together: a driver takes packets in bursts. */
+/* Packets that leave within this part of the target are measured together: a driver takes packets in bursts. */
 #define BURST 64
-/* Two full packets, in bytes: two turns are never less. */
+/* Bytes of two full packets: two turns never have less. */
 #define KEPT 3000ull
-/* Pause of a flow after which its next packet may be thin, however many stations or flows are busy. */
+/* Pause of a flow after which its next packet may be thin, for any number of busy stations or flows. */
 #define SPARSE 10000000ull
 /* Time over which the number of busy stations is averaged. */
 #define STATIONS_OVER 100000000ull
@@ -23,7 +23,7 @@
 #define WINDOW 20000000ull
 /* Time after a station's last packet for which it pays for airtime. */
 #define ACTIVE 100000000ull
-/* The length of a turn and the stretch before anything was measured, and the most of the latter. */
+/* Length of a turn and stretch before anything was measured, and the largest stretch. */
 #define TURN 3600000ull
 #define STRETCH (ONE * 6 / 5)
 #define STRETCHED (100 * ONE)
@@ -31,29 +31,29 @@
 #define STEPS 16
 /* Most rounds of stations in a call. After one round the first is out of debt. */
 #define ROUNDS 4
-/* Longest time that is counted at once, so that nothing overflows: credit is full long before. */
+/* Longest time that is counted at once, so that nothing overflows: credit is full long before that. */
 #define LONGEST_COUNT (1ull << 43)
 
-/* A line of numbered things, of which each says the next. */
+/* A line of numbered elements; each has the number of the next. */
 struct line {
 	__u32 first, last, count;
 };
 
 /* A station in one access category. */
 struct port {
-	/* Airtime that it may use; below zero if it has used more than its share. */
+	/* Airtime that the station may use; below zero if it has used more than its share. */
 	__s64 deficit;
-	/* Airtime estimated for its released packets that are not finished. */
+	/* Airtime estimated for the station's released packets that are not finished. */
 	__u64 pending;
-	/* When it last had a packet that waited. */
+	/* Time at which a packet of the port last waited. */
 	__u64 active;
-	/* Airtime that its thin packets may use, and when it was last counted. */
+	/* Airtime that the port's thin packets may use, and when it was last counted. */
 	__s64 credit;
 	__u64 counted;
-	/* Airtime of a byte in picoseconds, averaged over its packets. */
+	/* Airtime of a byte in picoseconds, averaged over the port's packets. */
 	__u64 per_byte;
 	__u32 listed;
-	/* Whether it is in the line of thin packets. */
+	/* Not zero if the port is in the line of thin packets. */
 	__u32 hurries;
 	/* What waits: flows in order of their turns, places of thin packets, the number of those, and all. */
 	struct line new_flows, old_flows;
@@ -62,15 +62,15 @@ struct port {
 	 * may be another port's by now. */
 	__u64 fattest;
 	__u64 thin, packets, bytes;
-	/* Since when more than two turns wait. */
+	/* Time since which more than two turns have waited. */
 	__u64 full_since;
 };
 
 /* An access category. */
 struct category {
-	/* Ports with packets, in order of their turns; and with thin packets. */
+	/* Ports with packets, in the order of their turns; then ports with thin packets. */
 	struct line turns, first;
-	/* The port whose turn it is, as a number from one on, and what is left of its turn: airtime and packets. */
+	/* The port that has the turn, as a number from one on, and what is left of the turn: airtime and packets. */
 	__u64 current, left, packets;
 	/* Airtime that the last turn has released. */
 	__u64 last;
@@ -78,7 +78,7 @@ struct category {
 	__u64 pending;
 };
 
-/* What is measured of the medium. */
+/* Measurements of the medium. */
 struct medium {
 	/* Number of stations with packets (n), averaged, in 1024ths, and when they were last counted. */
 	__u64 stations, counted;
@@ -86,9 +86,9 @@ struct medium {
 	__u64 stretch;
 	/* Length of a turn (a), averaged. */
 	__u64 turn;
-	/* Airtime that is in flight in all categories, and since when, if any is. */
+	/* Airtime in flight in all categories, and since when there is any. */
 	__u64 pending, since;
-	/* Wall time and airtime of this window, and averages over the windows before. */
+	/* Wall time and airtime of this window, and their averages over earlier windows. */
 	__u64 wall, done, all_wall, all_done;
 };
 
@@ -218,19 +218,19 @@ static ALWAYS_INLINE void count_share(struct port *port, const struct medium *me
 		port->credit = most;
 }
 
-/* What a thin packet costs in airtime. */
+/* Returns the airtime that a thin packet costs. */
 static ALWAYS_INLINE __u64 cost_of(const struct port *port, __u64 len)
 {
 	return OVERHEAD + port->per_byte * len / 1000;
 }
 
-/* Own airtime in so much wall time. */
+/* Returns the airtime of this radio in a wall time. */
 static ALWAYS_INLINE __u64 air_of(const struct medium *medium, __u64 wall)
 {
 	return wall * ONE / medium->stretch;
 }
 
-/* Airtime of a turn if a round of all busy stations takes this wall time. */
+/* Returns the airtime of a turn if a round of all busy stations takes this wall time. */
 static ALWAYS_INLINE __u64 turn_for(const struct medium *medium, __u64 round)
 {
 	return air_of(medium, round) * ONE / (medium->stations > ONE ? medium->stations : ONE);
@@ -243,7 +243,7 @@ static ALWAYS_INLINE __u64 flows_of(const struct port *port)
 	return flows ? flows : 1;
 }
 
-/* Whether a packet of so many bytes of a port is thin if it comes so long after the one before of its flow. */
+/* True if a packet of a port is thin: its length is `len`, and its flow's last packet came `gap` before. */
 static ALWAYS_INLINE int is_thin(const struct medium *medium, const struct port *port, __u64 len, __u64 gap)
 {
 	if (port->credit < 0)
@@ -291,7 +291,7 @@ static ALWAYS_INLINE struct bounds bounds_of(const struct medium *medium, const 
 				wall_of(medium, air, ONE) };
 }
 
-/* A packet of so many bytes has joined a port. */
+/* A packet has joined a port. */
 static ALWAYS_INLINE void joined(struct law *law, struct port *port, __u64 now, __u32 number, __u64 len, int thin)
 {
 	struct category *category = category_of(law, number);
@@ -326,19 +326,19 @@ static ALWAYS_INLINE void count_stations(struct law *law, __u64 now)
 	listed *= ONE;
 	more = listed > medium->stations;
 	moves = more ? listed - medium->stations : medium->stations - listed;
-	/* Otherwise the compiler divides in both cases. */
+	/* Without this the compiler divides in both cases. */
 	asm volatile("" : "+r"(moves));
 	moves = moves * past / STATIONS_OVER;
 	medium->stations = more ? medium->stations + moves : medium->stations - moves;
 }
 
-/* Is more than a turn in flight? Then no packet is released beside it. */
+/* True if more than a turn is in flight. Then no other packet is released. */
 static ALWAYS_INLINE int is_full(const struct category *category, __u64 turn)
 {
 	return category->pending >= turn && category->pending > category->last;
 }
 
-/* The first port with thin packets: whatever is in flight, since credit bounds them. */
+/* Returns the first port with thin packets, whatever is in flight, because credit bounds these packets. */
 static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category)
 {
 	__u32 port = NO_PORT;
@@ -356,7 +356,7 @@ static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category
 	return port;
 }
 
-/* All are in debt: as many rounds at once as the first needs to be out of it. */
+/* If all are in debt: skips as many rounds at once as the first port needs to be out of debt. */
 static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *category, __u64 rounds, __u64 quantum)
 {
 	__u32 number = category->turns.first;
@@ -375,7 +375,7 @@ static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *ca
 	}
 }
 
-/* Whether the first port has the turn: mostly, and then no loop is needed. */
+/* True if the first port has the turn. This is mostly so, and then no loop is needed. */
 static ALWAYS_INLINE int has_turn(struct law *law, struct port *port, __u64 now)
 {
 	if (!port->packets)
@@ -409,7 +409,7 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 				pop_front(&category->turns, law->next_turn, PORTS);
 				continue;
 			}
-			/* It stays at the front until its turns have put it into debt. */
+			/* The port stays at the front until its turns have put it into debt. */
 			if (owed <= 0)
 				return category->turns.first - 1;
 			port->deficit += quantum;
@@ -424,7 +424,7 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 	return NO_PORT;
 }
 
-/* So much estimated airtime of a port is done, at a time. */
+/* The device is done with packets of a port, for which this airtime was estimated. */
 static ALWAYS_INLINE void completed(struct law *law, struct port *port, __u64 now, __u32 number, __u64 estimated)
 {
 	struct category *category = category_of(law, number);
@@ -447,7 +447,7 @@ static ALWAYS_INLINE void completed(struct law *law, struct port *port, __u64 no
 	medium->stretch = ratio < ONE ? ONE : ratio > STRETCHED ? STRETCHED : ratio;
 }
 
-/* Nobody says any more what is done. */
+/* Forgets what is in flight, because nothing reports completions any more. */
 static ALWAYS_INLINE void forget_flight(struct law *law)
 {
 	for (int category = 0; category < LANES; category++)
@@ -461,7 +461,7 @@ static ALWAYS_INLINE void charge(struct port *port, __u64 now, __u64 airtime)
 		port->deficit -= airtime;
 }
 
-/* A packet of so many bytes has left its port; so much airtime is estimated for it. */
+/* A packet has left its port; `estimated` is its airtime. */
 static ALWAYS_INLINE void released(struct law *law, struct port *port, __u64 now, __u32 number, __u64 len,
 				   __u64 estimated, int thin)
 {
@@ -476,7 +476,7 @@ static ALWAYS_INLINE void released(struct law *law, struct port *port, __u64 now
 	port->active = now;
 	port->per_byte = port->per_byte - port->per_byte / 10 + estimated * 100 / (len ? len : 1);
 	if (thin) {
-		/* One packet of each station in turn. */
+		/* Each station in turn may send one packet. */
 		if (category->first.first == number + 1)
 			rotate(&category->first, law->next_first, PORTS);
 		if (!category->current)
@@ -505,14 +505,14 @@ static ALWAYS_INLINE void count_meter(struct meter *meter, __u64 target, __u64 n
 		meter->credit = most;
 }
 
-/* A thin packet of so many bytes joins the queue of one station. */
+/* A thin packet joins the queue of one station. */
 static ALWAYS_INLINE void spend(struct meter *meter, __u64 len)
 {
 	if (meter->per_byte)
 		meter->credit -= (meter->per_byte - 1) * len / 1000;
 }
 
-/* As is_thin, with one station. */
+/* Like is_thin, for one station. */
 static ALWAYS_INLINE int is_thin_by(const struct meter *meter, const struct port *port, __u64 len, __u64 gap)
 {
 	__u64 per_byte = meter->per_byte ? meter->per_byte - 1 : 0, least = (OVERHEAD + per_byte * len / 1000) * 2;
@@ -520,7 +520,7 @@ static ALWAYS_INLINE int is_thin_by(const struct meter *meter, const struct port
 	return meter->credit >= 0 && gap >= least && (gap >= SPARSE || gap >= least * flows_of(port));
 }
 
-/* As bounds_of, with one station. */
+/* Like bounds_of, for one station. */
 static ALWAYS_INLINE struct bounds bounds_by(const struct meter *meter, __u64 target)
 {
 	__u64 per_byte = meter->per_byte - 1, never = 0xffffffffffffffff, most;

@@ -1,4 +1,4 @@
-//! Loads the discipline, registers it, keeps it under a folder, and removes it.
+//! Loads the discipline, registers it, keeps it in a folder, and removes it.
 
 use super::completions;
 use super::maps::{ELEMENTS, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, SHARED, kept_as, refused, removed};
@@ -16,17 +16,17 @@ use std::path::Path;
 use units::Duration;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// Time for which an agent tries to get a lock that others hold briefly: shorter than its watchdog, which ends agents.
+/// Longest attempt to get a lock that others hold briefly. It is shorter than the time after which a watchdog fires.
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_millis(1);
-/// Mode of the folder: any user who may open it may lock it, and any user who may write may replace its files.
+/// Mode of the folder. A user who may open the folder may lock it, and one who may write may replace its files.
 const FOLDER_MODE: u32 = 0o700;
-/// Type that `statfs` reports for sysfs (magic.h).
+/// Type of sysfs in `statfs` (magic.h).
 const SYSFS: u64 = 0x6265_6572;
 
-/// Prepares the program with rings of `places` places.
+/// Prepares the program with `places` entries in each ring.
 pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
-    // Its messages are for developers of BPF; ours say what the user can do.
+    // libbpf's messages are for developers of BPF; Sluice's say what the user can do.
     libbpf_rs::set_print(None);
     let mut open = ObjectBuilder::default().name("sluice")?.open_memory(PROGRAM)?;
     for mut map in open.maps_mut() {
@@ -46,14 +46,14 @@ pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
     Ok(open)
 }
 
-/// Registers the kind and pins it, and what the agent needs, under `folder`.
+/// Registers the discipline, and pins it and what the agent needs in `folder`.
 pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     own(folder)?;
-    // Left by an agent that was killed while it did this.
+    // These pins are from an agent that was killed while it pinned.
     for name in SHARED {
         removed(std::fs::remove_file(folder.join(name))).map_err(|source| failed(folder, source))?;
     }
-    // The link comes last: if it exists, the maps do.
+    // The link is pinned last: if it exists, so do the maps.
     let keep = |map: &mut MapMut<'_>| match map.name().to_str() {
         Some(name) if SHARED.contains(&kept_as(name)) => map.pin(folder.join(kept_as(name))),
         _ => Ok(()),
@@ -67,16 +67,16 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     registered.map_err(|error| refused("register", &error))
 }
 
-/// Makes the folder, for this user alone. The file system may be open to everybody (mode 1777): what another user made
-/// under that name first is moved aside, if the kernel allows it, else refused, as is a folder in which others may put
-/// or remove files. Returns false if the folder has just been unloaded.
+/// Makes the folder for this user alone. Any user may write to the file system (mode 1777), so another may have made
+/// this name first. That is moved aside if the kernel allows it, else refused, and so is a folder in which others may
+/// add or remove files. Returns false if the folder has just been unloaded.
 fn own(folder: &Path) -> Result<bool, Error> {
     let above = folder.parent().unwrap_or(folder);
     match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound && above.exists() => {
-            // Where nothing is mounted, in sysfs, no folder can be made.
+            // If nothing is mounted there, it is sysfs, in which no folder can be made.
             let mounted = !statfs(above).is_ok_and(|kind| u64::try_from(kind.f_type) == Ok(SYSFS));
             let why =
                 "has no file system of type bpf (mount -t bpf bpf /sys/fs/bpf): no queue discipline is kept there";
@@ -109,22 +109,22 @@ fn own(folder: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Puts a folder of this user in the place of what another user has made there. The kernel lets the owner of the folder
-/// above do that, and no other user can undo it, whatever he does meanwhile.
+/// Puts a folder of this user in the place of another user's. The kernel allows this to the owner of the parent folder,
+/// and no other user can undo it.
 fn put_aside(folder: &Path) -> bool {
     let Ok(name) = random() else { return false };
     // File systems of type bpf refuse names with a dot.
     let own = folder.with_file_name(format!("sluice-{name:016x}"));
     let made = DirBuilder::new().mode(FOLDER_MODE).create(&own);
     let is_done = made.is_ok() && renameat_with(CWD, &own, CWD, folder, RenameFlags::EXCHANGE).is_ok();
-    // Ours, or an empty one of the other's.
+    // This is our folder, or an empty one of the other user.
     let _ = remove_dir(own);
     is_done
 }
 
-/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and excludes all others
-/// while the result is held. A slot must not be taken before its queue is installed, and new pins must not be removed.
-/// The lock is on the folder, which no other user can open, and which disappears when the discipline is unloaded.
+/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads. All others are kept away
+/// while the result is held, so that no slot is taken twice and no new pins are removed. The lock is on the folder: no
+/// other user can open it, and it disappears with the discipline.
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     let patience = Patience::new(LONGEST_WAIT, PAUSE);
     loop {
@@ -135,7 +135,7 @@ pub(super) fn alone(folder: &Path) -> Result<File, Error> {
                 Ok(()) | Err(Errno::WOULDBLOCK | Errno::INTR) => {}
                 Err(errno) => return Err(failed(folder, errno.into())),
             },
-            // It has just been unloaded.
+            // Another agent has just unloaded it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(folder, error)),
         }
@@ -145,7 +145,7 @@ pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     }
 }
 
-/// True if the folder is still the one that was opened.
+/// True if the path still names the folder that was opened.
 fn is_still(opened: &File, folder: &Path) -> bool {
     let same = |opened: Stat, now: Stat| (opened.st_dev, opened.st_ino) == (now.st_dev, now.st_ino);
     matches!((fstat(opened), lstat(folder)), (Ok(opened), Ok(now)) if same(opened, now))
@@ -156,7 +156,7 @@ fn failed(folder: &Path, source: io::Error) -> Error {
     Error::refused(&what, "the folder's user")(source)
 }
 
-/// Removes the kind, as far as it exists. The link is removed first: without it no agent takes the rest for complete.
+/// Removes what exists of the discipline, the link first: without it no agent takes the rest for complete.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)
@@ -209,7 +209,7 @@ mod tests {
         let refused = own(&folder).unwrap_err().to_string();
         assert!(refused.contains("can be written by other users"), "{refused}");
         remove_dir(&folder).unwrap();
-        // Whom the folder above does not obey.
+        // This owner does not own the folder above.
         chown(above.path(), Some(4_242), None).unwrap();
         let refused = own(&folder).unwrap_err().to_string();
         assert!(refused.contains("belongs to another user"), "{refused}");

@@ -7,16 +7,16 @@ use control::Limit;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::io;
 
-/// Kind of the discipline, as `tc qdisc` shows it.
+/// Kind of the discipline, as in `tc qdisc`.
 pub(super) const KIND: &str = "sluice";
-/// Major number of the first queue's handle.
+/// Major number in the handle of the first queue.
 #[expect(clippy::cast_possible_truncation, reason = "a major number has 16 bits")]
 pub(super) const FIRST: u32 = FIRST_MAJOR as u32;
 #[expect(clippy::cast_possible_truncation, reason = "there are 16")]
 pub(super) const QUEUES: u32 = MOST_QUEUES as u32;
-/// Elements of the maps: each queue has a second one for real time, see `shared.h`.
+/// Number of elements in each map: each queue has a second element for real time, see `shared.h`.
 pub(super) const ELEMENTS: u32 = QUEUES * 2;
-/// Places in the ring of each element: the maps then take 50 MB.
+/// Largest number of entries in the ring of each element; the maps then take 50 MB.
 const MOST_PLACES: u32 = 1 << 16;
 const FEWEST_PLACES: u32 = 1 << 10;
 pub(super) const LINK: &str = "link";
@@ -24,17 +24,17 @@ pub(super) const SETTINGS: &str = "settings";
 pub(super) const MEASURED: &str = "measured";
 pub(super) const RING: &str = "ring";
 pub(super) const STATIONS_MAP: &str = "stations";
-/// Tables of the packets below, variables of the programs.
+/// Tables of the packets below, which are variables of the programs.
 pub(super) const BELOW: &str = "below";
-/// Maps that outlive the agent.
+/// Maps that stay when the agent ends.
 pub(super) const SHARED: [&str; 5] = [SETTINGS, MEASURED, RING, STATIONS_MAP, BELOW];
 
-/// Returns the name under which a map is kept: the kernel allows no dots there, which a map of variables has.
+/// Returns the name under which a map is kept: without the dots of a variables' map, which the kernel forbids there.
 pub(super) fn kept_as(map: &str) -> &str {
     map.strip_prefix(".bss.").unwrap_or(map)
 }
 
-/// Returns the number of places of a ring for this hard limit: a power of two.
+/// Returns the number of entries that a ring needs for this hard limit: a power of two.
 pub(super) fn places(most: Limit) -> Result<u32, Error> {
     let packets = match most {
         Limit::Packets(packets) => packets,
@@ -46,7 +46,7 @@ pub(super) fn places(most: Limit) -> Result<u32, Error> {
     }
 }
 
-/// Reads the counters while no packet moves them: two equal readings.
+/// Reads the counters, again and again until two readings are equal, so that no packet has changed them meanwhile.
 pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Error> {
     let read = || {
         let bytes = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).map_err(|error| refused("read", &error));
@@ -63,7 +63,7 @@ pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Er
     Ok(last)
 }
 
-/// Returns the error of a removal, unless there was nothing to remove.
+/// Returns the error of a removal; if nothing was there to remove, that is no error.
 pub(super) fn removed(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -71,7 +71,7 @@ pub(super) fn removed(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Returns the error of libbpf for an action on the discipline: loaded, found, read.
+/// Makes an error from libbpf's: `what` says what was done to the discipline.
 pub(super) fn refused(what: &str, error: &libbpf_rs::Error) -> Error {
     let what = format!("{what} the queue discipline");
     match error.kind() {

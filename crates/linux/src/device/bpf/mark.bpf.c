@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Marks real-time packets (ECN, RFC 3168) on their way to a queue of the discipline, by order of its agent: a
+ * Marks real-time packets (ECN, RFC 3168) before they reach a queue of the discipline, as its agent orders: a
  * discipline itself may not write into packets. Shares the maps of sluice.bpf.c. */
 #include "kernel.h"
 #include "shared.h"
 #include "class.h"
 
-/* Continues with the next program, or the queue. */
+/* The next program, or the queue, comes next. */
 #define TCX_NEXT (-1)
 
 MAP(settings, ARRAY, 1, struct sluice_settings);
 MAP(measured, ARRAY, 1, struct sluice_measured);
 
-/* Set by the loader: the queue. */
+/* The loader sets the number of the queue. */
 const volatile __u32 queue = 0;
 
 KERNEL(void *bpf_cast_to_kern_ctx(void *context));
-/* The kernel's hash of the packet's flow: by addresses and ports. */
+/* Returns the kernel's hash of the packet's flow, from addresses and ports. */
 static __u32 (*const bpf_get_hash_recalc)(struct __sk_buff *skb) = (void *)34;
-/* Marks, and corrects the checksum of an IPv4 header. Returns 1 if the packet can be marked, or was. */
+/* Marks the packet, and corrects the checksum of an IPv4 header. Returns 1 if the packet is marked now. */
 static long (*const bpf_skb_ecn_set_ce)(struct __sk_buff *skb) = (void *)97;
 
 SEC("tcx/egress")

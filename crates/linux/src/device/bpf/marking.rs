@@ -1,5 +1,5 @@
-//! Marks real-time packets on their way to a queue: a program at the interface (tcx), because a discipline may not
-//! write into packets.
+//! Marks real-time packets before they reach a queue. A program at the interface (tcx) does this, because a discipline
+//! may not write into packets.
 
 use super::maps::{MEASURED, SETTINGS, refused, removed};
 use crate::error::Error;
@@ -10,13 +10,13 @@ use std::ptr::NonNull;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark.bpf.o"));
 
-/// Pin of a queue's program.
+/// Returns the path at which a queue's program is pinned.
 pub(super) fn kept(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("mark-{number}"))
 }
 
-/// Attaches the program to the interface with this number, for the queue with that one. The program stays under
-/// `folder`, with the maps of the discipline, until [`forget`].
+/// Attaches the program to the interface with this number, for queue `number`. The program stays in `folder`, with the
+/// discipline's maps, until [`forget`].
 pub(super) fn watch(folder: &Path, number: u32, interface: u32) -> std::result::Result<(), Error> {
     // A program that a killed agent left may belong to another interface.
     forget(folder, number).map_err(Error::kernel("mark packets"))?;
@@ -41,7 +41,7 @@ fn load(folder: &Path, number: u32, interface: u32) -> Result<()> {
     attach(&program, interface)?.pin(kept(folder, number))
 }
 
-/// A function of libbpf that libbpf-rs does not have.
+/// Calls a function of libbpf that libbpf-rs lacks.
 #[expect(unsafe_code, reason = "libbpf-rs has no attachment of this kind")]
 fn attach(program: &ProgramMut<'_>, interface: u32) -> Result<Link> {
     let interface = i32::try_from(interface).map_err(io::Error::other)?;
@@ -51,11 +51,11 @@ fn attach(program: &ProgramMut<'_>, interface: u32) -> Result<Link> {
     };
     let failed = io::Error::last_os_error();
     let link = NonNull::new(link).ok_or(failed)?;
-    // SAFETY: libbpf has just made it, and nobody else has it.
+    // SAFETY: libbpf has just made the link, and no other code has it.
     Ok(unsafe { Link::from_ptr(link) })
 }
 
-/// Removes the program, if it is there.
+/// Removes the program if it exists.
 pub(super) fn forget(folder: &Path, number: u32) -> io::Result<()> {
     removed(std::fs::remove_file(kept(folder, number)))
 }

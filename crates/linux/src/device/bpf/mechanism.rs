@@ -6,29 +6,29 @@ use control::Limit;
 use queue::{DisciplineName, End, MOST_PACKETS, Purge};
 use units::{Bytes, Duration};
 
-/// Limits of a queue with and without its agent, and its way of dropping.
+/// Limits of a queue with and without its agent, and how it drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanism {
-    /// Hard limit: never exceeded, and the limit until [`Slot::set_limit`](super::Slot::set_limit).
+    /// Hard limit. It is never exceeded, and it applies until [`Slot::set_limit`](super::Slot::set_limit).
     pub hard: Limit,
-    /// Limit while the agent is silent.
+    /// Limit while no agent reports.
     pub fallback: Limit,
-    /// End that makes way when a packet comes and the limit is reached.
+    /// End from which a packet is dropped when one arrives at a full queue.
     pub overflow: End,
-    /// End that is discarded when the limit is lowered.
+    /// End from which packets are dropped when the limit is lowered.
     pub purge: Purge,
-    /// Burst that may leave at once where the controller orders a rate.
+    /// Burst that may leave at once if the controller orders a rate.
     pub burst: Bytes,
 }
 
-/// Fall-back limit in packets: traffic continues, with at most some tens of milliseconds of delay at today's rates.
+/// Fall-back limit in packets: traffic continues, delayed by at most some tens of milliseconds at today's rates.
 const FALLBACK_PACKETS: u32 = 100;
 
 impl Mechanism {
-    /// Returns what crate `queue` would do with these settings.
+    /// Returns the settings with which the discipline acts like crate `queue`.
     ///
     /// # Errors
-    /// A discipline whose limit does not move.
+    /// The discipline in the settings has a fixed limit.
     pub fn of(settings: &queue::Settings) -> Result<Self, Error> {
         let hard = settings.limit;
         let fallback = match hard {
@@ -44,11 +44,11 @@ impl Mechanism {
     }
 }
 
-/// Time after which a silent agent counts as dead: it would have missed two of the longest intervals.
+/// Time without a report after which an agent counts as dead: it would have missed two of the longest intervals.
 pub(super) const LONGEST_SILENCE: Duration = Duration::from_nanos(LONGEST_INTERVAL.as_nanos() / 2 * 5);
 
-/// Returns the limits in packets and in bytes that hold together if the one that moves is `limit`, below the hard one,
-/// as in crate `queue`.
+/// Returns the limits in packets and in bytes that apply together, if the controller's limit is `limit`, bounded by
+/// `hard`, as in crate `queue`.
 pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
     let (room, hard_bytes) = match hard {
         Limit::Packets(packets) => (packets.min(MOST_PACKETS), u64::MAX),
@@ -60,7 +60,7 @@ pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
     }
 }
 
-/// Returns how many packets of 40 B (an IP and a TCP header) these bytes hold.
+/// Returns how many packets of 40 B (IP and TCP headers alone) have this many bytes.
 pub(super) fn room(bytes: Bytes) -> u32 {
     u32::try_from(bytes.count() / 40).unwrap_or(u32::MAX).clamp(1, MOST_PACKETS)
 }

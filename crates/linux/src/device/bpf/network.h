@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Where the header of the network layer begins in a packet. */
+ * Finds the network layer's header in a packet. */
 #pragma once
 
 #define LINK_ETHERNET 1
@@ -38,19 +38,19 @@ struct __sk_buff {
 KERNEL(int bpf_dynptr_from_skb(struct __sk_buff *skb, __u64 flags, struct bpf_dynptr *bytes));
 KERNEL(void *bpf_dynptr_slice(const struct bpf_dynptr *bytes, __u64 from, void *buffer, __u64 buffer__szk));
 
-/* Returns the bytes of a packet before its network layer: what its sender's stack says, which knows of links without a
- * header (PPP, tunnels) and of headers that vary (VLAN). A number beyond the packet means that nobody said. */
+/* Returns the bytes of a packet before its network layer. The sender's stack states them, and knows links without a
+ * header (PPP, tunnels) and headers that vary (VLAN). A number beyond the packet: none was stated. */
 static ALWAYS_INLINE __u32 before_network(const struct sk_buff *skb)
 {
 	__u64 room = skb->data - skb->head;
 
-	/* A difference of pointers is a number; the compiler shall not compute with one alone. */
+	/* A difference of pointers is a number; the compiler must not compute with one pointer alone. */
 	asm volatile("" : "+r"(room));
 	return skb->network_header - room;
 }
 
-/* Finds where the header of IPv4 or IPv6, or of ARP, begins, and its protocol. On Ethernet its header says it, also
- * behind tags and in a session of PPP; elsewhere the packet's description. False if it cannot be read. */
+/* Finds the header of IPv4, IPv6 or ARP, and its protocol: on Ethernet from the Ethernet header, also behind tags or in
+ * a session of PPP; elsewhere from the packet's description. False if it cannot be read. */
 static ALWAYS_INLINE int network(const struct bpf_dynptr *bytes, const struct sk_buff *skb, unsigned int *protocol,
 				 __u64 *at, __u64 link)
 {
@@ -62,7 +62,7 @@ static ALWAYS_INLINE int network(const struct bpf_dynptr *bytes, const struct sk
 	if (link != LINK_ETHERNET)
 		return 1;
 	*at = ETHERNET_HEADER;
-	/* Two tags at most. */
+	/* There are at most two tags. */
 	for (int tags = 0; tags < 3; tags++) {
 		header = bpf_dynptr_slice(bytes, *at - 2, buffer, 2);
 		if (!header)

@@ -1,9 +1,9 @@
-//! Tries all orders in which the steps of a queue and of completions on other processors can follow each other: the
-//! part of `flight.h`, `below.h` and `fifo.h` that runs without a lock, one access to shared memory per step.
+//! Tries all orders in which steps of a queue and of completions on other processors can follow each other. Covers the
+//! part of `flight.h`, `below.h` and `fifo.h` that runs without a lock; each step accesses shared memory once.
 //!
-//! Small on purpose: two places for packets below, one bucket of two ways, and fewer addresses than packets, so that
-//! places, ways and addresses are used again. Memory is sequentially consistent here. In BPF every atomic operation that
-//! returns a value is fully ordered, and these stand between the accesses whose order matters.
+//! Small on purpose: two entries for packets below, one bucket of two ways, and fewer addresses than packets, so that
+//! all are used again. Memory is sequentially consistent here. In BPF each atomic operation that returns a value is
+//! fully ordered, and these stand between the accesses whose order matters.
 
 use std::collections::HashSet;
 
@@ -11,26 +11,26 @@ const PACKETS: u8 = 4;
 const ADDRESSES: u8 = 2;
 const PLACES: usize = 2;
 const WAYS: usize = 2;
-/// `NOT_SAID` of `flight.h`.
+/// Same meaning as `NOT_SAID` of `flight.h`.
 const NOT_SAID: u8 = 255;
 
-/// A step that is done otherwise, to see that the search finds what is wrong with it.
+/// A step that is deliberately wrong, to see that the search finds the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
     Nothing,
-    /// A completion is said to be whole before its times are written.
+    /// A completion is declared whole before its times are written.
     DoneFirst,
-    /// The queue gives a packet up without comparing.
+    /// The queue gives up a packet without a comparison.
     GivesUpBlindly,
     /// A packet that is being completed counts as lost.
     GivesUpTaken,
-    /// A completion takes a flight without comparing.
+    /// A completion takes a flight without a comparison.
     CompletesBlindly,
-    /// An address leaves the table before its flight was read.
+    /// An address leaves the table before its flight is read.
     LeavesFirst,
 }
 
-/// Shared memory of a packet below. Times are the numbers of the packets that they belong to; zero is nothing.
+/// Shared memory of a packet below. A time is the number of its packet; zero means no time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Flight {
     id: u8,
@@ -45,7 +45,7 @@ struct Way {
     flight: usize,
 }
 
-/// The next step of the queue, which is the only one under its lock.
+/// Next step of the queue; only the queue runs under its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Next {
     Anything,
@@ -58,7 +58,7 @@ enum Next {
     GiveUp { id: u8 },
 }
 
-/// The next step of a completion, with what it knows.
+/// Next step of a completion, with the values that it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Then {
     Look { way: usize },
@@ -87,7 +87,7 @@ struct State {
     settled: u8,
     completed: Vec<u8>,
     lost: Vec<u8>,
-    /// Packets of the device, with their addresses.
+    /// Packets that the device has, with their addresses.
     below: Vec<(u8, u8)>,
     completions: Vec<Completion>,
 }
@@ -115,7 +115,7 @@ impl State {
         Self { next, ..self.clone() }
     }
 
-    /// States that the queue can make of this one.
+    /// Returns the states that can follow by a step of the queue.
     fn queue(&self, wrong: Wrong) -> Result<Vec<Self>, String> {
         let mut then = Vec::new();
         let below = usize::from(self.handed - self.settled);
@@ -140,7 +140,7 @@ impl State {
                 then.push(new);
             }
             Next::Look { address, way } => then.push(match self.ways.get(way) {
-                // All are taken: its completion will be missed.
+                // All ways are taken, so the packet's completion will be missed.
                 None => self.goes_below(address),
                 Some(found) if found.id == 0 => self.with(Next::Enter { address, way }),
                 Some(found) if found.id == address => self.with(Next::Point { address, way }),
@@ -167,7 +167,7 @@ impl State {
                 then.push(new);
             }
             Next::Count => {
-                // It is not overdue.
+                // The packet is not overdue.
                 then.push(self.with(Next::Anything));
                 let id = self.clone().oldest().id;
                 if id != 0 || wrong == Wrong::GivesUpTaken {
@@ -187,14 +187,14 @@ impl State {
         Ok(then)
     }
 
-    /// The packet that was handed down last is out of the queue's hands.
+    /// Returns the state in which the last packet is handed down completely.
     fn goes_below(&self, address: u8) -> Self {
         let mut new = self.with(Next::Anything);
         new.below.push((new.handed, address));
         new
     }
 
-    /// States that come of this one when the device is done with a packet, seen or not.
+    /// Returns the states that follow if the device is done with a packet, and the program sees this or not.
     fn frees(&self) -> Vec<Self> {
         let one = |index: usize| {
             let mut unseen = self.clone();
@@ -206,7 +206,7 @@ impl State {
         (0..self.below.len()).flat_map(one).collect()
     }
 
-    /// The state after the next step of a completion.
+    /// Returns the state after a completion's next step.
     fn completes(&self, index: usize, wrong: Wrong) -> Result<Self, String> {
         let mut new = self.clone();
         let Completion { packet, address, then } = new.completions[index];
@@ -260,12 +260,12 @@ impl State {
                 new.completions.remove(index);
             }
         }
-        // The order of what has ended makes no difference.
+        // The order of ended completions makes no difference.
         new.completed.sort_unstable();
         Ok(new)
     }
 
-    /// What must hold in every state.
+    /// Checks what must be true in each state.
     fn check(&self) -> Result<(), String> {
         let ended = self.completed.len() + self.lost.len();
         if ended > usize::from(self.handed) {
@@ -286,7 +286,7 @@ impl State {
     }
 }
 
-/// Returns the number of states that can be reached, or what is wrong with one.
+/// Returns the number of reachable states, or the fault of one.
 fn search(wrong: Wrong) -> Result<usize, String> {
     let mut seen = HashSet::from([State::new()]);
     let mut open = vec![State::new()];

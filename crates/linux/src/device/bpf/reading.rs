@@ -5,7 +5,7 @@ use crate::device::contract::Beside;
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// The last reading, from which the next interval counts.
+/// The last reading, at which the next interval begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     at: Instant,
@@ -33,8 +33,8 @@ impl Reading {
         }
     }
 
-    /// Returns the interval from the last reading to this one, which replaces it. `epoch` is the settings' epoch since
-    /// the last reading: older maxima belong to an earlier interval.
+    /// Returns the interval between the last reading and this one, which becomes the last. `epoch` is the settings'
+    /// epoch since the last reading: maxima of an older epoch belong to an earlier interval.
     pub(super) fn interval(&mut self, now: Instant, seen: &Measured, epoch: u64) -> Interval {
         let next = Self::new(now, seen);
         let length = now.since(self.at);

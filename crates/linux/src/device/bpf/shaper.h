@@ -26,7 +26,7 @@ static ALWAYS_INLINE void look_ahead(struct queue q)
 		is->ready_at = is->bucket_at + (surplus + is->bucket_rate - 1) / is->bucket_rate;
 }
 
-/* Is it too early for the packet at the head? A changed rate is noticed here. */
+/* True if it is too early for the packet at the head. Also notices a changed rate. */
 static ALWAYS_INLINE int is_shaped(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;

@@ -1,106 +1,105 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Arrays that the discipline and the agent share, of settings and of measurements, with one element for every queue.
- * The major number of a queue's handle is FIRST_MAJOR more than the element's index. A queue of real-time packets has
- * the element MOST_QUEUES further on. The build makes Rust of the two structs, which therefore have only members
- * "__u64 name;", and of the numbers. */
+ * Arrays of settings and of measurements, which the discipline and the agent share; each queue has one element. The
+ * major number of its handle is FIRST_MAJOR plus the element's index. Its real-time queue has the element MOST_QUEUES
+ * further on. The build makes Rust of the two structs, which therefore have only members "__u64 name;", and of the
+ * numbers. */
 #pragma once
 
 #define FIRST_MAJOR 0x51c0
 #define MOST_QUEUES 16
 #define NO_AVERAGE 0xffffffffffffffff
-/* Disciplines of a queue beside first in, first out: turns with one station, and with those that the agent names;
- * biased queue management. */
+/* Disciplines of a queue other than first in, first out: turns with one station, turns with the stations that the agent
+ * names, and biased queue management. */
 #define ONE_STATION 1
 #define MANY_STATIONS 2
 #define BIASED 3
-/* Stations of a queue. The first stands for all receivers that are not named. */
+/* Number of stations of a queue. The first stands for all receivers without an entry. */
 #define STATIONS 64
-/* Most places that are tried for a station, from that of its address's hash, which has a key: who chooses addresses must
- * not be able to choose places. */
+/* Most entries that are tried for a station, from its address's hash on. The hash has a key, so that a sender who
+ * chooses addresses cannot choose entries. */
 #define PROBES 8
 
-/* Written by the agent at any time; the discipline obeys from the next packet that comes or leaves. */
+/* Settings, which the agent writes at any time. They apply from the next packet that arrives or leaves. */
 struct sluice_settings {
-	/* Number of the interface, and of its network namespace, on which a queue may be made with this element. */
+	/* Numbers of the interface and its network namespace on which a queue may be made with this element. */
 	__u64 interface;
 	__u64 namespace;
-	/* Until then (CLOCK_MONOTONIC, ns) the limit holds; later the agent counts as dead and the fall-back holds. */
+	/* Until this time (CLOCK_MONOTONIC, ns) the limit applies; then the agent counts as dead: the fall-back applies. */
 	__u64 valid_until;
-	/* Limits, both of which hold: packets, and bytes of the network layer. */
+	/* Limits that apply together: in packets, and in bytes of the network layer. */
 	__u64 limit_packets;
 	__u64 limit_bytes;
 	__u64 fallback_packets;
 	__u64 fallback_bytes;
-	/* Not zero: packets at the head make way for an arriving one; zero: the arriving one is dropped. */
+	/* Not zero: packets at the head are dropped for an arriving one; zero: the arriving packet is dropped. */
 	__u64 drop_head;
-	/* Discarded when the limit is lowered: nothing (0), packets at the head (1) or at the tail (2). */
+	/* What is discarded if the limit is lowered: nothing (0), packets at the head (1) or at the tail (2). */
 	__u64 purge;
-	/* With at most this many packets the queue is idle. */
+	/* Backlog in packets up to which the queue counts as idle. */
 	__u64 idle_threshold;
 	/* Weight of the newest packet in the average service time, in 1/32768; zero: no average. */
 	__u64 weight;
-	/* Raised by the agent after it has read: maxima begin anew. */
+	/* The agent increases it after it has read: maxima then begin again. */
 	__u64 epoch;
-	/* For a device that never pushes back: most packets handed down and not completed. Zero: the device takes as
-	 * many as it likes. */
+	/* For a device that never pushes back: most packets that are handed down and not completed. Zero: no bound. */
 	__u64 credit_packets;
-	/* Most time below, by the device's recent pace, ns; two packets are always allowed. */
+	/* Longest time, ns, for which packets below last at the device's recent pace; two are always allowed. */
 	__u64 credit_time;
-	/* A packet that is not completed after this time is given up, ns. */
+	/* Time after which a packet without a completion is given up, ns. */
 	__u64 credit_expiry;
 	/* Interval at which a queue that waits for credit checks it, ns. */
 	__u64 credit_poll;
-	/* Number of the radio among those of all queues, which queues of the same radio share; and the kernel's
-	 * number of its phy, plus one, by which agents find them. Fixed when the queue is made. */
+	/* Number of the radio; queues of one radio share it. Then the kernel's number of its phy plus one, by which agents
+	 * find these queues. Both are fixed when the queue is made. */
 	__u64 radio;
 	__u64 phy;
 	/* Random secret key of the marks, see flight.h. */
 	__u64 key_first;
 	__u64 key_second;
-	/* Not zero: headers of packets are read, for classes or for hops. */
+	/* Not zero: headers of packets are read, to find classes or hops. */
 	__u64 looks;
 	/* Not zero: real-time packets have a queue of their own with strict priority. */
 	__u64 classes;
-	/* Share of the bytes sent, in 1/256, that signalling may have with priority; more of it is best effort. */
+	/* Share of the bytes sent, in 1/256, that signalling may have with priority; the rest of it is best effort. */
 	__u64 signalling_share;
-	/* Share of them that real time has with priority while best effort waits. */
+	/* Share of the bytes sent, in 1/256, that real time has with priority while best effort waits. */
 	__u64 real_time_share;
 	/* Not zero: hops of packets are read. */
 	__u64 hops;
-	/* Rate at which packets leave at most, in bit/s of the network layer; zero: as the device takes them. */
+	/* Largest rate at which packets leave, in bit/s of the network layer; zero: no bound. */
 	__u64 rate;
 	/* Burst after a pause, in bits. */
 	__u64 burst;
 	/* Bound of the MAC delay above which a packet counts as late, ns; zero: none. */
 	__u64 late_after;
-	/* Real-time packets whose flow falls into set mark_index of mark_sets are marked; zero sets: none is. */
+	/* Real-time packets are marked if their flow is in set mark_index of mark_sets; zero sets: none is marked. */
 	__u64 mark_sets;
 	__u64 mark_index;
-	/* Not zero: of these only flows that were admitted a short time ago. */
+	/* Not zero: only flows that were admitted a short time ago are marked. */
 	__u64 mark_new;
-	/* The discipline, fixed when the queue is made: one of those above, or zero. */
+	/* Discipline of the queue, fixed when it is made: one of those above, or zero for first in, first out. */
 	__u64 discipline;
-	/* How long packets may wait with turns, ns; and how long a round of turns may take: zero, as long as it does. */
+	/* With turns, how long packets may wait, ns; then how long a round of turns may take (zero: no bound). */
 	__u64 target_delay;
 	__u64 bulk_delay;
 };
 
-/* A receiver, written by the agent together with the others of its queue. */
+/* A receiver. The agent writes all receivers of a queue together. */
 struct sluice_station {
 	/* Its MAC address, the first byte lowest, with a seventh of 1; zero: none. Of the first station the key of the hash:
 	 * an odd number above all addresses, so that the hash is universal (Dietzfelbinger and others, 1997). */
 	__u64 address;
-	/* Airtime of a byte, ps, and of a packet beside its bytes, ns. */
+	/* Airtime of a byte, ps; then airtime that a packet takes in addition, ns. */
 	__u64 per_byte;
 	__u64 per_packet;
-	/* Airtime of a turn, ns, and its packets. */
+	/* Airtime of a turn, ns; then its number of packets. */
 	__u64 turn;
 	__u64 packets;
 };
 
-/* Written by the discipline; the agent reads them, and takes differences of counters. */
+/* Measurements, which the discipline writes. The agent reads them, and takes differences of counters. */
 struct sluice_measured {
-	/* Epoch of the settings that the maxima belong to. */
+	/* Epoch of the settings to which the maxima belong. */
 	__u64 epoch;
 	__u64 arrived_packets;
 	__u64 arrived_bytes;
@@ -132,7 +131,7 @@ struct sluice_measured {
 	/* Idle time, ns, without that since idle_since (0: the queue is busy). */
 	__u64 idle_sum;
 	__u64 idle_since;
-	/* Last departure; 0 if the queue has been empty since. */
+	/* Time of the last departure; 0 if the queue has been empty since. */
 	__u64 departed;
 	/* Position in the ring of the packet at the head. */
 	__u64 head;
@@ -142,7 +141,7 @@ struct sluice_measured {
 	__u64 completed_packets;
 	__u64 lost_packets;
 	__u64 settled_packets;
-	/* Last completion. */
+	/* Time of the last completion. */
 	__u64 completed_at;
 	/* Average service time of recent packets, ns; 0 before there is one. */
 	__u64 pace;
@@ -157,7 +156,7 @@ struct sluice_measured {
 	/* Its radio, as in the settings, and the other queues of it, a bit each. */
 	__u64 radio;
 	__u64 others;
-	/* Whether real-time packets have, or had, a queue of their own. */
+	/* Not zero: real-time packets have, or had, a queue of their own. */
 	__u64 split;
 	/* Bytes of signalling that may come with priority before more is sent, and of real time that were sent
 	 * beyond its share. */
@@ -171,12 +170,12 @@ struct sluice_measured {
 	__u64 ready_at;
 	/* Last departure of any packet of the interface. */
 	__u64 released;
-	/* Packets of the interface with too long a MAC delay. */
+	/* Packets of the interface whose MAC delay was too long. */
 	__u64 late_packets;
 	/* Bytes of real time accepted: all, and those of flows that were admitted a short time ago. */
 	__u64 real_time_bytes;
 	__u64 real_time_new_bytes;
-	/* Packets of them that were marked, here or before. */
+	/* Real-time packets with a mark, set here or before. */
 	__u64 marked_packets;
 	/* The discipline with which the queue was made, as in the settings. */
 	__u64 discipline;

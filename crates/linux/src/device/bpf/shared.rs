@@ -1,4 +1,4 @@
-//! Structs that the discipline and the agent share, made by the build from `shared.h`.
+//! Structs through which the discipline and the agent communicate; the build makes them from `shared.h`.
 
 use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
 use crate::device::wish::Wish;
@@ -7,15 +7,15 @@ use units::{Duration, Instant, Positive, Rate};
 
 include!(concat!(env!("OUT_DIR"), "/shared.rs"));
 
-/// Share of a link for signalling with priority, in 1/256: 5 %.
+/// Share of a link that signalling has with priority, in 1/256: 5 %.
 const SIGNALLING_SHARE: u64 = 13;
 /// Share of a link that real time has with priority while best effort waits, in 1/256: 75 %.
 const REAL_TIME_SHARE: u64 = 192;
-/// Unit of the weight in the average service time: 1/32768.
+/// The unit in which the weight of the average service time is stored: 1/32768.
 const WEIGHT_ONE: f64 = 32_768.0;
 
 impl Settings {
-    /// Settings of a queue that is about to be installed; its agent is alive at `now`.
+    /// Makes the settings of a queue to be installed; its agent lives at `now`.
     pub(super) fn new(mechanism: Mechanism, measures: Measures, now: Instant) -> Self {
         let (limit_packets, limit_bytes) = limits(mechanism.hard, mechanism.hard);
         let (fallback_packets, fallback_bytes) = limits(mechanism.fallback, mechanism.hard);
@@ -41,7 +41,7 @@ impl Settings {
         settings
     }
 
-    /// Reports that the agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the queue falls back.
+    /// Records that the agent lives: the settings apply for [`LONGEST_SILENCE`] from `now`, and then the fall-back.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
     }
@@ -55,7 +55,7 @@ impl Settings {
         self.credit_poll = look_every.as_nanos();
     }
 
-    /// Copies the credit of a former agent, whose packets may be below, and its turns.
+    /// Copies the credit and turns of a former agent, because its packets may still be below.
     pub(super) fn keep_former(&mut self, former: &Self) {
         (self.key_first, self.key_second) = (former.key_first, former.key_second);
         (self.discipline, self.target_delay) = (former.discipline, former.target_delay);
@@ -67,7 +67,7 @@ impl Settings {
         self.credit_poll = former.credit_poll;
     }
 
-    /// Sets the discipline. Fixed when the queue is made, except for the times of turns.
+    /// Sets the discipline. It is fixed once the queue is made, except for the times of turns.
     pub(super) fn set_order(&mut self, order: Order) {
         self.discipline = order.number();
         self.target_delay = order.turns().map_or(0, |turns| turns.target.get().as_nanos());
@@ -79,12 +79,12 @@ impl Settings {
         (self.limit_packets, self.limit_bytes) = limits(limit, hard);
     }
 
-    /// Sets the rate, at least one bit per second: at zero no packet would ever leave, and no queue would move.
+    /// Sets the rate, at least one bit per second: at zero no packet would leave, and no queue would end.
     pub(super) fn set_rate(&mut self, rate: Option<Rate>) {
         self.rate = rate.map_or(0, |rate| rate.as_bps().max(1));
     }
 
-    /// Like [`Mark::hits`], by the kernel's hash of a flow.
+    /// Sets which packets are marked: like [`Mark::hits`], but with the kernel's hash of a flow.
     pub(super) fn set_mark(&mut self, mark: Mark) {
         let (sets, index, only_new) = match mark {
             Mark::None => (0, 0, false),
@@ -99,7 +99,7 @@ impl Settings {
         self.late_after = late_after.map_or(0, |time| time.as_nanos().max(1));
     }
 
-    /// Returns the settings of the real-time queue next to a queue with these: never shaped, limited by the hard limit.
+    /// Returns the settings of the real-time queue next to a queue with these: without a rate, and with the hard limit.
     pub(super) fn of_real_time(&self, hard: Limit) -> Self {
         let mut settings = Self { rate: 0, ..*self };
         settings.set_limit(hard, hard);
@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-/// Returns a weight as the discipline takes it: at least the smallest step, so that a requested average is kept.
+/// Returns a weight in the discipline's unit: at least the smallest step, so that a requested average is kept.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 32768")]
 fn weight(of_newest: Option<f64>) -> u64 {
     of_newest.map_or(0, |weight| ((weight * WEIGHT_ONE + 0.5) as u64).clamp(1, WEIGHT_ONE as u64))
@@ -116,19 +116,19 @@ fn weight(of_newest: Option<f64>) -> u64 {
 /// Longest round of turns that the discipline can compute with; real rounds are shorter.
 const LONGEST_ROUND: Duration = Duration::from_secs(1_000);
 
-/// Turns, as crate `queue` has them.
+/// Parameters of turns, as in crate `queue`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// Longest intended wait of packets.
+    /// Time for which packets may wait.
     pub target: Positive<Duration>,
-    /// Longest round of the stations' turns. `None`: unbounded.
+    /// Longest round of the stations' turns; `None`: unbounded.
     pub bulk: Option<Positive<Duration>>,
-    /// True if stations are distinguished; otherwise all packets are for one.
+    /// True if stations have turns; otherwise all packets count as one station's.
     pub by_station: bool,
 }
 
 impl Turns {
-    /// Most packets below: two turns of 802.11ax hold fewer, and this many have places.
+    /// Most packets below. The table has an entry for each; two turns of 802.11ax need fewer.
     const CREDIT_PACKETS: u32 = 960;
 }
 
@@ -138,14 +138,14 @@ pub enum Order {
     /// First in, first out.
     #[default]
     Arrival,
-    /// Like turns, but a full queue discards by priority.
+    /// First in, first out, but a full queue discards by priority.
     Biased,
-    /// Turns.
+    /// Turns of stations or flows.
     Turns(Turns),
 }
 
 impl Order {
-    /// Returns the wished way of release; `by_station` matters to turns only.
+    /// Returns the requested discipline; `by_station` matters only with turns.
     pub(crate) fn of(wish: &Wish, by_station: bool) -> Self {
         match wish.turns() {
             Some(target) => Self::Turns(Turns { target, bulk: wish.bulk_delay, by_station }),
@@ -168,7 +168,7 @@ impl Order {
         if let Self::Turns(turns) = self { Some(turns) } else { None }
     }
 
-    /// Returns the credit with which its queue releases packets: by airtime, if stations are distinguished.
+    /// Returns the queue's credit. With stations it allows more packets, because turns bound the airtime below.
     pub(super) fn credit(self) -> Credit {
         let all = Credit::default();
         match self.turns() {
@@ -178,36 +178,36 @@ impl Order {
     }
 }
 
-/// Release by credit, for a device that never pushes back, such as mac80211: bounds the packets that were handed down
-/// and are not completed.
+/// Release by credit, for a device that never pushes back, such as mac80211. Credit bounds the packets that were handed
+/// down and are not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
     /// Most packets below, up to 256.
     pub packets: u32,
-    /// Most time below, by the recent service times; two packets are always allowed.
+    /// Longest time that the packets below take at the recent service times; two packets are always allowed.
     pub time: Duration,
-    /// A packet that is not completed after this time is given up, so that a lost completion does not stop the queue.
+    /// Time after which a packet without a completion is given up, so that a lost completion does not stop the queue.
     pub expiry: Duration,
-    /// Interval at which a queue that waits for credit checks it.
+    /// Time between two checks by a queue that waits for credit.
     pub look_every: Duration,
 }
 
 impl Default for Credit {
-    /// The longest Wi-Fi frame lasts 5.5 ms (IEEE 802.11-2016, table 19-25): with 8 ms one frame waits while another is
-    /// sent. A check each millisecond comes before the device runs dry. A retry chain ends long before 250 ms.
+    /// The longest Wi-Fi frame takes 5.5 ms (IEEE 802.11-2016, table 19-25): with 8 ms a frame waits while another is
+    /// sent. With a check each millisecond the device does not run dry. Retries end long before 250 ms.
     fn default() -> Self {
         let [time, expiry, look_every] = [8, 250, 1].map(Duration::from_millis);
         Self { packets: 768, time, expiry, look_every }
     }
 }
 
-/// Packets of a queue that leave by credit, counted since the discipline was loaded.
+/// Packets that left a queue by credit, counted since the discipline was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Below {
     /// Packets handed to the device.
     pub taken: u64,
-    /// Packets that the device has completed, whether sent or dropped.
+    /// Packets that the device completed, sent or dropped.
     pub completed: u64,
-    /// Packets given up without a completion. The packets in neither count are still with the device.
+    /// Packets given up without a completion. Packets that no count but `taken` has are still with the device.
     pub lost: u64,
 }

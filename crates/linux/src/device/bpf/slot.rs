@@ -13,7 +13,7 @@ use control::{Count, Interval, Limit, Measures, Orders};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use units::{Bytes, Instant};
 
-/// One queue of the discipline: an element of each map.
+/// One queue of the discipline, which has an element in each map.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
@@ -22,16 +22,16 @@ pub struct Slot {
     settings_map: MapHandle,
     measured_map: MapHandle,
     reading: Reading,
-    /// Slot of the real-time queue, if there is one.
+    /// Last reading of the real-time queue, if there is one.
     real_time: Option<Reading>,
-    /// Last readings of the real-time queue and of this one by a second controller.
+    /// Last readings for a second controller: of the real-time queue and of this one.
     second: Option<[Reading; 2]>,
     beside: Beside,
 }
 
 impl Slot {
-    /// Opens the slot with this number, for a queue of `mechanism`: a new queue if it serves no interface, else the
-    /// present one continues.
+    /// Opens the slot with this number, for a queue of `mechanism`. If the slot serves no interface, the queue is new;
+    /// else the present one continues.
     pub(super) fn take(
         number: u32,
         mechanism: Mechanism,
@@ -66,8 +66,8 @@ impl Slot {
         (FIRST + self.number) << 16
     }
 
-    /// Lets the queue be made on an interface of this thread's network namespace, as long as the agent shows that it
-    /// lives: now, and at each interval.
+    /// Permits the queue on an interface of this thread's network namespace, as long as the agent shows that it lives:
+    /// now, and at each interval.
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -77,7 +77,7 @@ impl Slot {
         self.write()
     }
 
-    /// Returns the number of the interface that it serves; `None` before the queue is made and after its removal.
+    /// Returns the number of the queue's interface; `None` before the queue is made and after it is removed.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -86,8 +86,8 @@ impl Slot {
         Ok((interface != 0).then_some(interface))
     }
 
-    /// Returns the present backlog. The call is no sign of life of the agent, in contrast to
-    /// [`take_interval`](Self::take_interval).
+    /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval), the call does not show that the
+    /// agent lives.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -96,7 +96,7 @@ impl Slot {
         Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
     }
 
-    /// Returns the real-time packets that were marked, here or before, since the discipline was loaded.
+    /// Returns the number of real-time packets with a mark, set here or before, since the discipline was loaded.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -104,7 +104,7 @@ impl Slot {
         Ok(read_measured(&self.measured_map, self.number)?.marked_packets)
     }
 
-    /// Returns the counts of packets that the device took by credit.
+    /// Returns the counts of packets that left by credit.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -114,7 +114,7 @@ impl Slot {
         Ok(Below { taken, completed, lost })
     }
 
-    /// Returns the interval since the last call, and reports that the agent lives. A maximum between the two is lost.
+    /// Returns the interval since the last call, and shows that the agent lives. A maximum during the call is lost.
     ///
     /// # Errors
     /// The maps cannot be read or written.
@@ -147,12 +147,12 @@ impl Slot {
         Ok(Some((real_time.interval(now, &seen, self.settings.epoch), beside)))
     }
 
-    /// Returns what was measured outside the queue in that interval.
+    /// Returns the measurements from outside the queue in the last interval.
     pub fn beside(&self) -> Beside {
         self.beside
     }
 
-    /// Begins under a controller: its first orders, and the measurements that it needs.
+    /// Begins under a controller: applies its first orders, and the measurements that it needs.
     ///
     /// # Errors
     /// As for [`take_interval`](Self::take_interval).
@@ -171,7 +171,7 @@ impl Slot {
     }
 
     /// Carries out a limit, a rate and marks from the next packet on; see [`set_limit`](Self::set_limit). Packets are
-    /// marked if [`Discipline::mark`](super::Discipline::mark) was called.
+    /// marked only after [`Discipline::mark`](super::Discipline::mark).
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -181,7 +181,7 @@ impl Slot {
         self.set_limit(orders.limit)
     }
 
-    /// Moves the limit, never above the hard one. The excess is discarded when the next packet arrives or leaves.
+    /// Sets the limit, at most the hard one. Packets above it are discarded when the next packet arrives or leaves.
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -190,13 +190,13 @@ impl Slot {
         self.write()
     }
 
-    /// Sets the radio to which the queue belongs: fixed when it is made.
+    /// Sets the queue's radio, which is fixed when the queue is made.
     pub(super) fn belongs_to(&mut self, radio: u64, phy: u64) -> Result<(), Error> {
         (self.settings.radio, self.settings.phy) = (radio, phy);
         self.write()
     }
 
-    /// Sets the discipline: fixed when the queue is made, except for the delays of turns.
+    /// Sets the discipline. It is fixed when the queue is made, except for the delays of turns.
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -205,7 +205,7 @@ impl Slot {
         self.write()
     }
 
-    /// Counts from the last reading of `before`, of the same queue.
+    /// Continues from the last readings of `before`, a slot of the same queue.
     pub(super) fn following(self, before: &Self) -> Self {
         let real_time = self.real_time.map(|new| before.real_time.unwrap_or(new));
         Self { reading: before.reading, real_time, ..self }
@@ -218,7 +218,7 @@ impl Slot {
     }
 
     fn write(&self) -> Result<(), Error> {
-        // Real-time packets may wait since there is a queue for them.
+        // Since the real-time queue exists, packets may wait in it.
         self.write_one(self.number + QUEUES, &self.settings.of_real_time(self.hard))?;
         self.write_one(self.number, &self.settings)
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * The queue discipline "sluice": mechanism only; the agent moves its limit. A queue is one element of the arrays, by
- * its handle. Enqueue, dequeue and reset run under the lock of the queue; reset runs once more without it before
- * destroy. */
+ * The queue discipline "sluice". It is only the mechanism; the agent sets its limit. A queue is one element of the
+ * arrays, found by the queue's handle. Enqueue, dequeue and reset run under the queue's lock. Before destroy, reset
+ * runs once more without it. */
 #include "kernel.h"
 #include "shared.h"
 #include "network.h"
@@ -66,7 +66,7 @@ KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 #define EBUSY 16
 #define EINVAL 22
 #define MOST_PLACES (1 << 16)
-/* Longest time, ns, until a queue with a rate notices that it has changed. */
+/* Longest time, ns, until a queue notices that its rate has changed. */
 #define LONGEST_WAIT 10000000
 
 /* Most packets freed in one call. Freeing one costs some hundred nanoseconds, while all others of the queue wait.
@@ -76,11 +76,11 @@ KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 #define discards_at_once 64
 #define RESET_FREES 1024
 
-/* Set by the loader: number of queues, and of packets in each (a power of two). */
+/* The loader sets the number of queues, and the number of packets in each (a power of two). */
 const volatile __u32 ring_mask = 1023;
 
 typedef struct sk_buff *packet_t;
-/* Where and how a discarded packet is freed: after the lock is released, in enqueue, or at once. */
+/* How a discarded packet is freed: in enqueue after the lock is released, otherwise at once. */
 typedef struct {
 	struct Qdisc *sch;
 	struct bpf_sk_buff_ptr *to_free;
@@ -90,7 +90,7 @@ struct entry {
 	struct sk_buff __attribute__((btf_type_tag("kptr"))) *skb;
 	__u64 since;
 	__u32 len;
-	/* With turns: the next place in its chain, and the packet's flow. */
+	/* With turns: the next entry in the packet's chain, and the packet's flow. */
 	__u32 next, flow;
 };
 
@@ -128,7 +128,7 @@ static ALWAYS_INLINE __u32 link_len(const struct sk_buff *skb)
 	return ((const struct qdisc_skb_cb *)skb->cb)->pkt_len;
 }
 
-/* A packet leaves the kernel's own account. */
+/* Removes a packet from the kernel's own account. */
 static ALWAYS_INLINE void uncount(struct Qdisc *sch, const struct sk_buff *skb)
 {
 	sch->q.qlen--;
@@ -150,8 +150,8 @@ static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t
 		bpf_kfree_skb(skb);
 }
 
-/* Frees packets that a reset has left in their places, the oldest first. Called before packets are put into the ring:
- * no place is needed again until it is empty. */
+/* Frees packets that a reset has left in their entries, the oldest first. Called before packets are put into the ring,
+ * so no entry is needed again before it is empty. */
 static ALWAYS_INLINE void free_left(struct queue q, __u32 most, struct bpf_sk_buff_ptr *to_free)
 {
 	AT_MOST(most) {
@@ -173,10 +173,10 @@ static ALWAYS_INLINE void free_left(struct queue q, __u32 most, struct bpf_sk_bu
 	}
 }
 
-/* False if the handle names no queue of ours. */
+/* Finds the queue of a handle. False if Sluice has none. */
 static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 {
-	/* The key of a look-up is in memory; the rest need not be. */
+	/* The key of a look-up must be in memory; other values need not be. */
 	__u32 slot = (sch->handle >> 16) - FIRST_MAJOR;
 
 	if (slot >= MOST_QUEUES)
@@ -187,7 +187,7 @@ static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 	return q->set && q->is;
 }
 
-/* From a queue to the real-time queue beside it. */
+/* Changes from a queue to the real-time queue next to it. */
 static ALWAYS_INLINE int find_real_time(struct queue *q)
 {
 	__u32 slot = q->slot + MOST_QUEUES;
@@ -198,7 +198,7 @@ static ALWAYS_INLINE int find_real_time(struct queue *q)
 	return q->set && q->is;
 }
 
-/* Bytes of the network layer. */
+/* Returns the packet's bytes at the network layer. */
 static ALWAYS_INLINE __u32 network_len(const struct sk_buff *skb, __u32 all)
 {
 	__u32 before = before_network(skb);
@@ -206,7 +206,7 @@ static ALWAYS_INLINE __u32 network_len(const struct sk_buff *skb, __u32 all)
 	return likely(before < all) ? all - before : all;
 }
 
-/* A packet goes into its place. */
+/* Puts a packet into its entry. */
 static ALWAYS_INLINE void keep(struct entry *place, struct sk_buff *skb, __u32 all, host_t host)
 {
 	skb = bpf_kptr_xchg(&place->skb, skb);
@@ -269,8 +269,8 @@ drop:
 	return NET_XMIT_DROP;
 }
 
-/* Returns when a queue with waiting packets tries again by itself. Nothing wakes it when a packet is completed, when
- * its rate changes, or when its agent dies; so a missing completion does not stop it. */
+/* Returns when a queue with waiting packets tries again by itself. Nothing wakes it if a packet is completed, its rate
+ * changes or its agent dies; so a missing completion does not stop it. */
 static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch, __u64 now)
 {
 	__u64 ready_at = q.is->ready_at;
@@ -281,23 +281,23 @@ static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch
 	return ready_at < now + LONGEST_WAIT ? ready_at : now + LONGEST_WAIT;
 }
 
-/* Says how a packet that goes below will be known. */
+/* Records how a packet that goes below will be recognised. */
 static ALWAYS_INLINE void identify(struct queue q, struct flight *flight, struct sk_buff *skb)
 {
 	if (unlikely(flight->len > MOST_MSDU)) {
 		__u64 position = q.port->handed_packets - 1;
 
 		flight->id = mark_of(q.slot % MOST_QUEUES, position, q.set->key_first, q.set->key_second);
-		/* Nothing below reads the time at which a packet was to leave. */
+		/* Nothing below reads the packet's departure time. */
 		skb->tstamp = flight->id;
 		return;
 	}
-	/* What is read from a map is a number, no pointer, and may be computed with. */
+	/* What is read from a map is a number, not a pointer, and may be used in computations. */
 	*(struct sk_buff *volatile *)&flight->id = skb;
 	enter(*(volatile __u64 *)&flight->id, flight->service);
 }
 
-/* A packet that has left the account leaves. */
+/* Hands out a packet that has left the account. */
 static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch, struct entry *first,
 					      struct flight *flight)
 {
@@ -315,7 +315,7 @@ static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch,
 
 #include "turns.h"
 
-/* For queues that discard by priority. */
+/* Enqueue for queues that discard by priority. */
 static APART int enqueue_biased(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
 {
 	struct __sk_buff *context = (struct __sk_buff *)skb;
@@ -392,7 +392,7 @@ int sluice_enqueue(__u64 *context)
 	return put(q, skb, host, BEST_EFFORT, now);
 }
 
-/* For queues with, or formerly with, a real-time queue. */
+/* Dequeue for queues that have, or had, a real-time queue. */
 static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 {
 	host_t host = { sch, 0 };
@@ -409,15 +409,15 @@ static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 	interval(q);
 	interval(rt);
 	look_below(q, rt.is, now);
-	/* If real time is over its share, best effort that may leave goes first, also if it waits for credit,
-	 * which real time would take. */
+	/* If real time is over its share, best effort goes first if its rate allows, even if it waits for credit, which real
+	 * time would otherwise take. */
 	one = goes_first(q) || !q.is->backlog_packets || is_shaped(q, now) ? rt : q;
 	first = depart(one, now, &flight, host);
 	if (!first && (is_real_time(one) || !q.is->backlog_packets)) {
 		one = is_real_time(one) ? q : rt;
 		first = depart(one, now, &flight, host);
 	}
-	/* It was the last one of a queue without classes. */
+	/* It was the last real-time packet of a queue without classes. */
 	if (!q.set->classes && !rt.is->backlog_packets)
 		q.is->split = 0;
 	if (first) {
@@ -439,7 +439,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	struct queue q;
 	__u64 now;
 
-	/* The kernel asks once more after the last packet. */
+	/* The kernel calls once more after the last packet. */
 	if (!sch->q.qlen || !find(sch, &q))
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -461,7 +461,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	return 0;
 }
 
-/* The kernel calls reset and destroy after a failed init, too. Then the slot belongs to another queue. */
+/* The kernel also calls reset and destroy after a failed init. Then the slot belongs to another queue. */
 static ALWAYS_INLINE int find_own(struct Qdisc *sch, struct queue *q)
 {
 	return sch->limit && find(sch, q);
@@ -478,8 +478,8 @@ int sluice_init(__u64 *context)
 		return -EINVAL;
 	if (q.is->interface)
 		return -EBUSY;
-	/* Whoever has a network namespace of his own may make queues there, but none of ours: only where an agent
-	 * said so a short time ago. */
+	/* A user with a network namespace of his own may make queues in it, but none of these: they are made only where an
+	 * agent permitted it a short time ago. */
 	if (!is_governed(q.set, bpf_ktime_get_ns()) || q.set->interface != (__u64)dev->ifindex ||
 	    q.set->namespace != dev->nd_net.net->ns.inum)
 		return -EPERM;
@@ -498,7 +498,7 @@ int sluice_init(__u64 *context)
 		return -EINVAL;
 	begin(rt, bpf_ktime_get_ns());
 	meet(q.slot, 1);
-	/* Zero in every new queue: it tells that this one has its slot. */
+	/* Zero in each new queue; 1 shows that this queue has its slot. */
 	sch->limit = 1;
 	return 0;
 }
@@ -508,8 +508,8 @@ static ALWAYS_INLINE void empty(struct queue q, struct Qdisc *sch)
 {
 	__u64 left;
 
-	/* Places between those of an earlier reset and the present queue are empty. The kernel's own account begins
-	 * with zeros after this. */
+	/* Entries between those of an earlier reset and the present queue are empty. The kernel sets its own account to zero
+	 * after this. */
 	left = q.is->left_places ? q.is->head - q.is->left_end + q.is->left_places : 0;
 	left += q.is->backlog_packets;
 	sch->qstats.drops += q.is->backlog_packets;
@@ -519,7 +519,7 @@ static ALWAYS_INLINE void empty(struct queue q, struct Qdisc *sch)
 	free_left(q, RESET_FREES, 0);
 }
 
-/* As empty(), with turns: packets are in the first places. */
+/* Like empty(), with turns: packets are in the first entries. */
 static ALWAYS_INLINE void empty_turns(struct queue q, struct Qdisc *sch)
 {
 	struct turns *all = turns_of(q);
@@ -557,7 +557,7 @@ void sluice_destroy(__u64 *context)
 
 	if (!find_own((void *)context[0], &q))
 		return;
-	/* Nobody waits for this. */
+	/* No call waits for this one. */
 	free_left(q, MOST_PLACES, 0);
 	rt = q;
 	if (q.is->split && find_real_time(&rt))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Stations of a queue with turns: who a packet is for, how long it takes, and what the device is done with. */
+ * Stations of a queue with turns: the receiver of a packet, its airtime, and what the device is done with. */
 #include "lane.h"
 
 /* Those of a queue: one element, so that one look-up serves a call. The first ones are behind the last once more, so that a
@@ -16,7 +16,7 @@ static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 n
 	return all ? &all->at[bounded(number, STATIONS)] : 0;
 }
 
-/* Returns the number of the station with an address; zero: it is not named. */
+/* Returns the number of the station with this address; zero: it has no entry. */
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
 	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
@@ -33,7 +33,7 @@ static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 	return 0;
 }
 
-/* Returns the port of a frame. mac80211 has one queue for all that an access point sends to groups. */
+/* Returns the port of a frame. mac80211 has one queue for all frames of an access point to groups. */
 static ALWAYS_INLINE __u32 port_of_frame(__u32 slot, const struct sk_buff *skb)
 {
 	__u64 receiver = receiver_of(bytes_at(skb->data));
@@ -71,7 +71,7 @@ VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of, __u64 now)
 
 		if (!is || !(others >> other % MOST_QUEUES & 1) || is->discipline != MANY_STATIONS)
 			continue;
-		/* One that sends no more does not see what is done. */
+		/* A queue that sends no more does not notice which packets are done. */
 		if (below_lately(is, other, now, set->credit_expiry)) {
 			all += category->pending;
 			raise_to(&most, category->last);
@@ -85,7 +85,7 @@ VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of, __u64 now)
 	return all > turn && all > most;
 }
 
-/* As first_thin and begin_turn, which mostly need no loop. */
+/* Like first_thin and begin_turn, with the loop that these mostly do not need. */
 VERIFIED_APART __u32 search_thin(__u32 slot, __u32 of)
 {
 	struct turns *all = turns_of((struct queue){ .slot = slot });
@@ -149,7 +149,7 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 	return port;
 }
 
-/* A packet of a port leaves, if one waits. Returns its place, and that below if it is released by credit. */
+/* Releases a packet of a port, if one waits. Returns its entry, and its entry below if it is released by credit. */
 static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 at, __u64 now,
 						int by_credit, struct flight **flight)
 {
@@ -176,7 +176,7 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 	return next;
 }
 
-/* Takes the airtime of a packet that the device is done with. False: there is none. */
+/* Takes the airtime of a packet that the device is done with. False if there is none. */
 static ALWAYS_INLINE int take_one(struct law *law, struct landed *landed, __u64 done)
 {
 	__u64 what = next_landed(landed), airtime = what >> PORT_BITS;
@@ -199,7 +199,7 @@ VERIFIED_APART int take_many(__u32 slot, __u64 done)
 	return 0;
 }
 
-/* Takes the airtime of all packets that the device is done with: mostly one, and a loop costs more. */
+/* Takes the airtime of all packets that the device is done with: mostly one, and a loop would cost more. */
 static ALWAYS_INLINE void take_landed(struct law *law, __u32 slot, __u64 done)
 {
 	struct landed *landed = &all_landed[slot % MOST_QUEUES];

@@ -10,31 +10,31 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Duration, Rate};
 
-/// Stations of a queue.
+/// Number of stations of a queue.
 #[expect(clippy::cast_possible_truncation, reason = "there are 64")]
 const ELEMENTS: usize = STATIONS as usize;
-/// Bytes of an MPDU in an aggregate in addition to the packet: delimiter, header, cipher, LLC and checksum.
+/// Bytes that an MPDU in an aggregate adds to its packet: delimiter, header, cipher, LLC and checksum.
 const FRAMING: Bytes = Bytes::new(50);
-/// A full packet with its framing.
+/// Bytes of a full packet with its framing.
 const FULL: Bytes = Bytes::new(1_550);
-/// Time of a frame in addition to its bytes: access, preambles, ACK.
+/// Time of a frame in addition to its bytes: access, preambles and ACK.
 const ACCESS: Duration = Duration::from_micros(250);
-/// Rate of unknown receivers and of groups: the lowest that all have; at 2.4 GHz groups get the lowest basic rate
-/// unless an access point has others.
+/// Rate of unknown receivers and of groups: the lowest rate that every station supports. At 2.4 GHz groups get the
+/// lowest basic rate, unless the access point is set to other basic rates.
 const LOWEST: Rate = Rate::mbps(6);
 const LOWEST_AT_2_4_GHZ: Rate = Rate::mbps(1);
 const GROUP: [u8; 6] = [0xff; 6];
-/// Fewest frames from which the transmissions per frame are estimated.
+/// Fewest frames from which the number of transmissions per frame is estimated.
 const TELLING: u32 = 10;
-/// Most times that a frame counts as sent.
+/// Largest number of transmissions of a frame that is assumed.
 const MOST_ATTEMPTS: f64 = 4.0;
-/// Listing a station costs the kernel some 60 000 instructions. With N stations one call in 1 + N / LISTED lists all.
+/// To list a station costs the kernel some 60 000 instructions. With N stations, one of 1 + N / LISTED calls lists all.
 const LISTED: usize = 10;
-/// Number of readings of a station's rate; their median counts. The kernel reports the rate of the last attempt of the last
-/// frame, which may have been a trial of another rate.
+/// Number of readings of a station's rate, of which the median counts. The kernel reports the rate of the last attempt
+/// to send the last frame, which may have been a trial of another rate.
 const READINGS: usize = 5;
 
-/// The stations of an interface, in the element of its queue.
+/// The stations of an interface, and their element in the map.
 #[derive(Debug)]
 pub(super) struct Stations {
     wireless: Wireless,
@@ -42,22 +42,22 @@ pub(super) struct Stations {
     index: u32,
     map: MapHandle,
     slot: u32,
-    /// Of the hash of addresses.
+    /// Key of the hash of addresses.
     key: u64,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,
-    /// Number of calls without a list before the next one.
+    /// Number of calls that list nothing before the next one that does.
     pass: usize,
 }
 
 /// Earlier readings of a station.
 #[derive(Clone, Debug)]
 struct Known {
-    /// Counters, and how often each frame is sent.
+    /// Counter of frames, then of retransmissions, and how often each frame is sent.
     frames: u32,
     repeated: u32,
     attempts: f64,
-    /// The last readings of its rate.
+    /// Last readings of the station's rate.
     rates: VecDeque<(Rate, Format)>,
 }
 
@@ -66,13 +66,13 @@ impl Stations {
         let written = [Station::default(); ELEMENTS];
         let (wireless, known, key) = (Wireless::open()?, BTreeMap::new(), key()?);
         let mut new = Self { wireless, index, map, slot, key, written, known, pass: 0 };
-        // Clears what the former queue left, whatever is known now, so that the first list differs.
+        // This clears what the former queue left, so that the first list is written in any case.
         new.write(&written)?;
         new.look()?;
         Ok(new)
     }
 
-    /// Writes the stations' addresses and the airtime of data to each. With many stations only some calls write them.
+    /// Writes the stations' addresses and the airtime of data to each. With many stations only some calls do so.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         if self.pass > 0 {
             self.pass -= 1;
@@ -125,7 +125,7 @@ impl Stations {
 }
 
 impl Known {
-    /// Takes a reading of the rate, and returns the median of the last readings.
+    /// Adds a reading of the rate, and returns the median of the last readings.
     fn settled(&mut self, reading: (Rate, Format)) -> (Rate, Format) {
         self.rates.push_back(reading);
         if self.rates.len() > READINGS {
@@ -137,23 +137,23 @@ impl Known {
     }
 }
 
-/// Returns an address in the form of `shared.h`.
+/// Returns an address in the form that `shared.h` describes.
 pub(super) fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
 
-/// Draws a key of the form in `shared.h`.
+/// Draws a key of the form that `shared.h` describes.
 fn key() -> Result<u64, Error> {
     Ok(random()? | 1 << 63 | 1)
 }
 
-/// Returns the places in which the discipline looks for an address. Place zero is never used.
+/// Returns the entries in which the discipline looks for an address. Entry 0 is never used.
 pub(super) fn places(key: u64, address: u64) -> impl Iterator<Item = usize> {
     let first = address.wrapping_mul(key) >> 58;
     (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)
 }
 
-/// Returns the airtime of data to a station at a rate, if each frame is sent this number of times.
+/// Returns the airtime of data to a station at a rate, if each frame is sent `attempts` times.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of 1 bit/s gives 2^45")]
 fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
     let per_byte = (8e12 / rate.as_bps().max(1) as f64 * attempts) as u64;
@@ -167,8 +167,8 @@ fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
     Station { address, per_byte, per_packet: takes(FRAMING), turn, packets }
 }
 
-/// Returns the entry for groups: they receive at the lowest basic rate, without aggregates and repeats. A station's
-/// frames to groups go to its access point.
+/// Returns the entry for groups: they receive at the lowest basic rate, without aggregates and retransmissions. A
+/// station sends frames for groups to its access point.
 fn group(interface: &Interface) -> Option<Station> {
     let is_sender = matches!(interface.role, Role::AccessPoint | Role::AdHoc | Role::MeshPoint);
     let is_low = interface.channel.is_some_and(|channel| channel.band() == Some(0));
@@ -176,7 +176,7 @@ fn group(interface: &Interface) -> Option<Station> {
     is_sender.then(|| station(name(GROUP), rate, Format::NonHt, 1.0))
 }
 
-/// Returns the mean of the other stations, which stands for receivers without an entry.
+/// Returns the mean of the other stations; it stands for receivers without an entry.
 fn mean(known: &[Station]) -> Station {
     let Some(count @ 1..) = u64::try_from(known.len()).ok() else {
         return station(0, LOWEST, Format::NonHt, 1.0);
@@ -202,11 +202,11 @@ mod tests {
             let Station { per_byte, per_packet, turn, .. } = station(1, Rate::mbps(mbps), format, attempts);
             (per_byte, per_packet, turn)
         };
-        // A byte at 8 Mb/s takes a microsecond.
+        // At 8 Mb/s a byte takes a microsecond.
         assert_eq!(of(8, Format::NonHt, 1.0), (1_000_000, 250_000, 0));
         assert_eq!(of(8, Format::NonHt, 2.0), (2_000_000, 500_000, 0));
-        // 4 ms less 1550 B; at 300 Mb/s 65535 B, and at 1200 Mb/s 64 packets, are sent in less. A turn that is sent twice
-        // has as many packets.
+        // 4 ms less the time of 1550 B. At 300 Mb/s the bound is 65535 B, at 1200 Mb/s 64 packets, which take less. A
+        // turn that is sent twice has as many packets.
         assert_eq!(of(80, Format::Ht, 1.0), (100_000, 5_000, 4_000_000 - 155_000));
         assert_eq!(of(80, Format::Ht, 2.0), (200_000, 10_000, 8_000_000 - 310_000));
         assert_eq!(of(300, Format::Ht, 1.0).2, (65_535 - 1_550) * 26_666 / 1_000);
@@ -220,7 +220,7 @@ mod tests {
         let mut known = Known { frames: 0, repeated: 0, attempts: 1.0, rates: VecDeque::new() };
         let mut told = |mbps| known.settled((Rate::mbps(mbps), Format::NonHt)).0;
         assert_eq!([11, 11, 1, 11, 54, 1, 11].map(&mut told), [11; 7].map(Rate::mbps));
-        // Two low ones are among the last five; then it is told within three readings.
+        // Two low readings are among the last five; the change shows after three readings.
         assert_eq!([11, 11, 11, 2, 2, 2].map(&mut told), [11, 11, 11, 11, 11, 2].map(Rate::mbps));
     }
 
@@ -258,7 +258,7 @@ mod tests {
         assert!(key > name([255; 6]), "no address is the key");
     }
 
-    /// A hundred addresses that share a place under one key, as one would choose who knew it.
+    /// A hundred addresses share an entry under one key, as an attacker who knew the key would choose them.
     #[test]
     fn addresses_that_crowd_a_place_under_one_key_are_spread_by_others() {
         let first = |key, address| places(key, address).next().unwrap();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Queues with turns in a queue of the kernel: packets find their stations, and leave in the order of the law. */
+ * Queues with turns in a queue of the kernel: they find the stations of packets, and release packets by the law. */
 
 KERNEL(__u32 bpf_skb_get_hash(struct sk_buff *skb));
 
@@ -39,7 +39,7 @@ static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
 
-/* Returns the port from which the next packet leaves, if one may. */
+/* Returns the port from which the next packet may leave, if there is one. */
 static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 {
 	struct law *law = &turns_of(q)->law;
@@ -49,7 +49,7 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 
 	if (is->discipline != MANY_STATIONS)
 		return 0;
-	/* The device was done with the last of it a while ago. */
+	/* The device was done with the last packet a while ago. */
 	done = is->completed_at < now ? is->completed_at : now;
 	take_landed(law, q.slot, done > law->medium.since ? done : law->medium.since);
 	if (!by_credit) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Counts, for a test, what happens to packets of two sockets: how many are freed, by reason. */
+ * Counts, for a test, how packets of two sockets end: how many are freed for each reason. */
 #include "kernel.h"
 
-/* For the socket whose port has number FIRST_PORT, and the next one. */
+/* The first socket has port FIRST_PORT, and the second the next one. */
 #define FIRST_PORT 40000
 #define SOCKETS 2
 /* Reasons with a number of their own; the last is for all others. A packet that its device has completed has reason

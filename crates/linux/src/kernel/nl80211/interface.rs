@@ -10,23 +10,23 @@ const ATTR_CENTRE_1: u16 = 160;
 const ATTR_CENTRE_2: u16 = 161;
 const ATTR_LINKS: u16 = 312;
 
-/// Widths in MHz by their number in `enum nl80211_chan_width`.
+/// Widths in MHz, in the order of `enum nl80211_chan_width`.
 const WIDTHS: [u32; 14] = [20, 20, 40, 80, 160, 160, 5, 10, 1, 2, 4, 8, 16, 320];
 
 /// An interface of a phy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// Number of its phy.
+    /// Number of the interface's phy.
     pub phy: u32,
-    /// The interface's use: access point, station, mesh.
+    /// Use of the interface, such as access point or station.
     pub role: Role,
-    /// Its channel; with several links (802.11be) the first link's. `None` while it is down or not connected.
+    /// Channel; with several links (802.11be) the first link's. `None` while the interface is down or not connected.
     pub channel: Option<Channel>,
     /// Transmit power in hundredths of a dBm.
     pub power: Option<i32>,
 }
 
-/// Role of an interface, of those that carry a network's packets.
+/// Roles of interfaces. All except `Other` carry a network's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// Access point, or the group owner of a peer-to-peer group.
@@ -43,7 +43,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// `enum nl80211_iftype`
+    /// Converts a number of `enum nl80211_iftype`.
     const fn of(number: u32) -> Self {
         match number {
             1 => Self::AdHoc,
@@ -54,7 +54,7 @@ impl Role {
         }
     }
 
-    /// In words: `access point`.
+    /// Returns the role in words: `access point`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AccessPoint => "access point",
@@ -73,12 +73,12 @@ pub struct Channel {
     pub frequency: u32,
     /// Width in MHz; `None` if it is not reported.
     pub width: Option<u32>,
-    /// Centre of the whole channel, in MHz; of 80 + 80 MHz, the centres of both parts.
+    /// Centre of the whole channel in MHz; for 80 + 80 MHz the centres of both parts.
     pub centres: [Option<u32>; 2],
 }
 
 impl Channel {
-    /// Number of its primary channel (`ieee80211_freq_khz_to_channel`); `None` outside of 2.4, 5 and 6 GHz.
+    /// Returns the primary channel's number (`ieee80211_freq_khz_to_channel`); `None` outside of 2.4, 5 and 6 GHz.
     pub const fn number(&self) -> Option<u32> {
         match self.frequency {
             2_412..2_484 => Some((self.frequency - 2_407) / 5),
@@ -90,7 +90,7 @@ impl Channel {
         }
     }
 
-    /// Number of its band in `enum nl80211_band`.
+    /// Returns the band's number in `enum nl80211_band`.
     pub(crate) const fn band(&self) -> Option<usize> {
         match self.frequency {
             2_400..2_500 => Some(0),
@@ -109,7 +109,7 @@ pub(super) fn interface(payload: &[u8]) -> Option<Interface> {
         match kind {
             ATTR_WIPHY => phy = u32_at(value, 0),
             ATTR_IFTYPE => role = u32_at(value, 0).map(Role::of),
-            // Then they have the channels, and the interface has none.
+            // The links have the channels, and the interface has none of its own.
             ATTR_LINKS if interface.channel.is_none() => {
                 let mut links = attributes(value).map(|(_, link)| on_the_air(attributes(link)));
                 if let Some((channel, power)) = links.find(|(channel, _)| channel.is_some()) {
@@ -122,7 +122,7 @@ pub(super) fn interface(payload: &[u8]) -> Option<Interface> {
     Some(Interface { phy: phy?, role: role?, ..interface })
 }
 
-/// The channel and the power among these attributes.
+/// Returns the channel and the power that these attributes contain.
 fn on_the_air<'a>(parts: impl Iterator<Item = (u16, &'a [u8])>) -> (Option<Channel>, Option<i32>) {
     let (mut channel, mut frequency, mut power) = (Channel::default(), None, None);
     for (kind, value) in parts {
@@ -152,7 +152,7 @@ mod tests {
         numbers.iter().fold(request, |request, (kind, number)| request.with(*kind, &number.to_ne_bytes()))
     }
 
-    /// An access point of phy 2 at channel 36 with 80 MHz and 20 dBm, in the order of `nl80211_send_iface`.
+    /// An access point of phy 2 on channel 36 with 80 MHz and 20 dBm; attributes as in `nl80211_send_iface`.
     fn access_point() -> Vec<u8> {
         let request = Request::new(28, 0, &[7, 1, 0, 0]);
         let numbers = [
@@ -177,7 +177,7 @@ mod tests {
         };
         assert_eq!(told(&access_point()).interface, Some(expected));
         assert_eq!(expected.channel.unwrap().number(), Some(36));
-        // A station that is not connected; its driver's power is below a milliwatt.
+        // The station is not connected, and its driver's power is below a milliwatt.
         let idle = with(
             Request::new(28, 0, &[7, 1, 0, 0]),
             &[(ATTR_WIPHY, 0), (ATTR_IFTYPE, 2), (ATTR_TX_POWER, (-150_i32).cast_unsigned())],
@@ -222,7 +222,7 @@ mod tests {
     }
 
     proptest! {
-        /// A valid message is broken in one place, or cut.
+        /// One byte of a valid message is changed, or the message is cut.
         #[test]
         fn a_broken_interface_is_read_to_its_end(at in 0_usize..120, to in any::<u8>(), cut in 0_usize..120) {
             let mut bytes = access_point();

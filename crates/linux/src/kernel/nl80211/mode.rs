@@ -25,22 +25,22 @@ const EHT_MCS: u16 = 19;
 const EHT_STREAMS: u16 = 20;
 const EHT_GUARD: u16 = 21;
 const EHT_UNIT: u16 = 22;
-/// 802.11bn: its other attributes are those of EHT.
+/// 802.11bn (UHR); its other attributes are those of EHT.
 const UHR_MCS: u16 = 30;
 
 const BITRATE_UNIT: u64 = 100_000;
-/// Streams of 802.11n are counted by its MCS, eight each, up to this one.
+/// Largest MCS of 802.11n; each spatial stream has eight of them.
 const LAST_HT_MCS: u8 = 31;
-/// Guard intervals by their number in HE and EHT, in nanoseconds.
+/// Guard intervals of HE and EHT in nanoseconds, in the order of their numbers.
 const GUARDS: [u64; 3] = [800, 1_600, 3_200];
-/// Width in MHz of the narrowest channel that has a resource unit, by the unit's number in HE and EHT.
+/// For each resource unit's number in HE and EHT, the width in MHz of the narrowest channel that has such a unit.
 const HE_UNITS: [u32; 7] = [20, 20, 20, 20, 40, 80, 160];
 const EHT_UNITS: [u32; 16] = [20, 20, 20, 20, 20, 20, 40, 80, 80, 160, 160, 160, 320, 320, 320, 320];
 
-/// Format of a frame (PPDU format of IEEE Std 802.11-2020).
+/// Format of a frame (PPDU format in IEEE Std 802.11-2020).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// Before 802.11n: no A-MPDUs.
+    /// Older than 802.11n: no A-MPDUs.
     #[default]
     NonHt,
     /// 802.11n.
@@ -54,7 +54,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The standard that defined it; `None` before 802.11n, where standards share modes.
+    /// Returns the standard that defined the format; `None` before 802.11n, because older standards share modes.
     pub const fn standard(self) -> Option<&'static str> {
         match self {
             Self::NonHt => None,
@@ -65,7 +65,7 @@ impl Format {
         }
     }
 
-    /// Name of the format: `VHT`.
+    /// Returns the name of the format: `VHT`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NonHt => "non-HT",
@@ -77,16 +77,16 @@ impl Format {
     }
 }
 
-/// Format, scheme, streams and width of a frame. `None` is not reported.
+/// Format, modulation and coding scheme, streams and width of a frame; `None`: not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mode {
     /// Format.
     pub format: Format,
-    /// Modulation and coding scheme; in HT 0 to 31, eight per spatial stream.
+    /// Modulation and coding scheme; 0 to 31 in HT, eight for each spatial stream.
     pub mcs: Option<u8>,
-    /// Spatial streams.
+    /// Number of spatial streams.
     pub streams: Option<u8>,
-    /// Width in MHz; for a frame in a resource unit, the width of the narrowest channel with such a unit.
+    /// Width in MHz. For a frame in a resource unit: the width of the narrowest channel with such a unit.
     pub width: u32,
     /// Guard interval.
     pub guard: Option<Duration>,
@@ -112,7 +112,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Parses a nest of `nl80211_rate_info`: the bitrate, and the mode of the frame.
+/// Parses the nested attributes of a rate (`nl80211_rate_info`): the bitrate and the mode of the frame.
 pub(super) fn mode(nest: &[u8]) -> (Option<Rate>, Mode) {
     let (mut old, mut new, mut mode, mut is_short) = (None, None, Mode { width: 20, ..Mode::default() }, false);
     for (kind, value) in attributes(nest) {
@@ -148,7 +148,7 @@ pub(super) fn mode(nest: &[u8]) -> (Option<Rate>, Mode) {
     if matches!(mode.format, Format::Ht | Format::Vht) {
         mode.guard = Some(Duration::from_nanos(if is_short { 400 } else { 800 }));
     }
-    // The 32-bit form holds rates that are too large for the older one.
+    // The attribute of 32 bits holds rates that are too large for the older one.
     let units = new.or(old).filter(|&units| units > 0);
     (units.map(|units| Rate::bps(units * BITRATE_UNIT)), mode)
 }
@@ -159,7 +159,7 @@ mod tests {
     use crate::kernel::wire::Request;
     use proptest::prelude::*;
 
-    /// The attributes in the order and with the sizes in which `nl80211_put_sta_rate` writes them.
+    /// Parses attributes, in the order and with the sizes in which `nl80211_put_sta_rate` writes them.
     fn told(parts: &[(u16, &[u8])]) -> (Option<Rate>, Mode) {
         let nest = parts.iter().fold(Request::new(0, 0, &[]), |nest, (kind, value)| nest.with(*kind, value));
         mode(&nest.finish(0)[16..])
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// An MCS above 31 says nothing about streams; numbers without a meaning, and values without bytes, are left out.
+    /// An MCS above 31 does not show the streams. Unknown numbers and values without bytes are ignored.
     #[test]
     fn what_has_no_meaning_is_left_out() {
         assert_eq!(told(&[(HT_MCS, &[32])]).1.to_string(), "HT MCS 32, 20 MHz, 0.8 us");
@@ -216,7 +216,7 @@ mod tests {
             let _ = mode(&bytes);
         }
 
-        /// Attributes of the right types with any values, in any order.
+        /// Attributes have the right types, any values and any order.
         #[test]
         fn no_attributes_make_it_panic(
             parts in proptest::collection::vec((0_u16..40, proptest::collection::vec(any::<u8>(), 0..6)), 0..20),

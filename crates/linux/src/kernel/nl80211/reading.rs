@@ -46,7 +46,7 @@ const BAND_VHT: u16 = 8;
 const BAND_BY_ROLE: u16 = 9;
 const ROLE_HE: u16 = 3;
 const ROLE_EHT: u16 = 9;
-/// Number of bands of Wi-Fi in `enum nl80211_band`: 2.4, 5, 60 and 6 GHz.
+/// Number of Wi-Fi bands in `enum nl80211_band`: 2.4, 5, 60 and 6 GHz.
 const BANDS: usize = 4;
 
 /// Bits of `enum nl80211_ext_feature_index`.
@@ -59,21 +59,21 @@ const GENERIC_BODY: usize = 4;
 /// Properties of a phy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phy {
-    /// Number: phy0 is 0.
+    /// Number of the phy: 0 for phy0.
     pub number: u32,
-    /// Most packets in all of its queues together; `None` if mac80211 holds none of its packets.
+    /// Most packets in all queues of the phy together; `None` if mac80211 holds none of its packets.
     pub limit: Option<u32>,
-    /// Packets waiting, and packets discarded because the queues were full.
+    /// Waiting packets, and packets that were discarded because the queues were full.
     pub queues: TxqCounts,
-    /// True if its driver reports airtime of stations.
+    /// True if the phy's driver reports airtime of stations.
     pub has_airtime_reports: bool,
-    /// True if its driver uses airtime queue limits (AQL).
+    /// True if the phy's driver uses airtime queue limits (AQL).
     pub has_aql: bool,
-    /// Newest format of the station in each band, by the bands' numbers.
+    /// Newest format as a station in each band, in the order of the bands' numbers.
     pub(crate) newest: [Format; BANDS],
 }
 
-/// Readings of a station; `None` is not reported.
+/// Readings of a station; `None`: not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
     /// MAC address.
@@ -84,51 +84,51 @@ pub struct Peer {
     pub sent_frames: Option<u32>,
     /// Retransmissions to the station, if the driver reports them. Wraps at 32 bits.
     pub repeated_frames: Option<u32>,
-    /// MPDUs to the station that were given up. Wraps at 32 bits.
+    /// MPDUs that were not delivered to the station despite retransmissions. Wraps at 32 bits.
     pub failed_frames: Option<u32>,
     /// Bytes of all frames from the station.
     pub received_bytes: Option<u64>,
-    /// Signal of its last frame, in dBm.
+    /// Signal of the last frame from the station, in dBm.
     pub signal: Option<i8>,
-    /// MPDUs from the station, beacons included. Wraps at 32 bits.
+    /// MPDUs from the station, including beacons. Wraps at 32 bits.
     pub received_frames: Option<u32>,
     /// Bitrate of the last frame to the station.
     pub sent_at: Option<Rate>,
-    /// Mode of that frame.
+    /// Mode of the last frame to the station.
     pub sent_as: Mode,
     /// Bitrate of the last frame from the station.
     pub received_at: Option<Rate>,
-    /// Mode of that frame.
+    /// Mode of the last frame from the station.
     pub received_as: Mode,
-    /// Airtime of all frames to the station. mac80211 gives zero if its driver reports none.
+    /// Airtime of all frames to the station. mac80211 reports zero if its driver does not report airtime.
     pub sent_for: Option<Duration>,
-    /// Airtime of all frames from the station, zero in the same case.
+    /// Airtime of all frames from the station; zero if the driver does not report airtime.
     pub received_for: Option<Duration>,
-    /// Sum of the counters of mac80211's queues for the station.
+    /// Sum of the counters of mac80211's queues for this station.
     pub queues: TxqCounts,
 }
 
-/// Counters of queues. A queue that disappears takes its counts with it.
+/// Counters of queues. The counts of a queue that disappears are lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxqCounts {
-    /// Packets waiting.
+    /// Number of waiting packets.
     pub backlog_packets: u32,
     /// Bytes waiting, with link headers.
     pub backlog_bytes: u32,
     /// Packets that `CoDel` discarded.
     pub drops: u32,
-    /// Packets discarded because the limit was reached.
+    /// Packets discarded because the packet limit was reached.
     pub overlimit: u32,
     /// Packets discarded because the memory limit was reached.
     pub overmemory: u32,
     /// Packets sent to the driver. Wraps at 32 bits.
     pub sent_packets: u32,
-    /// Bytes sent, with link headers. Wraps at 32 bits.
+    /// Bytes sent to the driver, with link headers. Wraps at 32 bits.
     pub sent_bytes: u32,
 }
 
 impl TxqCounts {
-    /// Adds the counters of other queues of a station.
+    /// Adds the counters of another queue of the station.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.backlog_packets = self.backlog_packets.wrapping_add(other.backlog_packets);
         self.backlog_bytes = self.backlog_bytes.wrapping_add(other.backlog_bytes);
@@ -138,8 +138,8 @@ impl TxqCounts {
     }
 }
 
-/// Converts to the counters of a queue discipline, for the same estimates: packets that the phy holds, packets that
-/// left for the stations of an interface, and all discarded ones.
+/// Converts to counters of a queue discipline, so that the same estimates apply. They are packets that the phy holds,
+/// packets that left for an interface's stations, and all packets discarded.
 pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
     let discarded = phy.queues.overlimit.wrapping_add(phy.queues.overmemory);
     Counters {
@@ -151,7 +151,7 @@ pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
     }
 }
 
-/// Returns the attributes of a message, behind its header.
+/// Returns the attributes that follow a message's header.
 pub(super) fn body(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     attributes(payload.get(GENERIC_BODY..).unwrap_or_default())
 }
@@ -180,7 +180,7 @@ pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
     }
 }
 
-/// Adds the formats of a phy in a band, which several messages report together.
+/// Adds the formats that a message reports for a band; several messages together report all.
 fn add_band(newest: &mut [Format; BANDS], band: u16, has: &[u8]) {
     let Some(newest) = newest.get_mut(usize::from(band)) else { return };
     let of_role = |(kind, _)| match kind {
@@ -224,7 +224,7 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
     Some(peer)
 }
 
-/// Adds the queues of a station, one for each traffic identifier.
+/// Adds the counters of a station's queues; there is a queue for each traffic identifier.
 pub(super) fn add_station(sum: &mut TxqCounts, payload: &[u8]) {
     let nested = |value, wanted| attributes(value).filter(move |(kind, _)| *kind == wanted).map(|(_, value)| value);
     let identifiers = body(payload)
@@ -236,7 +236,7 @@ pub(super) fn add_station(sum: &mut TxqCounts, payload: &[u8]) {
     }
 }
 
-/// `enum nl80211_txq_stats`.
+/// Parses `enum nl80211_txq_stats`.
 fn txq_counts(nest: &[u8]) -> TxqCounts {
     let mut counts = TxqCounts::default();
     for (kind, value) in attributes(nest) {
@@ -265,7 +265,7 @@ mod tests {
 
     const NESTED: u16 = 0x8000;
 
-    /// Attributes one after another.
+    /// Writes attributes one after another.
     fn nest(parts: &[(u16, Vec<u8>)]) -> Vec<u8> {
         let request = parts.iter().fold(Request::new(0, 0, &[]), |request, (kind, value)| request.with(*kind, value));
         request.finish(0).split_off(16)
@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(peers, [first, Peer { address: [2, 0, 0, 0, 2, 0], sent_as, ..Peer::default() }]);
     }
 
-    /// A split dump tells of a band in several messages.
+    /// In a split dump several messages report parts of one band.
     #[test]
     fn a_phy_has_the_newest_format_of_each_band() {
         let bands = |parts: &[(u16, Vec<u8>)]| message(&[(ATTR_WIPHY, word(0)), (ATTR_BANDS | NESTED, nest(parts))]);
@@ -409,7 +409,7 @@ mod tests {
             let _ = number_of(&bytes, ATTR_WIPHY);
         }
 
-        /// Random bytes seldom reach the inner nests, so a valid message is broken in one place.
+        /// Random bytes seldom reach the inner attributes, so one byte of a valid message is changed.
         #[test]
         fn a_broken_station_is_read_to_its_end(at in 0_usize..120, to in any::<u8>(), cut in 0_usize..120) {
             let rate = nest(&[(BITRATE_32, word(110))]);

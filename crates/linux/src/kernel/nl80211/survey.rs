@@ -11,18 +11,18 @@ const TIME_BUSY: u16 = 5;
 const TIME_RX: u16 = 7;
 const TIME_TX: u16 = 8;
 
-/// Times of a channel since the driver began to count, to a millisecond; `None` is not counted.
+/// Times of a channel in milliseconds, since the driver began to count; `None`: not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// Centre of the channel, in MHz; `None` if the driver surveys no channel in use.
     pub frequency: Option<u32>,
-    /// Time on the channel.
+    /// Time for which the radio was on the channel.
     pub active: Option<Duration>,
-    /// Part of that time in which the channel was sensed busy: by others, by own frames, or by energy without frames.
+    /// Part of `active` in which the channel was sensed busy: by others, by own frames, or by energy without frames.
     pub busy: Option<Duration>,
-    /// Part of the time spent receiving.
+    /// Part of `active` in which the radio received.
     pub receiving: Option<Duration>,
-    /// Part of the time spent sending.
+    /// Part of `active` in which the radio sent.
     pub sending: Option<Duration>,
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     const NESTED: u16 = 0x8000;
 
-    /// Makes the message of a channel; times are in milliseconds.
+    /// Makes a message about a channel; times are in milliseconds.
     fn message(frequency: u32, is_in_use: bool, times: &[(u16, u64)]) -> Vec<u8> {
         let info = Request::new(0, 0, &[]).with(FREQUENCY, &frequency.to_ne_bytes()).with(2, &[0xa1]);
         let info = if is_in_use { info.with(IN_USE, &[]) } else { info };
@@ -81,7 +81,7 @@ mod tests {
     }
 
     proptest! {
-        /// A valid message is broken in one place, or cut.
+        /// One byte of a valid message is changed, or the message is cut.
         #[test]
         fn a_broken_survey_is_read_to_its_end(at in 0_usize..120, to in any::<u8>(), cut in 0_usize..120) {
             let mut bytes = message(2_437, true, &[(TIME, 120_000), (TIME_BUSY, 30_500)]);

@@ -11,7 +11,7 @@ use units::{Duration, Instant, refuse_if};
 
 /// Least time between two lines for a watching client.
 pub const WATCH_EVERY: Duration = Duration::from_millis(50);
-/// Longest time for a client's request, for reading its answer, and for closing.
+/// Longest time for sending a request, for reading the answer, and for closing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ enum Phase {
     Answered,
     /// A line is sent from time to time.
     Watching,
-    /// Everything is sent, and the client closes the connection. Closing first would lose the bytes that the client has
-    /// not read yet.
+    /// All is sent, and the client must close the connection. If the server closed first, bytes that the client has not
+    /// read would be lost.
     Leaving,
 }
 
@@ -32,22 +32,22 @@ enum Phase {
 pub(super) struct Client {
     pub(super) socket: OwnedFd,
     phase: Phase,
-    /// Number of clients accepted before this one.
+    /// Number of clients that were accepted before this one.
     number: u64,
     /// Bytes received, at most [`LONGEST`].
     input: Vec<u8>,
     output: Vec<u8>,
-    /// Bytes of `output` already sent.
+    /// Number of bytes of `output` that are already sent.
     sent: usize,
     /// True if the client has closed its sending side.
     silent: bool,
-    /// Time at which the client is dropped unless it makes progress.
+    /// Instant at which the client is dropped unless it makes progress.
     deadline: Instant,
-    /// When the next line is due.
+    /// Instant of the next line to a watching client.
     due: Instant,
 }
 
-/// The client is done, or must not be served any longer.
+/// The client has all that it asked for, or must not be served any longer.
 pub(super) struct Done;
 
 impl Client {
@@ -56,7 +56,7 @@ impl Client {
         Self { socket, phase, number, input, output, sent: 0, silent: false, deadline, due: now }
     }
 
-    /// Returns the client's age rank; `None` if it watches, which never ends.
+    /// Returns the client's age rank; `None` for a client that watches, because watching never ends.
     pub(super) fn age(&self) -> Option<u64> {
         (self.phase != Phase::Watching).then_some(self.number)
     }
@@ -88,7 +88,7 @@ impl Client {
                 self.silent = true;
                 if matches!(self.phase, Phase::Asking | Phase::Leaving) { Err(Done) } else { Ok(()) }
             }
-            // Drop clients that keep sending after a request.
+            // A client that keeps sending after its request is dropped.
             Ok(_) if room == 0 => Err(Done),
             Ok((_, length)) => {
                 self.input.extend_from_slice(&bytes[..length]);
@@ -124,7 +124,7 @@ impl Client {
         Ok(())
     }
 
-    /// Gives a watching client its next line, if that is due. A client that has not read the last line misses this one.
+    /// Sends a watching client its next line, if that is due. A client that has not read the last line misses this one.
     pub(super) fn tell(&mut self, now: Instant, statuses: &[Status]) -> Result<(), Done> {
         refuse_if!(now >= self.deadline, Err(Done));
         if self.phase != Phase::Watching || now < self.due || self.sent < self.output.len() {

@@ -1,6 +1,6 @@
 //! Requests of clients, parsed from their first bytes.
 
-/// Most bytes of a request, with all header fields.
+/// Most bytes of a request, including all header fields.
 pub const LONGEST: usize = 4_096;
 
 /// Requests that a client may make.
@@ -23,19 +23,19 @@ pub enum Serves {
     Metrics,
 }
 
-/// Reasons for refusing a request, in the protocol of the request.
+/// Reasons for refusing a request, each in the protocol of that request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A line that is no known request.
+    /// Answer to a line that is not a known request.
     Line(&'static str),
     /// An HTTP error: status code, its reason, and a sentence.
     Http(u16, &'static str, &'static str),
 }
 
-/// Parses a request. Returns `Ok(None)` if it is not complete; any [`LONGEST`] bytes are complete or refused.
+/// Parses a request. `Ok(None)`: the request is not complete; any [`LONGEST`] bytes are complete or refused.
 ///
 /// # Errors
-/// The bytes are no known request, or too long.
+/// The bytes are not a known request, or too many.
 pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
         let refusal = Refusal::Line("expected a line: status, watch, or an HTTP request");
@@ -57,13 +57,13 @@ pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     }
 }
 
-/// True if header fields (RFC 9112 section 2.1) have ended.
+/// True if the header fields are complete (RFC 9112, section 2.1).
 fn ends_with_empty_line(fields: &[u8]) -> bool {
     fields.split_inclusive(|&byte| byte == b'\n').any(|line| matches!(line, b"\n" | b"\r\n"))
 }
 
 fn http(method: &[u8], target: &[u8], version: &[u8]) -> Result<Option<Request>, Refusal> {
-    // A query would ask for a part of the metrics, which are few: all are given.
+    // A query could ask for some of the metrics, but these are few, so all are sent.
     let path = target.split(|&byte| byte == b'?').next().unwrap_or_default();
     match (version, method, path) {
         (b"HTTP/1.0" | b"HTTP/1.1", b"GET", b"/metrics") => Ok(Some(Request::Metrics)),
@@ -83,9 +83,9 @@ impl Refusal {
     }
 }
 
-/// Returns a whole HTTP response, after which the connection is closed.
+/// Returns a complete HTTP response; the connection is closed after it.
 pub(super) fn response(code: u16, reason: &str, kind: &str, body: &str) -> Vec<u8> {
-    // RFC 9110 section 15.5.6 requires the allowed methods.
+    // RFC 9110, section 15.5.6, requires a list of the allowed methods.
     let allow = if code == 405 { "Allow: GET\r\n" } else { "" };
     let head = format!("HTTP/1.1 {code} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
     format!("{head}{allow}Connection: close\r\n\r\n{body}").into_bytes()

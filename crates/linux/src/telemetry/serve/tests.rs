@@ -13,7 +13,7 @@ fn bind(address: &Address, serves: Serves) -> Result<Server, Error> {
     Listener::open(address.clone(), serves)?.listen().map_err(|refused| refused.1)
 }
 
-/// A server driven by hand, on a clock of the test's own.
+/// A server that the test drives, with the test's own clock.
 struct Driven {
     server: Server,
     now: Instant,
@@ -34,7 +34,7 @@ impl Driven {
         client
     }
 
-    /// Serves until there is nothing to do; panics if that never comes.
+    /// Serves until nothing is left to do; panics if that takes too long.
     fn turn(&mut self) {
         for _ in 0..10_000 {
             if !is_readable(&self.server) {
@@ -51,7 +51,7 @@ impl Driven {
         self.turn();
     }
 
-    /// Returns the server's answer; the server must close the connection.
+    /// Returns the server's answer; the server must then close the connection.
     fn ask(&mut self, request: &[u8]) -> String {
         let mut client = self.connect();
         client.write_all(request).unwrap();
@@ -73,7 +73,7 @@ fn is_readable(server: &Server) -> bool {
     poll(&mut set, Some(&at_once)).unwrap() > 0
 }
 
-/// Returns what has arrived; nothing if the connection is closed.
+/// Returns the bytes that have arrived; none if the connection is closed.
 fn received(client: &mut UnixStream) -> Option<Vec<u8>> {
     let (mut all, mut part) = (Vec::new(), [0; 4_096]);
     loop {
@@ -86,7 +86,7 @@ fn received(client: &mut UnixStream) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether the server has closed the connection. A process that another test is just beginning holds it for a moment, too.
+/// True if the server has closed the connection. A process that another test just starts also holds it for a moment.
 fn is_closed(client: &mut UnixStream) -> bool {
     client.set_nonblocking(false).unwrap();
     client.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
@@ -175,7 +175,7 @@ fn a_watching_client_that_does_not_read_costs_one_line_of_memory_and_is_dropped(
 fn as_many_silent_clients_as_there_is_room_for_keep_nobody_out() {
     const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\n\r\n";
     let mut driven = Driven::new(Serves::Metrics);
-    // Some send nothing, others ask and stay.
+    // Some clients send nothing, others send a request and stay.
     let mut idle: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
     for client in idle.iter_mut().step_by(2) {
         client.write_all(REQUEST).unwrap();
@@ -185,7 +185,7 @@ fn as_many_silent_clients_as_there_is_room_for_keep_nobody_out() {
     for number in 0..MOST_CLIENTS {
         let mut honest = driven.connect();
         honest.write_all(REQUEST).unwrap();
-        // As many more come with it.
+        // As many clients come in addition.
         let more: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
         driven.turn();
         honest.set_nonblocking(false).unwrap();
@@ -225,7 +225,7 @@ fn silent_and_talkative_clients_are_dropped_and_the_next_is_served() {
     talkative.write_all(b"watch\n").unwrap();
     driven.turn();
     for _ in 0..=LONGEST / 1_024 {
-        // It is dropped on the way.
+        // The server drops the client while it sends.
         let _ = talkative.write_all(&[b'x'; 1_024]);
         driven.turn();
     }

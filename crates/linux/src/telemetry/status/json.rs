@@ -1,11 +1,11 @@
-//! JSON of a status: numbers in SI units, each with its unit in its key, by the names of simulated results.
+//! JSON of a status: numbers in SI units, each named as in results of simulations and ending with its unit.
 
 use super::grade;
 use control::{Count, Interval, Limit, Stat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration, Rate};
 
-/// Makes a type for `#[serde(with)]` that writes values of a type as another one, and reads them back.
+/// Makes a type for `#[serde(with)]` that writes values of one type as values of another, and reads them back.
 macro_rules! written {
     ($Name:ident: $Type:ty as $Written:ty, $write:expr, $read:expr) => {
         pub(super) struct $Name;
@@ -74,7 +74,7 @@ pub(super) enum WithUnit {
 #[derive(Serialize, Deserialize)]
 struct Whole(#[serde(with = "Measured")] Interval);
 
-/// Writes the newest interval. Quantities that were not measured are absent.
+/// Writes the newest interval. Quantities that were not measured are left out.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Interval")]
 pub(super) struct Measured {

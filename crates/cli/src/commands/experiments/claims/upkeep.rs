@@ -1,4 +1,4 @@
-//! Maintenance of the record, which is written from full runs and checked against scenarios, runs and pages.
+//! Maintains the record of claims: writes it from full runs, and checks it against scenarios, runs and pages.
 
 use super::{Records, records, scenarios};
 use crate::console::{complain, print};
@@ -14,10 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// The marks before and after a table of the record in a page.
+/// Marks in a page, before and after a table of the record.
 const MARKED: (&str, &str) = ("<!-- headline table: sluice claims", "<!-- end -->");
 
-/// Checks the record without simulating, and against the runs in `folders`.
+/// Checks the record against the scenarios and pages, and against the runs in `folders`. Simulates nothing.
 pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     let records = records()?;
     let scenarios = scenarios()?;
@@ -43,7 +43,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     Ok(if found.is_empty() { HOLDS } else { DIFFERS })
 }
 
-/// Returns the scenarios under all conventions of rows on record, except their files' own.
+/// Returns the scenarios with those conventions, other than their files' own, that rows on record have.
 fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
     let mut others = Vec::new();
     for (file, named) in scenarios {
@@ -63,11 +63,11 @@ fn with_conventions(name: &str) -> Wishes {
     Wishes { set: vec![format!("conventions={name}")], ..Wishes::default() }
 }
 
-/// A folder of results, without the runs.
+/// A folder of results, read without the runs.
 struct Ran {
     id: String,
     verdicts: Vec<Verdict>,
-    /// True for runs with all seeds at full length, without keys set on the command line except the conventions.
+    /// True for runs of full length with all seeds, and no keys set on the command line except the conventions.
     full: bool,
     set: Option<String>,
 }
@@ -90,7 +90,7 @@ impl Ran {
     }
 }
 
-/// Returns the folders of results among the given folders and inside them.
+/// Returns those of the folders, and of the folders in them, that contain results.
 fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     let one = |folder: &PathBuf| {
         let below = store::folders(folder);
@@ -99,8 +99,8 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().flat_map(one).collect()
 }
 
-/// Rewrites the record: rows of the full runs in `folders` replace old rows, other rows stay, and all rows get the
-/// present texts of the scenarios.
+/// Rewrites the record. Rows of full runs in `folders` replace old rows, and other rows stay. All rows get the
+/// scenarios' present texts.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
         return Err(Failure::wrong("run this in the folder that contains `scenarios`; it writes the record there"));
@@ -119,7 +119,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         let scenario = files::skim(file, &wishes)?;
         match of_runs(&scenario, &Store::load(&folder)?, &wishes, &folder) {
             Ok(rows) => {
-                // If two folders hold the same runs, the later folder counts.
+                // If two folders have the same runs, the later one counts.
                 new.retain(|row| !rows.iter().any(|other| other.id == row.id && other.conventions == row.conventions));
                 new.extend(rows);
             }
@@ -127,7 +127,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         }
     }
     let mut by_document: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
-    // A claim on conventions other than the file's belongs to the scenario with those conventions.
+    // A claim with other conventions than the file's belongs to the scenario with these conventions.
     let others = with_other_conventions(&scenarios, &old)?;
     for named in scenarios.into_iter().map(|(_, named)| named).chain(others) {
         by_document.entry(named.document).or_default().push(named.scenario);
@@ -150,7 +150,7 @@ fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -
     evidence::rows(scenario, &then.map_err(|refusal| refusal.to_string())?, study, &day)
 }
 
-/// Writes the tables of the record between their marks in the pages of a folder.
+/// Writes the tables of the record between the marks in a folder's pages.
 pub(super) fn pages(folder: &Path) -> Result<(), Failure> {
     let records = records()?;
     for page in markdown_files(folder)? {
@@ -182,7 +182,7 @@ fn outdated(folder: &Path, records: &Records) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Returns the text of a page with the tables of the record between their marks.
+/// Returns a page's text with the tables of the record between the marks.
 fn filled(text: &str, records: &Records) -> Result<String, String> {
     let (begin, end) = MARKED;
     let mut written = String::new();
@@ -206,7 +206,7 @@ fn read(page: &Path) -> Result<String, Failure> {
     fs::read_to_string(page).map_err(|error| Failure::wrong(format!("cannot read {}: {error}", page.display())))
 }
 
-/// Returns the Markdown files in a folder and below.
+/// Returns the Markdown files in a folder and in the folders below.
 fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", folder.display()));
     let mut files = Vec::new();
