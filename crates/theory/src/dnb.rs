@@ -1,7 +1,7 @@
 //! Distributed neighbourhood buffer: splits one buffer over the queues of a collision domain so that drops cost least.
 //!
-//! Source: section 2.2 of the document, slides of a talk. It states only the problem: `min sum P_i(b_i) c_i` over `b_i
-//! >= 0` with `sum b_i = B`. The drop probability and the solutions are reconstructed:
+//! Source: section 2.2 of the document, slides of a talk. It states only the problem: `min sum P_i(b_i) c_i` with
+//! `sum b_i = B` and `b_i >= 0`. The drop probability and the solutions are reconstructed:
 //!
 //! - `P(b) = (1 - rho) rho^b / (1 - rho^(b+1))` is that of an M/M/1/b queue, where `b` counts the packet in service. At
 //!   `rho = 1` it is `1 / (b + 1)` (L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, 3.6);
