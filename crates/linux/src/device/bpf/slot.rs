@@ -67,7 +67,7 @@ impl Slot {
     }
 
     /// Lets the queue be made on an interface of this thread's network namespace, as long as the agent shows that it
-    /// lives: now, and at each interval.
+    /// lives: now, when all that takes long is loaded, and at each interval.
     ///
     /// # Errors
     /// The settings cannot be written.
