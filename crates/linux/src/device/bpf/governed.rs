@@ -15,9 +15,9 @@ use crate::device::state::State;
 use crate::device::txq::holds;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
-use crate::kernel::Patience;
 use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
+use crate::kernel::{Patience, now};
 use control::knobs::EVERY;
 use control::{Interval, Orders, Reads, Sets};
 use std::path::Path;
@@ -177,7 +177,7 @@ fn install(
             let phy = Wireless::open()?.phy_of(link.index)?;
             discipline.share(&mut slot, phy.map(|phy| phy.number))?;
         }
-        slot.announce(link.index, start.at)?;
+        slot.announce(link.index, now())?;
         Ok(slot)
     });
     let slot = match announced.and_then(begin) {

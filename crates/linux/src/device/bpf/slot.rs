@@ -67,7 +67,7 @@ impl Slot {
     }
 
     /// Permits the queue on an interface of this thread's network namespace, as long as the agent shows that it lives:
-    /// now, and at each interval.
+    /// now, once everything is loaded, and at each interval.
     ///
     /// # Errors
     /// The settings cannot be written.
