@@ -50,7 +50,7 @@ impl Scenario {
     /// Reads a scenario without a base from bytes, without building its networks. Refusals call the scenario `name`;
     /// the name's stem is the default id.
     ///
-    /// The text has a fault; the refusal gives its place in the text.
+    /// # Errors
     /// The fault in the text, and its place.
     pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         Self::skim(name, name.strip_suffix(".toml").unwrap_or(name), bytes, &(), wishes)

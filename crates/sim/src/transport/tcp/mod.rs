@@ -7,6 +7,7 @@
 pub(crate) mod bqm;
 mod congestion;
 mod delivery;
+mod pacer;
 mod rack;
 mod ranges;
 mod receiver;
@@ -19,9 +20,10 @@ mod settings;
 
 pub(crate) use crate::config::{Congestion, FriendlyGrowth, Recovery, RecoveryEnd, RttSamples, SlowStart};
 pub(crate) use delivery::Sample;
+pub(crate) use pacer::Pace;
 pub(crate) use receiver::Receiver;
 pub(crate) use segment::{Block, Report, Sacks, Segment};
-pub(crate) use sender::{Counts, Pace, Sender};
+pub(crate) use sender::{Counts, Sender};
 pub(crate) use settings::Settings;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Handling of arriving segments and expired timers.
 
-use super::pacer::Pacer;
 use super::state::{Sender, State, Tail};
 use crate::transport::tcp::congestion::{Ack, Growth, Heard};
+use crate::transport::tcp::pacer::Pacer;
 use crate::transport::tcp::recovery::{Duplicate, Progress};
 use crate::transport::tcp::{Block, Recovery, RecoveryEnd, RttSamples, Segment};
 use units::Instant;

@@ -4,8 +4,6 @@
 mod input;
 mod losses;
 mod output;
-mod pacer;
 mod state;
 
-pub(crate) use pacer::Pace;
 pub(crate) use state::{Counts, Sender};

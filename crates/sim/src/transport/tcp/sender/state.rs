@@ -1,9 +1,9 @@
 //! State of a sender.
 
-use super::pacer::Pacer;
 use crate::transport::tcp::bqm::Marks;
 use crate::transport::tcp::congestion::Window;
 use crate::transport::tcp::delivery::Delivery;
+use crate::transport::tcp::pacer::Pacer;
 use crate::transport::tcp::rack::Rack;
 use crate::transport::tcp::recovery::LossRecovery;
 use crate::transport::tcp::rto::{Backoff, Rto};
