@@ -131,7 +131,9 @@ fn of_geojson(text: &str) -> Result<Vec<Node>, String> {
             return Err(format!("point {number} has no coordinates"));
         };
         let mut keys = feature["properties"].clone();
-        keys.as_object_mut().into_iter().for_each(|keys| keys.retain(|_, value| !value.is_null()));
+        if let Some(keys) = keys.as_object_mut() {
+            keys.retain(|_, value| !value.is_null());
+        }
         let keys = Table::try_from(keys).map_err(|error| format!("point {number}: {error}"))?;
         node(keys, [lon, lat, place(2).unwrap_or(0.0)]).map_err(|why| format!("point {number}: {why}"))
     };
@@ -167,7 +169,9 @@ fn flatten(mut nodes: Vec<Node>) -> Result<Vec<Node>, String> {
     }
     // From a node rather than from Greenwich, so that a site may lie across the 180th meridian.
     let from = nodes.first().map_or(0.0, |it| it.at[0]);
-    nodes.iter_mut().for_each(|it| it.at[0] = (it.at[0] - from + 540.0).rem_euclid(360.0) - 180.0);
+    for Node { at, .. } in &mut nodes {
+        at[0] = (at[0] - from + 540.0).rem_euclid(360.0) - 180.0;
+    }
     let least = |axis: usize| nodes.iter().map(|node| node.at[axis]).fold(f64::INFINITY, f64::min);
     let (west, south) = (least(0), least(1));
     for Node { at, .. } in &mut nodes {
