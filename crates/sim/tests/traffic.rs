@@ -202,7 +202,7 @@ fn lengths_and_loads_do_not_depend_on_the_queue_or_on_other_flows() {
 fn draws_that_cannot_be_made_are_refused() {
     let cbr = |keys: &str| format!("kind = \"cbr\", {keys}");
     for (extra, traffic, path, words) in [
-        ("", cbr("rate = \"1 Mb/s\", packet = []"), "traffic.packet", "no lengths"),
+        ("", cbr("rate = \"1 Mb/s\", packet = []"), "traffic.packet", "list of lengths is empty"),
         ("", cbr("rate = \"1 Mb/s\", packet = [\"1 kB\", \"0 B\"]"), "traffic.packet", "at least 1 B of payload"),
         ("", cbr("rate = \"1 Mb/s\", packet = [\"1 kB\", \"3 kB\"]"), "traffic.packet", "at most 2268 B"),
         (
@@ -255,13 +255,23 @@ fn a_count_of_zero_is_no_flow() {
 #[test]
 fn keys_of_another_kind_are_refused() {
     for (extra, traffic, path, words) in [
-        ("", "kind = \"voice\", rate = \"64 kb/s\"", "traffic.rate", "voice traffic has no `rate`"),
-        ("", "kind = \"saturated\", rate = \"1 Mb/s\", packet = \"1 kB\"", "traffic.rate", "saturated traffic has no"),
+        (
+            "",
+            "kind = \"voice\", rate = \"64 kb/s\"",
+            "traffic.rate",
+            "voice traffic has `packetisation`, `silence`, `on`, `off`, and no `rate`",
+        ),
+        (
+            "",
+            "kind = \"saturated\", rate = \"1 Mb/s\", packet = \"1 kB\"",
+            "traffic.rate",
+            "saturated traffic has `packet`, and no",
+        ),
         (
             "",
             "kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1 kB\", on = \"1 s\"",
             "traffic.on",
-            "has no `on`, but `rate`, `packet`",
+            "has `rate`, `packet`, `overhead`, and no `on`",
         ),
         ("", "kind = \"cbr\", rate = \"1 Mb/s\"", "traffic", "needs a `packet`"),
         ("", "kind = \"web\", size = \"1 kB\"", "traffic", "needs a `reading`"),
