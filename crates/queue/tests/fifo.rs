@@ -1,66 +1,45 @@
 //! Each dropping and measuring rule alone, and then all of them compared with a naive model.
 
+use crate::piece::{Piece, at, piece};
 use control::{Count, Limit, Stat};
 use proptest::prelude::*;
-use queue::{Batch as _, Completion, Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
+use queue::{Batch as _, Completion, Departure, End, FifoParams, Purge, Queue};
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration};
 
-/// A packet is its number and its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Numbered(u32, u64);
-
-impl Packet for Numbered {
-    fn len(&self) -> Bytes {
-        Bytes::new(self.1)
-    }
-
-    fn flow(&self) -> u64 {
-        0
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
-    }
-
-    fn mark(&mut self) {
-        unreachable!("a plain queue marks nothing");
-    }
-}
-
-fn at(millis: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(millis)
+/// A packet of this number and size.
+fn numbered(number: u32, bytes: u64) -> Piece {
+    Piece { bytes, ..piece(0, number) }
 }
 
 fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-fn fifo(end: End, limit: Limit) -> Queue<Numbered> {
+fn fifo(end: End, limit: Limit) -> Queue<Piece> {
     let purge = if end == End::Head { Purge::Head } else { Purge::Tail };
     Queue::fifo(FifoParams { overflow: end, purge, limit })
 }
 
 /// Enqueues a packet of 100 B and returns the numbers of those dropped.
-fn put(fifo: &mut Queue<Numbered>, now: u64, number: u32) -> Vec<u32> {
+fn put(fifo: &mut Queue<Piece>, now: u64, number: u32) -> Vec<u32> {
     put_sized(fifo, now, number, 100)
 }
 
-fn put_sized(fifo: &mut Queue<Numbered>, now: u64, number: u32, bytes: u64) -> Vec<u32> {
+fn put_sized(fifo: &mut Queue<Piece>, now: u64, number: u32, bytes: u64) -> Vec<u32> {
     let mut dropped = Vec::new();
-    fifo.enqueue(at(now), Numbered(number, bytes), &mut |packet| {
-        dropped.push(packet.0);
-    });
+    fifo.enqueue(at(now), numbered(number, bytes), &mut |packet| dropped.push(packet.number));
     dropped
 }
 
-fn take(fifo: &mut Queue<Numbered>, now: u64) -> Option<u32> {
-    fifo.take(at(now), 0, &mut |_| unreachable!("nothing is dropped at the head")).map(|departure| departure.packet.0)
+fn take(fifo: &mut Queue<Piece>, now: u64) -> Option<u32> {
+    fifo.take(at(now), 0, &mut |_| unreachable!("nothing is dropped at the head"))
+        .map(|departure| departure.packet.number)
 }
 
-fn shrink(fifo: &mut Queue<Numbered>, now: u64, limit: Limit) -> Vec<u32> {
+fn shrink(fifo: &mut Queue<Piece>, now: u64, limit: Limit) -> Vec<u32> {
     let mut dropped = Vec::new();
-    fifo.set_limit(at(now), limit, &mut |packet| dropped.push(packet.0));
+    fifo.set_limit(at(now), limit, &mut |packet| dropped.push(packet.number));
     dropped
 }
 
@@ -70,25 +49,11 @@ fn packets_leave_in_order_of_arrival() {
     for number in 1..=3 {
         assert!(put(&mut fifo, u64::from(number), number).is_empty());
     }
-    assert_eq!(fifo.take(at(10), 0, &mut |_| ()), Some(Departure { packet: Numbered(1, 100), waited: millis(9) }));
+    assert_eq!(fifo.take(at(10), 0, &mut |_| ()), Some(Departure { packet: numbered(1, 100), waited: millis(9) }));
     assert_eq!(take(&mut fifo, 10), Some(2));
     assert_eq!(take(&mut fifo, 10), Some(3));
     assert_eq!(take(&mut fifo, 10), None);
     assert!(fifo.is_empty());
-}
-
-#[test]
-fn drop_tail_refuses_the_arriving_packet() {
-    let mut fifo = fifo(End::Tail, Limit::Packets(2));
-    assert_eq!([put(&mut fifo, 0, 1), put(&mut fifo, 0, 2), put(&mut fifo, 0, 3)].concat(), [3]);
-    assert_eq!([take(&mut fifo, 1), take(&mut fifo, 1)], [Some(1), Some(2)]);
-}
-
-#[test]
-fn drop_head_discards_the_oldest() {
-    let mut fifo = fifo(End::Head, Limit::Packets(2));
-    assert_eq!([put(&mut fifo, 0, 1), put(&mut fifo, 0, 2), put(&mut fifo, 0, 3)].concat(), [1]);
-    assert_eq!([take(&mut fifo, 1), take(&mut fifo, 1)], [Some(2), Some(3)]);
 }
 
 #[test]
@@ -103,53 +68,12 @@ fn a_queue_of_one_never_shows_two() {
 }
 
 #[test]
-fn a_limit_of_zero_drops_everything() {
-    for end in [End::Head, End::Tail] {
-        let mut fifo = fifo(end, Limit::Packets(3));
-        put(&mut fifo, 0, 1);
-        assert_eq!(shrink(&mut fifo, 0, Limit::Packets(0)), [1]);
-        assert_eq!(put(&mut fifo, 0, 2), [2]);
-        assert_eq!(fifo.totals().dropped.packets, 2);
-        assert!(fifo.is_empty());
-    }
-}
-
-#[test]
-fn a_shrinking_limit_purges_at_once_from_its_end() {
-    for (purge, gone, left) in [(Purge::Head, [1, 2], 3), (Purge::Tail, [4, 3], 1)] {
-        let mut fifo = Queue::fifo(FifoParams { overflow: End::Tail, purge, limit: Limit::Packets(4) });
-        for number in 1..=4 {
-            put(&mut fifo, 0, number);
-        }
-        assert_eq!(shrink(&mut fifo, 5, Limit::Packets(2)), gone);
-        assert_eq!((fifo.limit(), fifo.backlog().packets), (Limit::Packets(2), 2));
-        assert_eq!(take(&mut fifo, 6), Some(left));
-    }
-}
-
-#[test]
-fn a_limit_that_purges_nothing_only_refuses_arrivals() {
-    let mut fifo = Queue::fifo(FifoParams { overflow: End::Tail, purge: Purge::None, limit: Limit::Packets(4) });
-    for number in 1..=4 {
-        put(&mut fifo, 0, number);
-    }
-    assert!(shrink(&mut fifo, 5, Limit::Packets(2)).is_empty());
-    assert_eq!((fifo.limit(), fifo.backlog().packets), (Limit::Packets(2), 4));
-    assert_eq!(put(&mut fifo, 5, 5), [5]);
-    assert_eq!([take(&mut fifo, 6), take(&mut fifo, 6)], [Some(1), Some(2)]);
-    assert_eq!(put(&mut fifo, 6, 6), [6], "two still wait, and no more may");
-    assert_eq!(take(&mut fifo, 7), Some(3));
-    assert!(put(&mut fifo, 7, 7).is_empty());
-    assert_eq!([take(&mut fifo, 8), take(&mut fifo, 8)], [Some(4), Some(7)]);
-}
-
-#[test]
 fn an_urgent_packet_goes_first_and_the_tail_makes_way() {
     let mut fifo = fifo(End::Head, Limit::Packets(2));
     put(&mut fifo, 0, 1);
     put(&mut fifo, 0, 2);
     let mut dropped = Vec::new();
-    fifo.enqueue_first(at(1), Numbered(3, 100), &mut |packet| dropped.push(packet.0));
+    fifo.enqueue_first(at(1), numbered(3, 100), &mut |packet| dropped.push(packet.number));
     assert_eq!((dropped, fifo.backlog().packets), (vec![2], 2));
     assert_eq!((take(&mut fifo, 2), take(&mut fifo, 3), take(&mut fifo, 4)), (Some(3), Some(1), None));
     let totals = fifo.totals();
@@ -157,7 +81,7 @@ fn an_urgent_packet_goes_first_and_the_tail_makes_way() {
     // A packet that fits nowhere does not drive others out.
     let mut bytes = self::fifo(End::Tail, Limit::Bytes(Bytes::new(100)));
     put(&mut bytes, 0, 1);
-    bytes.enqueue_first(at(1), Numbered(2, 101), &mut |packet| assert_eq!(packet.0, 2));
+    bytes.enqueue_first(at(1), numbered(2, 101), &mut |packet| assert_eq!(packet.number, 2));
     assert_eq!(take(&mut bytes, 2), Some(1));
 }
 
@@ -168,35 +92,10 @@ fn packets_are_taken_out_wherever_they_wait() {
         put(&mut fifo, 0, number);
     });
     let mut dropped = Vec::new();
-    fifo.discard_where(at(1), &mut |packet| packet.0 % 2 == 1, &mut |packet| dropped.push(packet.0));
+    fifo.discard_where(at(1), &mut |packet| packet.number % 2 == 1, &mut |packet| dropped.push(packet.number));
     assert_eq!((dropped, fifo.backlog().packets, fifo.backlog().bytes), (vec![1, 3, 5], 2, Bytes::new(200)));
     assert_eq!((take(&mut fifo, 2), take(&mut fifo, 3), take(&mut fifo, 4)), (Some(2), Some(4), None));
     assert_eq!(fifo.totals().dropped.packets, 3);
-}
-
-#[test]
-fn the_limit_never_exceeds_the_hard_one() {
-    let mut packets = fifo(End::Tail, Limit::Packets(4));
-    shrink(&mut packets, 0, Limit::Packets(9));
-    assert_eq!(packets.limit(), Limit::Packets(4));
-    let mut bytes = fifo(End::Tail, Limit::Bytes(Bytes::new(500)));
-    shrink(&mut bytes, 0, Limit::Bytes(Bytes::new(900)));
-    assert_eq!(bytes.limit(), Limit::Bytes(Bytes::new(500)));
-}
-
-#[test]
-fn a_limit_in_bytes_holds_in_bytes() {
-    let mut tail = fifo(End::Tail, Limit::Bytes(Bytes::new(1_000)));
-    assert!(put_sized(&mut tail, 0, 1, 600).is_empty());
-    assert_eq!(put_sized(&mut tail, 0, 2, 401), [2]);
-    assert!(put_sized(&mut tail, 0, 3, 400).is_empty());
-    let mut head = fifo(End::Head, Limit::Bytes(Bytes::new(1_000)));
-    for number in 1..=4 {
-        put_sized(&mut head, 0, number, 250);
-    }
-    assert_eq!(put_sized(&mut head, 0, 5, 600), [1, 2, 3], "as many as it takes");
-    assert_eq!(put_sized(&mut head, 0, 6, 1_001), [6], "nothing makes way for what can never fit");
-    assert_eq!(head.backlog(), Count { packets: 2, bytes: Bytes::new(850) });
 }
 
 #[test]
@@ -386,13 +285,13 @@ struct Model {
     purge: Purge,
     hard: Limit,
     limit: Limit,
-    waiting: VecDeque<Numbered>,
-    dropped: Vec<Numbered>,
+    waiting: VecDeque<Piece>,
+    dropped: Vec<Piece>,
 }
 
 impl Model {
     fn bytes(&self) -> u64 {
-        self.waiting.iter().map(|packet| packet.1).sum()
+        self.waiting.iter().map(|packet| packet.bytes).sum()
     }
 
     fn over(&self) -> bool {
@@ -411,7 +310,7 @@ impl Model {
     }
 
     /// Puts the packet in and removes what is too much; a packet that is too large even alone is the only one removed.
-    fn enqueue(&mut self, packet: Numbered) {
+    fn enqueue(&mut self, packet: Piece) {
         let before = std::mem::take(&mut self.waiting);
         self.waiting.push_back(packet);
         let alone_too_much = self.over();
@@ -487,15 +386,15 @@ proptest! {
             let now = at(i.into());
             match step {
                 Step::Put(bytes) => {
-                    fifo.enqueue(now, Numbered(i, bytes), &mut |packet| dropped.push(packet));
-                    model.enqueue(Numbered(i, bytes));
+                    fifo.enqueue(now, numbered(i, bytes), &mut |packet| dropped.push(packet));
+                    model.enqueue(numbered(i, bytes));
                 }
                 Step::Take => {
                     let expected = model.waiting.pop_front();
                     let left = fifo.take(now, 0, &mut |_| ());
                     prop_assert_eq!(left.map(|departure| departure.packet), expected);
                     if let Some(Departure { packet, waited }) = left {
-                        prop_assert_eq!(waited, millis(u64::from(i - packet.0)));
+                        prop_assert_eq!(waited, millis(u64::from(i - packet.number)));
                     }
                 }
                 Step::Limit(n) => {

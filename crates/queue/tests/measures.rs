@@ -1,31 +1,10 @@
 //! Measurements made only on a controller's request: average service time and idle time.
 
+use crate::piece::{Piece, piece};
 use control::{Limit, Measures};
 use proptest::prelude::*;
-use queue::{Completion, Ecn, End, FifoParams, Packet, Purge, Queue};
-use units::{Bytes, Duration, Instant};
-
-/// A packet of 100 B.
-#[derive(Clone, Copy, Debug)]
-struct Plain;
-
-impl Packet for Plain {
-    fn len(&self) -> Bytes {
-        Bytes::new(100)
-    }
-
-    fn flow(&self) -> u64 {
-        0
-    }
-
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
-    }
-
-    fn mark(&mut self) {
-        unreachable!("a plain queue marks nothing");
-    }
-}
+use queue::{Completion, End, FifoParams, Purge, Queue};
+use units::{Duration, Instant};
 
 fn micros(n: u64) -> Duration {
     Duration::from_micros(n)
@@ -35,24 +14,24 @@ fn at(n: u64) -> Instant {
     Instant::ZERO + micros(n)
 }
 
-fn queue(limit: u32, overflow: End, measures: Measures) -> Queue<Plain> {
+fn queue(limit: u32, overflow: End, measures: Measures) -> Queue<Piece> {
     let purge = if overflow == End::Head { Purge::Head } else { Purge::Tail };
     Queue::fifo(FifoParams { overflow, purge, limit: Limit::Packets(limit) }).measuring(measures)
 }
 
-fn averaging(weight: f64) -> Queue<Plain> {
+fn averaging(weight: f64) -> Queue<Piece> {
     queue(9, End::Tail, Measures { service_weight: Some(weight), idle_threshold: 0 })
 }
 
-fn ignoring(idle_threshold: u32) -> Queue<Plain> {
+fn ignoring(idle_threshold: u32) -> Queue<Piece> {
     queue(3, End::Tail, Measures { service_weight: None, idle_threshold })
 }
 
-fn put(queue: &mut Queue<Plain>, now: u64) {
-    queue.enqueue(at(now), Plain, &mut |_| ());
+fn put(queue: &mut Queue<Piece>, now: u64) {
+    queue.enqueue(at(now), piece(0, 0), &mut |_| ());
 }
 
-fn take(queue: &mut Queue<Plain>, now: u64) {
+fn take(queue: &mut Queue<Piece>, now: u64) {
     queue.take(at(now), 0, &mut |_| ()).expect("a packet waits");
 }
 
@@ -130,37 +109,6 @@ fn no_average_is_kept_unasked() {
 }
 
 #[test]
-fn the_queue_is_idle_while_nothing_waits() {
-    let mut queue = ignoring(0);
-    put(&mut queue, 300);
-    put(&mut queue, 350);
-    take(&mut queue, 400);
-    take(&mut queue, 700);
-    put(&mut queue, 900);
-    let seen = queue.take_interval(at(1_000));
-    assert_eq!((seen.idle, seen.busy), (micros(500), micros(500)), "300 + 200 idle");
-    let seen = queue.take_interval(at(1_500));
-    assert_eq!((seen.idle, seen.busy), (micros(0), micros(500)), "busy all the time");
-    take(&mut queue, 1_600);
-    let seen = queue.take_interval(at(2_000));
-    assert_eq!((seen.idle, seen.busy), (micros(400), micros(100)));
-    let seen = queue.take_interval(at(2_000));
-    assert_eq!((seen.idle, seen.busy), (micros(0), micros(0)));
-}
-
-#[test]
-fn at_the_threshold_it_is_idle_and_above_it_busy() {
-    let mut queue = ignoring(1);
-    put(&mut queue, 100);
-    put(&mut queue, 300);
-    put(&mut queue, 350);
-    take(&mut queue, 400);
-    take(&mut queue, 600);
-    let seen = queue.take_interval(at(1_000));
-    assert_eq!((seen.idle, seen.busy), (micros(700), micros(300)), "busy from 300 to 600");
-}
-
-#[test]
 fn packets_that_a_lower_limit_discards_no_longer_wait() {
     let mut queue = ignoring(1);
     put(&mut queue, 100);
@@ -169,16 +117,6 @@ fn packets_that_a_lower_limit_discards_no_longer_wait() {
     queue.discard_where(at(500), &mut |_| true, &mut |_| ());
     let seen = queue.take_interval(at(1_000));
     assert_eq!((seen.idle, seen.busy), (micros(700), micros(300)));
-}
-
-#[test]
-fn a_full_queue_that_drops_at_its_head_stays_busy() {
-    let mut queue = queue(2, End::Head, Measures { service_weight: None, idle_threshold: 1 });
-    for now in [0, 0, 100, 200] {
-        put(&mut queue, now);
-    }
-    let seen = queue.take_interval(at(300));
-    assert_eq!((seen.idle, seen.busy), (micros(0), micros(300)));
 }
 
 proptest! {

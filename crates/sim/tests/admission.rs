@@ -1,10 +1,8 @@
 //! Flows that ask for admission in whole networks: probes, answers, their losses, and refusals.
 
-use crate::networks::{network, run};
-use sim::World;
+use crate::networks::{refuses, run, watched};
 use sim::results::{Admission, Outcome};
 use sim::trace::{AdmissionStep, TraceEventKind};
-use units::Duration;
 
 /// A chain of three nodes. A call with 16 kb/s of payload from its first node to its last asks for admission at 1 s.
 fn chain(admission: &str, more: &str) -> String {
@@ -24,16 +22,11 @@ fn admission(outcome: &Outcome) -> Admission {
 
 /// Returns the steps of the flow's admission, each with its time.
 fn steps(text: &str) -> Vec<(f64, AdmissionStep)> {
-    let mut world = World::new(&network(text), 1).expect("it can be built");
-    world.watch(&[0]);
-    while !world.finished() {
-        world.advance(Duration::MAX);
-    }
     let step = |event: sim::trace::TraceEvent| match event.what {
         TraceEventKind::Admission { flow: 0, step } => Some((event.at.since(units::Instant::ZERO).as_secs_f64(), step)),
         _ => None,
     };
-    world.take_events().into_iter().filter_map(step).collect()
+    watched(text, &[0]).0.into_iter().filter_map(step).collect()
 }
 
 #[test]
@@ -98,8 +91,7 @@ fn what_cannot_ask_is_refused() {
         (with(steady, "kind = \"ping\""), "flow.call.admission", "times of their own"),
         (with(steady, "kind = \"voice\", silence = true"), "flow.call.admission.rate", "give one to ask for"),
     ] {
-        let error = World::new(&network(&text), 1).err().expect("it is refused");
-        assert!(error.path() == Some(path) && error.to_string().contains(says), "{:?}: {error}", error.path());
+        refuses(&text, path, says);
     }
 }
 

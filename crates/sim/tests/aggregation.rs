@@ -1,6 +1,6 @@
 //! A-MPDU and A-MSDU in whole networks. Every debug run checks at its end that the counts of packets balance.
 
-use crate::networks::{network, run};
+use crate::networks::{cut, network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::Outcome;
@@ -94,13 +94,12 @@ fn stations_of_802_11n_have_edca_and_aggregates_unless_told_otherwise() {
 
 #[test]
 fn aggregates_that_cannot_be_are_refused() {
-    let refusal = |radio: &str, mac: &str| {
+    let refuses = |radio: &str, mac: &str, key: &str, says: &str| {
         let text = format!(
             "duration = \"1 s\"\n[radio]\n{radio}\n[mac]\n{mac}\n\
              [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n"
         );
-        let error = World::new(&network(&text), 1).err().expect("it is refused");
-        (error.path().expect("it has a path").to_owned(), error.to_string())
+        crate::networks::refuses(&text, &format!("mac.aggregation.{key}"), says);
     };
     let n = "standard = \"802.11n\"";
     let edca = |key: &str| format!("access = \"edca\"\n[mac.aggregation]\n{key}");
@@ -119,8 +118,7 @@ fn aggregates_that_cannot_be_are_refused() {
         ("standard = \"802.11ax\"", edca("amsdu = \"11425 B\""), "amsdu", "at most 11424 B"),
     ];
     for (radio, mac, key, says) in cases {
-        let (path, message) = refusal(radio, &mac);
-        assert!(path == format!("mac.aggregation.{key}") && message.contains(says), "{path}: {message}");
+        refuses(radio, &mac, key, says);
     }
 }
 
@@ -247,11 +245,7 @@ proptest! {
             text += &flow;
         }
         // If some of the drawn nodes have no route, there is nothing to run.
-        if let Ok(mut world) = World::new(&network(&text), 7) {
-            while !world.finished() {
-                world.advance(Duration::MAX);
-            }
-            let outcome = world.finish();
+        if let Some(outcome) = cut(&network(&text), Duration::MAX) {
             for flow in &outcome.flows {
                 prop_assert!(flow.to == "broadcast" || flow.received_packets <= flow.sent_packets);
             }

@@ -1,11 +1,10 @@
 //! Access points on channels that overlap in part.
 
-use crate::networks::{network, run};
+use crate::networks::{refusal, run, sent};
 use proptest::prelude::*;
-use sim::World;
 use sim::config::ChannelWidth;
 use sim::radio::Mode;
-use sim::trace::{Frame, Kind, TraceEvent, TraceEventKind};
+use sim::trace::{Frame, Kind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
@@ -40,19 +39,11 @@ fn goodputs(text: &str, seed: u64) -> Vec<f64> {
 
 /// Returns when each data frame of a node was sent, its duration, and its width.
 fn frames(text: &str, node: u32) -> Vec<(Instant, Duration, ChannelWidth)> {
-    let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    world.watch(&[node]);
-    world.advance(Duration::MAX);
-    let sent = world.take_events().into_iter().filter_map(|event: TraceEvent| match event.what {
-        TraceEventKind::Sends(frame) if frame.kind == Kind::Data => match frame.mode {
-            Mode::Mimo(mode) => Some((event.at, frame.length, mode.width())),
-            _ => None,
-        },
+    let of = |(at, frame): (Instant, Frame)| match frame.mode {
+        Mode::Mimo(mode) if frame.kind == Kind::Data => Some((at, frame.length, mode.width())),
         _ => None,
-    });
-    let sent = sent.collect();
-    world.finish();
-    sent
+    };
+    sent(text, &[node]).into_iter().filter_map(of).collect()
 }
 
 /// True if a frame or its acknowledgement takes the channel within PIFS before a time. They end within SIFS and 100 us.
@@ -117,20 +108,6 @@ fn hidden(keys: &str) -> String {
     let (before, of_slim) = text.split_once("name = \"to-slim\"").expect("its flow");
     let now_and_then = of_slim.replace("kind = \"saturated\"", "kind = \"poisson\", rate = \"3 Mb/s\"");
     format!("{before}name = \"to-slim\"{now_and_then}")
-}
-
-/// Returns all frames of some nodes.
-fn sent(text: &str, nodes: &[u32]) -> Vec<(Instant, Frame)> {
-    let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    world.watch(nodes);
-    world.advance(Duration::MAX);
-    let sent = world.take_events().into_iter().filter_map(|event| match event.what {
-        TraceEventKind::Sends(frame) => Some((event.at, frame)),
-        _ => None,
-    });
-    let sent = sent.collect();
-    world.finish();
-    sent
 }
 
 /// An RTS and the data that follow it, each with its start.
@@ -229,7 +206,6 @@ proptest! {
 
 #[test]
 fn impossible_channels_are_refused() {
-    let refused = |text: &str| World::new(&network(text), 1).err().expect("refused").to_string();
     let one = |channel, width, keys: &str| cells(&[("ap", channel, width, 0)], keys);
     for (text, expected) in [
         (one(37, 20, RADIO), "the nearest is 36"),
@@ -247,6 +223,7 @@ fn impossible_channels_are_refused() {
             "this access point needs one too",
         ),
     ] {
-        assert!(refused(&text).contains(expected), "{}", refused(&text));
+        let (_, why) = refusal(&text);
+        assert!(why.contains(expected), "{why}");
     }
 }

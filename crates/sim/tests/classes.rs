@@ -1,7 +1,6 @@
 //! Service classes in whole networks: a queue for each class, which class goes first, and what is refused.
 
-use crate::networks::{network, run};
-use sim::World;
+use crate::networks::{refuses, run, watched};
 use sim::config::Class;
 use sim::trace::TraceEventKind;
 
@@ -94,13 +93,9 @@ fn answers_have_the_class_of_what_they_answer() {
 #[test]
 fn packets_carry_their_class_and_routing_messages_go_with_real_time() {
     let text = PAIR.to_owned() + "[routing]\nprotocol = \"aodv\"\n[class_queue]\n";
-    let mut world = World::new(&network(&text), 1).expect("it can be built");
-    world.watch(&[0]);
-    while !world.finished() {
-        world.advance(units::Duration::MAX);
-    }
+    let (events, outcome) = watched(&text, &[0]);
     let mut seen = [0, 0];
-    for event in world.take_events() {
+    for event in events {
         if let TraceEventKind::Delivered(packet, _) | TraceEventKind::Queued(packet) = event.what
             && let sim::trace::Owner::Flow(flow) = packet.of
         {
@@ -109,7 +104,6 @@ fn packets_carry_their_class_and_routing_messages_go_with_real_time() {
         }
     }
     assert!(seen.iter().all(|&packets| packets > 400), "{seen:?}");
-    let outcome = world.finish();
     let messages = outcome.nodes[0].routing.expect("AODV").packets;
     assert_eq!(outcome.nodes[0].queues[0].arrived_packets, outcome.flows[0].sent_packets + messages);
 }
@@ -127,8 +121,7 @@ fn what_cannot_be_told_apart_is_refused() {
             "phi_min",
         ),
     ] {
-        let error = World::new(&network(&(PAIR.to_owned() + more)), 1).err().expect("it is refused");
-        assert!(error.path() == Some(path) && error.to_string().contains(says), "{:?}: {error}", error.path());
+        refuses(&(PAIR.to_owned() + more), path, says);
     }
 }
 

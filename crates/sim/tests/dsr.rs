@@ -1,6 +1,6 @@
 //! DSR over real radios: what it finds, what it costs, and that its counts balance (each run checks this at its end).
 
-use crate::networks::run;
+use crate::networks::{refusal, run};
 use crate::routing::{lost, routed_chain};
 use proptest::prelude::*;
 
@@ -66,16 +66,9 @@ fn a_broken_link_is_told_of_and_its_packets_go_by_another_way() {
 
 #[test]
 fn wrong_settings_are_refused_by_their_names() {
-    let refused = |extra: &str| {
-        let text = chain(3, "40 kb/s", extra);
-        let network: sim::config::Network = toml::from_str(&text).expect("a description");
-        sim::World::new(&network, 1).err().expect("it is wrong").to_string()
-    };
     let by_hand = "[[routing.route]]\nfrom = \"n0\"\nto = \"n2\"\nvia = [\"n1\"]";
-    assert!(refused(by_hand).contains("AODV and DSR find their own"));
-    let text = chain(3, "40 kb/s", "").replace("1000 B", "2240 B");
-    let network: sim::config::Network = toml::from_str(&text).expect("a description");
-    let said = sim::World::new(&network, 1).err().expect("it is too long").to_string();
+    assert!(refusal(&chain(3, "40 kb/s", by_hand)).1.contains("AODV and DSR find their own"));
+    let (_, said) = refusal(&chain(3, "40 kb/s", "").replace("1000 B", "2240 B"));
     assert!(said.contains("of an 802.11 frame for a packet"), "{said}");
 }
 

@@ -1,7 +1,6 @@
 //! Energy in each state, computed by hand.
 
-use crate::networks::{chain, network, one_packet, run};
-use sim::World;
+use crate::networks::{chain, one_packet, refusal, run};
 use sim::results::{Energy, Outcome};
 use std::fmt::Write as _;
 use theory::energy::Node;
@@ -239,10 +238,6 @@ fn a_node_without_a_radio_draws_nothing() {
 
 #[test]
 fn what_cannot_be_meant_is_refused() {
-    let refused = |more: &str| {
-        let text = chain(2, "2 s", "") + more + &one_packet(2);
-        World::new(&network(&text), 1).err().expect("it is refused").to_string()
-    };
     let low = "[consumption.low]\ndata_rate = \"2 Mb/s\"\ntransmit = \"500 mW\"\n";
     let energy = "[queue]\ncontroller = \"energy\"\n";
     for (more, expected) in [
@@ -254,7 +249,7 @@ fn what_cannot_be_meant_is_refused() {
         (format!("[class_queue]\n{low}"), "no classes"),
         (format!("[mac.rate_control]\nalgorithm = \"arf\"\n{low}"), "rate control chooses"),
     ] {
-        let message = refused(&more);
+        let (_, message) = refusal(&(chain(2, "2 s", "") + &more + &one_packet(2)));
         assert!(message.contains(expected), "{message}");
     }
 }

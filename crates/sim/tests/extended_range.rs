@@ -1,11 +1,9 @@
 //! HE ER SU PPDUs: how far they reach, and which nodes send them.
 
-use crate::networks::{network, run};
-use sim::World;
+use crate::networks::{refusal, run};
 use sim::config::ExtendedRange;
 use sim::radio::{Mimo, Mode};
-use sim::trace::{Frame, Kind, TraceEventKind};
-use units::Duration;
+use sim::trace::{Frame, Kind};
 
 /// An access point and a station at this distance, for which it has packets. In free space -82 dBm arrive over 327 m, and half of
 /// that power over 462 m.
@@ -21,19 +19,13 @@ fn link(metres: u32, radio: &str, more: &str) -> String {
 
 /// Returns all frames of a network.
 fn sent(text: &str) -> Vec<Frame> {
-    let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2]);
-    world.advance(Duration::MAX);
-    let events = world.take_events();
-    world.finish();
-    let sends = |what| if let TraceEventKind::Sends(frame) = what { Some(frame) } else { None };
-    events.into_iter().filter_map(|event| sends(event.what)).collect()
+    crate::networks::sent(text, &[0, 1, 2]).into_iter().map(|(_, frame)| frame).collect()
 }
 
 /// Returns why a network is refused: the key, and what is wrong.
 fn refused(text: &str) -> String {
-    let error = World::new(&network(text), 1).err().expect("a contradiction");
-    format!("{}: {error}", error.path().unwrap_or_default())
+    let (path, why) = refusal(text);
+    format!("{path}: {why}")
 }
 
 fn mimo(frame: &Frame) -> Option<Mimo> {

@@ -1,12 +1,10 @@
 //! Stations of several generations in one network, and what they send to each other.
 
-use crate::networks::{network, run};
-use sim::World;
+use crate::networks::{run, sent};
 use sim::config::ChannelWidth;
 use sim::radio::{Format, Mode};
-use sim::trace::{Kind, TraceEventKind};
+use sim::trace::Kind;
 use std::collections::BTreeMap;
-use units::Duration;
 
 /// An 802.11ax access point over 80 MHz, stations of three generations, and a flow in each direction with each.
 fn home(mac: &str) -> String {
@@ -33,12 +31,8 @@ fn home(mac: &str) -> String {
 type Used = BTreeMap<u32, (Vec<(Format, ChannelWidth, u8)>, usize, Vec<bool>)>;
 
 fn used(text: &str) -> Used {
-    let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2, 3]);
-    world.advance(Duration::MAX);
     let mut used = Used::new();
-    for event in world.take_events() {
-        let TraceEventKind::Sends(frame) = event.what else { continue };
+    for (_, frame) in sent(text, &[0, 1, 2, 3]) {
         let Some(to) = frame.to else { continue };
         let (modes, longest, long) = used.entry(frame.from.max(to)).or_default();
         if let Kind::BlockAck { long: is_long, .. } = frame.kind
@@ -56,7 +50,6 @@ fn used(text: &str) -> Used {
         }
         *longest = (*longest).max(frame.mpdus.len());
     }
-    world.finish();
     used
 }
 
@@ -76,18 +69,12 @@ fn two_stations_use_what_both_have() {
 fn a_sender_keeps_its_own_mcs() {
     let own = |name: &str, mcs: u8| format!("name = \"{name}\"\nmcs = {mcs}\n");
     let text = home("mcs = 11").replace("name = \"new\"\n", &own("new", 3)).replace("name = \"mid\"\n", &own("mid", 2));
-    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2, 3]);
-    world.advance(Duration::MAX);
     let mut used = BTreeMap::new();
-    for event in world.take_events() {
-        if let TraceEventKind::Sends(frame) = event.what
-            && let (Mode::Mimo(mimo), Some(to)) = (frame.mode, frame.to)
-        {
+    for (_, frame) in sent(&text, &[0, 1, 2, 3]) {
+        if let (Mode::Mimo(mimo), Some(to)) = (frame.mode, frame.to) {
             used.insert((frame.from, to), mimo.mcs());
         }
     }
-    world.finish();
     // HT's index counts the streams: 7 and 15 are both 64-QAM 5/6.
     let expected = [((0, 1), 11), ((0, 2), 9), ((0, 3), 15), ((1, 0), 3), ((2, 0), 2), ((3, 0), 15)];
     assert_eq!(used, expected.into_iter().collect());

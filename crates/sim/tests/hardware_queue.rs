@@ -1,6 +1,6 @@
 //! Hardware queues: what they hold, in which statistic their time counts, and that nothing is lost or served twice in them.
 
-use crate::networks::{drawn_traffic, network, run};
+use crate::networks::{cut, drawn_flows, network, of, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Outcome, QueueResult};
@@ -123,7 +123,7 @@ fn hardware_queues_are_per_category() {
     };
     let delay = |hardware: &str| {
         let outcome = run(&text(hardware), 1);
-        outcome.flows.iter().find(|flow| flow.name == "call").expect("a call").delay_s.mean
+        of(&outcome, "call").delay_s.mean
     };
     let (bare, with) = (delay(""), delay("200 packets"));
     assert!((with / bare - 1.0).abs() < 0.1, "{bare} and {with}");
@@ -150,8 +150,7 @@ fn a_queue_for_each_station_shields_from_one_that_does_not_answer() {
         text
     };
     let near = |per: &str| {
-        let outcome = run(&text(per), 1);
-        let flow = outcome.flows.iter().find(|flow| flow.name == "near").expect("such a flow").clone();
+        let flow = of(&run(&text(per), 1), "near").clone();
         (flow.goodput_bps, flow.delay_s.mean)
     };
     let (shared, own) = (near("category"), near("station"));
@@ -186,7 +185,6 @@ proptest! {
         flows in prop::collection::vec((0_usize..4, 0_usize..5, 50_u32..8000, 0_u32..3, any::<bool>()), 1..6),
         micros in 100_u64..100_000,
     ) {
-        let names = ["server", "ap", "near", "far", "broadcast"];
         let depth = ["1 packet", "40 packets", "2 aggregates", "3 ms"][depth];
         let per = if station { "station" } else { "category" };
         let queues = ["one", "per-station", "mac80211", "turns"][queues];
@@ -209,25 +207,9 @@ proptest! {
              [[node]]\nname = \"server\"\nrole = \"wired\"\n[[wired]]\nbetween = [\"server\", \"ap\"]\n\
              rate = \"100 Mb/s\"\ndelay = \"3 ms\"\n"
         );
-        let mut any = false;
-        for (index, &(from, to, rate, kind, voice)) in flows.iter().enumerate() {
-            let (from, to) = (names[from], names[to]);
-            let traffic = drawn_traffic(kind, rate);
-            if from == to || from == "server" && to == "broadcast" || kind == 2 && to == "broadcast" {
-                continue;
-            }
-            any = true;
-            let _ = write!(text, "[[flow]]\nname = \"f{index}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n");
-            text += if kind == 2 { "transport = \"tcp\"\n" } else { "" };
-            text += if edca && voice { "category = \"voice\"\n" } else { "" };
-        }
-        prop_assume!(any);
-        let network = network(&text);
-        let whole = World::new(&network, 7).expect("it can be built").finish();
-        let mut world = World::new(&network, 7).expect("it was built before");
-        while !world.finished() {
-            world.advance(Duration::from_micros(micros));
-        }
-        prop_assert_eq!(&whole, &world.finish());
+        let flows = drawn_flows(&flows, edca);
+        prop_assume!(!flows.is_empty());
+        text += &flows;
+        prop_assert_eq!(Some(run(&text, 7)), cut(&network(&text), Duration::from_micros(micros)));
     }
 }

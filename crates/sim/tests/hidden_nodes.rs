@@ -3,8 +3,7 @@
 //! Back-off is zero, so all times follow from the standard: data 966 us, ACK and CTS 304 us, RTS 352 us, SIFS 10 us, DIFS 50 us,
 //! time-out 222 us after a frame's end, and 0.1 us of propagation.
 
-use crate::networks::network;
-use sim::World;
+use crate::networks::watched;
 use sim::trace::{Kind, TraceEventKind};
 
 /// A packet of `n0` for `n1` comes after a second, one of `n2` for it `later` microseconds after that. The frames sent.
@@ -30,11 +29,7 @@ fn sent_in(count: u32, packets: [(&str, &str, u32); 2], radio: &str, mac: &str) 
         flow(packets[0]),
         flow(packets[1])
     );
-    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.watch(&(0..count).collect::<Vec<_>>());
-    world.advance(units::Duration::from_secs(10));
-    let events = world.take_events();
-    world.finish();
+    let (events, _) = watched(&text, &(0..count).collect::<Vec<_>>());
     let frames = events.into_iter().filter_map(|event| match event.what {
         TraceEventKind::Sends(frame) => Some((event.at, event.node, frame.kind)),
         _ => None,

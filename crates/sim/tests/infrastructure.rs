@@ -1,6 +1,6 @@
 //! Access points, their stations, and wired links.
 
-use crate::networks::{network, run};
+use crate::networks::{cut, network, refusal, refuses, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Outcome, QueueResult};
@@ -266,12 +266,6 @@ fn categories_and_stations_have_queues_of_their_own() {
     assert!(outcome.flows[0].loss_ratio < 0.01 && outcome.flows[1].loss_ratio > 0.2);
 }
 
-/// Returns the key at which a description is refused, and why.
-fn refusal(text: &str) -> (String, String) {
-    let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
-    (error.path().unwrap_or_default().to_owned(), error.to_string())
-}
-
 #[test]
 fn what_cannot_be_joined_is_refused() {
     let base = access_point(2, "", "");
@@ -295,7 +289,6 @@ fn what_cannot_be_joined_is_refused() {
         (wired("\"s1\", \"server\""), "wired.1.between", "`s1` is a station"),
         (wired("\"ap\", \"server\""), "wired.1.between", "already"),
         (wired("\"ap\", \"ap\""), "wired.1.between", "where it starts"),
-        (base.replace("delay = \"10 ms\"", "queue = { limit = 0 }"), "wired.0.queue.limit", "above zero"),
         (
             base.replace("[\"30 m\", \"0 m\"]", "[\"3000 m\", \"0 m\"]"),
             "node.s1",
@@ -313,17 +306,12 @@ fn what_cannot_be_joined_is_refused() {
         (base.clone() + &flow("f", "server", "broadcast", light), "flow.f.to", "no radio"),
         (base.clone() + &flow("f", "*", "*", light), "flow.f.to", "not both"),
     ] {
-        let (found, message) = if text.contains("limit = 0") {
-            let mut network = network(&text.replace("limit = 0", "limit = 1"));
-            network.wired[0].queue.limit = toml::from_str::<Limited>("limit = 0").expect("a number").limit;
-            let error = World::new(&network, 1).err().expect("refused");
-            (error.path().unwrap_or_default().to_owned(), error.to_string())
-        } else {
-            refusal(&text)
-        };
-        assert_eq!(found, path, "{message}");
-        assert!(message.contains(words), "{message}");
+        refuses(&text, path, words);
     }
+    let mut network = network(&base);
+    network.wired[0].queue.limit = toml::from_str::<Limited>("limit = 0").expect("a number").limit;
+    let error = World::new(&network, 1).err().expect("refused");
+    assert!(error.path() == Some("wired.0.queue.limit") && error.to_string().contains("above zero"), "{error}");
 }
 
 #[test]
@@ -339,10 +327,8 @@ fn stations_of_different_access_points_talk_over_the_wire() {
         + LATER;
     let found = run(&text, 1).flows[0].delay_s.max * 1e6;
     assert!((found - 2.0 * AIR_US - WIRE_US).abs() < 1e-3, "{found} us");
-    let (path, message) =
-        refusal(&text.replace("[[wired]]\nbetween = [\"ap1\", \"ap2\"]\nrate = \"100 Mb/s\"\ndelay = \"10 ms\"\n", ""));
-    assert_eq!(path, "flow.f.to");
-    assert!(message.contains("no route from `a` to `b`"), "{message}");
+    let wire = "[[wired]]\nbetween = [\"ap1\", \"ap2\"]\nrate = \"100 Mb/s\"\ndelay = \"10 ms\"\n";
+    refuses(&text.replace(wire, ""), "flow.f.to", "no route from `a` to `b`");
 }
 
 #[test]
@@ -386,13 +372,8 @@ proptest! {
                 text += &flow(&format!("f{index}"), from, to, &traffic);
             }
         }
-        let network = network(&text);
-        let whole = World::new(&network, 7).expect("it can be built").finish();
-        let mut world = World::new(&network, 7).expect("it was built before");
-        while !world.finished() {
-            world.advance(Duration::from_micros(micros));
-        }
-        prop_assert_eq!(&whole, &world.finish());
+        let whole = run(&text, 7);
+        prop_assert_eq!(Some(whole.clone()), cut(&network(&text), Duration::from_micros(micros)));
         for queue in whole.nodes.iter().flat_map(|node| &node.queues) {
             prop_assert!(queue.utilisation_ratio.is_none_or(|ratio| (0.0..=1.0).contains(&ratio)));
         }
@@ -479,7 +460,7 @@ fn a_star_joins_and_starts_flows_at_all_nodes_whose_names_begin_so() {
     starts.dedup();
     assert!(starts.len() == 3 && starts.iter().all(|&start| start < 5.0), "{starts:?}");
     assert!(outcome.flows.iter().all(|flow| flow.transfers_completed == Some(1)));
-    let refused = |text: &str| World::new(&network(text), 1).err().expect("it is refused").to_string();
+    let refused = |text: &str| refusal(text).1;
     assert!(refused(&text.replace("\"router\"]", "\"r*\"]")).contains("not at both"));
     assert!(refused(&text.replace("\"router\"]", "\"router2\"]")).contains("router2"));
 }

@@ -1,9 +1,8 @@
 //! An access point as under Linux: FQ-CoDel for each station, airtime fairness, and Airtime Queue Limits.
 
-use crate::networks::{drawn_traffic, network, run};
+use crate::networks::{cut, drawn_flows, flow, network, of, refusal, refuses, run};
 use proptest::prelude::*;
-use sim::World;
-use sim::results::{Flow, Outcome};
+use sim::results::Outcome;
 use units::Duration;
 
 /// An access point with such queues and two stations, at 10 m and at `far` metres, in 802.11g.
@@ -17,16 +16,8 @@ fn cell(queues: &str, far: u32, more: &str) -> String {
     )
 }
 
-fn flow(name: &str, [from, to]: [&str; 2], traffic: &str) -> String {
-    format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
-}
-
 fn full(name: &str, to: &str, packet: u32) -> String {
     flow(name, ["ap", to], &format!("kind = \"saturated\", packet = \"{packet} B\""))
-}
-
-fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
-    outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
 }
 
 /// Returns the share of `far` in the airtime of the access point's frames.
@@ -197,14 +188,9 @@ fn tables_of_queues_beside_it_are_refused() {
         ("mac80211", "category_queue = { voice = { limit = 10 } }", "node.ap.category_queue"),
         ("turns", "queue = { discipline = \"codel\" }", "node.ap.queue"),
     ] {
-        let text = cell(queues, 20, "").replace("queues =", &format!("{table}\nqueues ="));
-        let error = World::new(&network(&text), 1).err().expect("a refusal");
-        assert_eq!(error.path(), Some(path));
-        assert!(error.to_string().contains("per-station"), "{error}");
+        refuses(&cell(queues, 20, "").replace("queues =", &format!("{table}\nqueues =")), path, "per-station");
     }
-    let text = cell("one", 20, "") + "queues = \"mac80211\"\n";
-    let error = World::new(&network(&text), 1).err().expect("a refusal");
-    assert_eq!(error.path(), Some("node.far.queues"));
+    assert_eq!(refusal(&(cell("one", 20, "") + "queues = \"mac80211\"\n")).0, "node.far.queues");
 }
 
 proptest! {
@@ -217,7 +203,6 @@ proptest! {
         flows in prop::collection::vec((0_usize..4, 0_usize..5, 50_u32..8000, 0_u32..3, any::<bool>()), 1..6),
         micros in 100_u64..100_000,
     ) {
-        let names = ["server", "ap", "near", "far", "broadcast"];
         let mut keys = String::new();
         if edca {
             keys += "[mac]\naccess = \"edca\"\n";
@@ -230,29 +215,9 @@ proptest! {
         if edca && aggregates {
             text = text.replace("802.11g", "802.11n").replace("6 Mb/s", "6.5 Mb/s").replace("basic_rate = \"6.5 Mb/s\"\n", "");
         }
-        let mut any = false;
-        for (index, &(from, to, rate, kind, voice)) in flows.iter().enumerate() {
-            let (from, to) = (names[from], names[to]);
-            let traffic = drawn_traffic(kind, rate);
-            if from == to || from == "server" && to == "broadcast" || kind == 2 && to == "broadcast" {
-                continue;
-            }
-            any = true;
-            text += &flow(&format!("f{index}"), [from, to], &traffic);
-            if kind == 2 {
-                text += "transport = \"tcp\"\n";
-            }
-            if edca && voice {
-                text += "category = \"voice\"\n";
-            }
-        }
-        prop_assume!(any);
-        let network = network(&text);
-        let whole = World::new(&network, 7).expect("it can be built").finish();
-        let mut world = World::new(&network, 7).expect("it was built before");
-        while !world.finished() {
-            world.advance(Duration::from_micros(micros));
-        }
-        prop_assert_eq!(&whole, &world.finish());
+        let flows = drawn_flows(&flows, edca);
+        prop_assume!(!flows.is_empty());
+        text += &flows;
+        prop_assert_eq!(Some(run(&text, 7)), cut(&network(&text), Duration::from_micros(micros)));
     }
 }

@@ -1,10 +1,8 @@
 //! Stations of 802.11b, a and g beside newer ones: what they send to each other, and its durations by hand.
 
-use crate::networks::{network, run};
-use sim::World;
+use crate::networks::{refusal, run, sent};
 use sim::radio::{DsssRate, Format, Mode, OfdmRate};
-use sim::trace::{Frame, Kind, TraceEventKind};
-use units::Duration;
+use sim::trace::{Frame, Kind};
 
 /// A cell at 2.4 GHz: an access point of 802.11ax, and stations of five generations in one place, with these flows. Frames are
 /// not aggregated and have no back-off.
@@ -49,16 +47,7 @@ const NAMES: [&str; 6] = ["ap", "b", "g", "slow", "n", "ax"];
 
 /// Returns all frames that were sent.
 fn frames(text: &str) -> Vec<Frame> {
-    let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2, 3, 4, 5]);
-    world.advance(Duration::MAX);
-    let sent = world.take_events().into_iter().filter_map(|event| match event.what {
-        TraceEventKind::Sends(frame) => Some(frame),
-        _ => None,
-    });
-    let sent = sent.collect();
-    world.finish();
-    sent
+    sent(text, &[0, 1, 2, 3, 4, 5]).into_iter().map(|(_, frame)| frame).collect()
 }
 
 /// Returns the names of the two ends of a frame.
@@ -358,12 +347,8 @@ fn at_5_ghz_the_old_stations_are_of_802_11a() {
         [[flow]]\nname = \"down\"\nfrom = \"ap\"\nto = \"*\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     let text = text.replace("role = \"access-point\"\n", "role = \"access-point\"\nqueues = \"per-station\"\n");
     for text in [text.clone(), text.replace("per-station\"\n", "per-station\"\nchannel = 36\n")] {
-        let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-        world.watch(&[0, 1, 2]);
-        world.advance(Duration::MAX);
         let (mut old, mut new) = (0, 0);
-        for event in world.take_events() {
-            let TraceEventKind::Sends(frame) = event.what else { continue };
+        for (_, frame) in sent(&text, &[0, 1, 2]) {
             assert!(!matches!(frame.kind, Kind::Cts | Kind::Rts), "nothing is protected");
             match (frame.kind, frame.to) {
                 (Kind::Data, Some(1)) => {
@@ -374,7 +359,6 @@ fn at_5_ghz_the_old_stations_are_of_802_11a() {
                 _ => {}
             }
         }
-        world.finish();
         assert!(old > 100 && new > 1_000, "{old} {new}");
     }
 }
@@ -447,10 +431,6 @@ fn links_are_unequal() {
 
 #[test]
 fn what_no_such_station_has_is_refused() {
-    let refused = |text: &str| {
-        let Err(error) = World::new(&network(text), 1) else { panic!("not refused: {text}") };
-        (error.path().unwrap_or_default().to_owned(), error.to_string())
-    };
     let of = |own: &str, radio: &str| {
         format!(
             "duration = \"1 s\"\nradio = {{ {radio} }}\n[[node]]\nname = \"old\"\nposition = [\"0 m\", \"0 m\"]\n{own}\n\
@@ -473,13 +453,13 @@ fn what_no_such_station_has_is_refused() {
         ("standard = \"802.11g\"", "standard = \"802.11ax\", frequency = \"6.115 GHz\"", "node.old.standard"),
     ];
     for (own, radio, key) in cases {
-        let (path, why) = refused(&of(own, radio));
+        let (path, why) = refusal(&of(own, radio));
         assert_eq!(path, key, "{own}, {radio}: {why}");
     }
     for rate in ["54", "11"] {
-        let (_, why) = refused(&of(&format!("data_rate = \"{rate} Mb/s\""), low));
+        let (_, why) = refusal(&of(&format!("data_rate = \"{rate} Mb/s\""), low));
         assert!(why.contains("for this rate write `standard`"), "{why}");
     }
     let several = cell("[mac]\nofdma = \"downlink\"\n", &[("ap", "ax")]);
-    assert_eq!(refused(&several).0, "mac.ofdma");
+    assert_eq!(refusal(&several).0, "mac.ofdma");
 }

@@ -1,11 +1,11 @@
 //! An access point of 802.11ax that shares its frames among stations.
 
-use crate::networks::{network, run};
+use crate::networks::{network, refuses, run, sends, watched};
 use proptest::prelude::*;
 use sim::World;
 use sim::radio::{Mode, Ru};
 use sim::results::Outcome;
-use sim::trace::{Asks, Frame, Kind, TraceEvent, TraceEventKind};
+use sim::trace::{Asks, Frame, Kind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
@@ -49,11 +49,7 @@ pub(crate) fn sent(text: &str, nodes: u32, after: Duration) -> Vec<(Instant, Fra
     world.advance(after);
     world.take_events();
     world.advance(Duration::from_millis(30));
-    let sends = |event: TraceEvent| match event.what {
-        TraceEventKind::Sends(frame) => Some((event.at, frame)),
-        _ => None,
-    };
-    let sent = world.take_events().into_iter().filter_map(sends).collect();
+    let sent = sends(world.take_events());
     world.finish();
     sent
 }
@@ -193,15 +189,8 @@ fn a_mu_rts_without_a_cts_is_repeated() {
     for ofdma in ["downlink", "both"] {
         let text = cell(2, "per-station", errors)
             .replace("\"downlink\"", &format!("\"{ofdma}\"\nrts_threshold = \"0 B\"\nshort_retry_limit = 20"));
-        let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-        world.watch(&[0]);
-        world.advance(Duration::MAX);
-        let sends = |event: TraceEvent| match event.what {
-            TraceEventKind::Sends(frame) => Some(frame.kind),
-            _ => None,
-        };
-        let sent: Vec<_> = world.take_events().into_iter().filter_map(sends).collect();
-        let totals = world.finish().totals;
+        let (events, Outcome { totals, .. }) = watched(&text, &[0]);
+        let sent: Vec<_> = sends(events).into_iter().map(|(_, frame)| frame.kind).collect();
         let is_request = |kind| matches!(kind, Kind::Trigger { asks: Asks::Clear, .. });
         let pairs = || sent.windows(2).filter(|pair| is_request(pair[0]));
         let answered = pairs().filter(|pair| pair[1] == Kind::Data).count() as f64 / pairs().count() as f64;
@@ -249,18 +238,12 @@ fn older_stations_get_frames_of_their_own() {
         write!(text, "[[flow]]\nname = \"{name}\"\nfrom = \"ap\"\nto = \"{name}\"\n").expect("text");
         text += "traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     }
-    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.watch(&[0]);
-    world.advance(Duration::MAX);
-    let mut whole = Vec::new();
-    for event in world.take_events() {
-        if let TraceEventKind::Sends(frame) = event.what
-            && let (Mode::Mimo(mode), Some(to), Kind::Data) = (frame.mode, frame.to, frame.kind)
-        {
-            whole.push((to, mode.ru().is_none()));
-        }
-    }
-    let outcome = world.finish();
+    let (events, outcome) = watched(&text, &[0]);
+    let data = |(_, frame): (Instant, Frame)| match (frame.mode, frame.to, frame.kind) {
+        (Mode::Mimo(mode), Some(to), Kind::Data) => Some((to, mode.ru().is_none())),
+        _ => None,
+    };
+    let whole: Vec<_> = sends(events).into_iter().filter_map(data).collect();
     assert!(outcome.flows.iter().all(|flow| flow.goodput_bps > 1e7));
     assert!([3, 4].iter().all(|&old| whole.iter().filter(|(to, _)| *to == old).all(|(_, alone)| *alone)));
     assert!(
@@ -282,9 +265,7 @@ fn what_contradicts_it_is_refused() {
         (good.replace("name = \"s\"", "name = \"s\"\nstandard = \"802.11ac\""), "802.11ax with the same"),
     ];
     for (text, why) in refused {
-        let error = World::new(&network(&text), 1).err().expect("a contradiction");
-        assert_eq!(error.path(), Some("mac.ofdma"), "{error}");
-        assert!(error.to_string().contains(why), "{error}");
+        refuses(&text, "mac.ofdma", why);
     }
 }
 

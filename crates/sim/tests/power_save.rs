@@ -1,6 +1,6 @@
 //! Stations that sleep: what a packet for one waits for, by hand and in closed form, and that none is lost or stuck.
 
-use crate::networks::{network, run};
+use crate::networks::{cut, network, refusal, refuses, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::Outcome;
@@ -170,24 +170,17 @@ fn a_busy_station_is_not_delayed_by_one_that_sleeps() {
 
 #[test]
 fn who_cannot_sleep_is_refused() {
-    let refused = |text: &str| {
-        let error = World::new(&network(text), 1).err().expect("it is refused");
-        (error.path().expect("a key").to_owned(), error.to_string())
-    };
-    let (path, error) = refused(&cell(SLEEPS, "", ""));
-    assert!(path == "node.ap.power_save" && error.contains("only stations can sleep"), "{path}: {error}");
+    refuses(&cell(SLEEPS, "", ""), "node.ap.power_save", "only stations can sleep");
     let wired = cell("", "", "").replace("name = \"server\"\n", "name = \"server\"\npower_save = {}\n");
-    assert_eq!(refused(&wired).0, "node.server.power_save");
+    assert_eq!(refusal(&wired).0, "node.server.power_save");
     let ad_hoc = "duration = \"1 s\"\n[[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\npower_save = {}\n\
                   [[node]]\nname = \"b\"\nposition = [\"9 m\", \"0 m\"]\n";
-    let (path, error) = refused(ad_hoc);
-    assert!(path == "node.a.power_save" && error.contains("no access point"), "{path}: {error}");
+    refuses(ad_hoc, "node.a.power_save", "no access point");
     let shared = cell("", SLEEPS, "[radio]\nstandard = \"802.11ax\"\nbasic_rate = \"6 Mb/s\"\n").replace(
         "[mac]\ncw_min = 0\n",
         "[mac]\naccess = \"edca\"\nofdma = \"downlink\"\naggregation.ampdu = \"65535 B\"\n",
     );
-    let (path, error) = refused(&shared);
-    assert!(path == "node.phone.power_save" && error.contains("ofdma"), "{path}: {error}");
+    refuses(&shared, "node.phone.power_save", "ofdma");
     for (key, value) in [("listen_interval", "0 s"), ("idle_timeout", "0 ms")] {
         let text = cell("", &format!("power_save.{key} = \"{value}\""), "");
         let error = toml::from_str::<sim::config::Network>(&text).expect_err("it is refused").to_string();
@@ -196,11 +189,7 @@ fn who_cannot_sleep_is_refused() {
 }
 
 fn outcome(text: &str, slice: Duration) -> Outcome {
-    let mut world = World::new(&network(text), 7).expect("it can be built");
-    while !world.finished() {
-        world.advance(slice);
-    }
-    world.finish()
+    cut(&network(text), slice).expect("it can be built")
 }
 
 /// A flow: its ends and its kind, as numbers, rate in kb/s and bytes of a packet.

@@ -1,6 +1,6 @@
 //! AODV over real radios: what it finds, what it costs, and that its counts balance (each run checks this at its end).
 
-use crate::networks::{network, run};
+use crate::networks::{network, refusal, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{FlowHops, Outcome};
@@ -201,13 +201,13 @@ fn routes_follow_nodes_that_move() {
 
 #[test]
 fn what_cannot_be_meant_is_refused() {
-    let refused = |extra: &str| {
-        let text = chain(3, "40 kb/s", extra);
-        World::new(&network(&text), 1).err().expect("it must be refused").path().map(str::to_owned)
-    };
-    assert_eq!(refused("[routing.aodv]\nnet_diameter = 0"), Some("routing.aodv.net_diameter".to_owned()));
-    assert_eq!(refused("[routing.aodv]\nrreq_ratelimit = 0"), Some("routing.aodv.rreq_ratelimit".to_owned()));
-    assert_eq!(refused("route = [{ from = \"n0\", to = \"n2\", via = [\"n1\"] }]"), Some("routing.route".to_owned()));
+    for (extra, path) in [
+        ("[routing.aodv]\nnet_diameter = 0", "routing.aodv.net_diameter"),
+        ("[routing.aodv]\nrreq_ratelimit = 0", "routing.aodv.rreq_ratelimit"),
+        ("route = [{ from = \"n0\", to = \"n2\", via = [\"n1\"] }]", "routing.route"),
+    ] {
+        assert_eq!(refusal(&chain(3, "40 kb/s", extra)).0, path);
+    }
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Cells on one channel that ignore one another's weak frames (OBSS PD).
 
-use crate::networks::{network, run};
+use crate::networks::{refusal, run, sends, watched};
 use proptest::prelude::*;
-use sim::World;
-use sim::trace::{Kind, TraceEventKind};
+use sim::trace::{Kind, TraceEvent, TraceEventKind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
@@ -42,22 +41,25 @@ fn cells_that_ignore_one_another_send_at_once() {
     assert!(both > 1.8 * shared, "{alone:?}, {reused:?}");
 }
 
+/// Power in dBm of data of a station's own access point, which arrive above -50 dBm.
+fn heard(event: &TraceEvent) -> Option<f64> {
+    match &event.what {
+        TraceEventKind::Hears(frame, power) if frame.kind == Kind::Data => {
+            Some(power.as_dbm()).filter(|&dbm| dbm > -50.0)
+        }
+        _ => None,
+    }
+}
+
 /// At a level of -72 dBm power is limited to 21 - 10 = 11 dBm: 4 dB less than 15 dBm. What is sent while the neighbour sends
 /// begins at least AIFS after the end of its HE-SIG-A, 32 us after its start, or in the same slot.
 #[test]
 fn an_ignored_frame_costs_its_preamble_and_four_decibels() {
-    let mut world = World::new(&network(&cells(146, Some(-72.0))), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2, 3]);
-    world.advance(Duration::MAX);
-    let events = world.take_events();
-    world.finish();
+    let (events, _) = watched(&cells(146, Some(-72.0)), &[0, 1, 2, 3]);
     let sent = |node: u32| {
-        let of = events.iter().filter(move |event| event.node == node);
-        of.filter_map(|event| match &event.what {
-            TraceEventKind::Sends(frame) if frame.kind == Kind::Data => Some((event.at, frame.length)),
-            _ => None,
-        })
-        .collect::<Vec<(Instant, Duration)>>()
+        let of = sends(events.iter().filter(|event| event.node == node).cloned().collect()).into_iter();
+        let data = of.filter(|(_, frame)| frame.kind == Kind::Data).map(|(at, frame)| (at, frame.length));
+        data.collect::<Vec<(Instant, Duration)>>()
     };
     let (left, right) = (sent(0), sent(2));
     let mut beside = 0;
@@ -70,17 +72,7 @@ fn an_ignored_frame_costs_its_preamble_and_four_decibels() {
         }
     }
     assert!(beside > 10, "{beside} of {}", left.len());
-    let mut powers: Vec<f64> = events
-        .iter()
-        .filter(|event| event.node == 1)
-        .filter_map(|event| match &event.what {
-            // Frames of its own access point arrive above -50 dBm.
-            TraceEventKind::Hears(frame, power) if frame.kind == Kind::Data && power.as_dbm() > -50.0 => {
-                Some(power.as_dbm())
-            }
-            _ => None,
-        })
-        .collect();
+    let mut powers: Vec<f64> = events.iter().filter(|event| event.node == 1).filter_map(heard).collect();
     powers.sort_unstable_by(f64::total_cmp);
     powers.dedup_by(|one, other| (*one - *other).abs() < 1e-3);
     let &[limited, full] = powers.as_slice() else { panic!("{powers:?}") };
@@ -95,17 +87,9 @@ fn an_access_point_with_more_than_two_streams_may_send_with_four_decibels_more()
         let text = cells(146, Some(-72.0)).replace("mcs = 4\n", &format!("mcs = 4\nstreams = {streams}\n"));
         let text = text.replace("[radio]\n", "[radio]\ntx_power = \"18 dBm\"\n");
         let text = text.replace("position = [\"146 m\"", "position = [\"206 m\"");
-        let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-        world.watch(&[1]);
-        world.advance(Duration::MAX);
-        let heard = world.take_events().into_iter().filter_map(|event| match event.what {
-            TraceEventKind::Hears(frame, power) if frame.kind == Kind::Data && power.as_dbm() > -50.0 => {
-                Some(power.as_dbm())
-            }
-            _ => None,
-        });
-        let (least, most) = heard.fold((0.0, -99.0), |(least, most), dbm| (dbm.min(least), dbm.max(most)));
-        world.finish();
+        let (events, _) = watched(&text, &[1]);
+        let all = events.iter().filter_map(heard);
+        let (least, most) = all.fold((0.0, -99.0), |(least, most), dbm| (dbm.min(least), dbm.max(most)));
         assert!((most - least - less).abs() < 1e-3, "{streams} streams: {least} to {most} dBm");
     }
 }
@@ -122,7 +106,6 @@ proptest! {
 
 #[test]
 fn what_has_nothing_to_ignore_is_refused() {
-    let refused = |text: &str| World::new(&network(text), 1).err().expect("refused").to_string();
     let text = cells(146, Some(-72.0));
     let (alone, _) = text.split_once("[[node]]\nname = \"right\"").expect("a second cell");
     for (text, expected) in [
@@ -136,6 +119,7 @@ fn what_has_nothing_to_ignore_is_refused() {
             "no powers",
         ),
     ] {
-        assert!(refused(&text).contains(expected), "{}", refused(&text));
+        let (_, why) = refusal(&text);
+        assert!(why.contains(expected), "{why}");
     }
 }

@@ -1,8 +1,7 @@
 //! TCP flows and pings in a network.
 
-use crate::networks::{network, run};
-use sim::World;
-use sim::results::{Flow, Outcome};
+use crate::networks::{flow, of, refuses, run};
+use sim::results::Outcome;
 
 /// A server at 100 Mb/s and `delay` from an access point, and two stations next to the access point.
 fn access_point(delay: &str, more: &str) -> String {
@@ -18,14 +17,6 @@ fn access_point(delay: &str, more: &str) -> String {
 
 fn tcp(name: &str, ends: [&str; 2], traffic: &str) -> String {
     flow(name, ends, traffic) + "transport = \"tcp\"\n"
-}
-
-fn flow(name: &str, [from, to]: [&str; 2], traffic: &str) -> String {
-    format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
-}
-
-fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
-    outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
 }
 
 /// A download over 802.11b through a buffer that eBDP makes short while the first slow start still grows.
@@ -318,12 +309,6 @@ fn a_round_trip_of_almost_nothing_runs() {
     assert!(of(&outcome, "f").goodput_bps > 1e9 && of(&outcome, "f").rtt_s.expect("of TCP").mean < 1e-5, "{outcome:?}");
 }
 
-/// Returns the key at which a description is refused, and why.
-fn refusal(text: &str) -> (String, String) {
-    let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
-    (error.path().unwrap_or_default().to_owned(), error.to_string())
-}
-
 #[test]
 fn what_does_not_go_together_is_refused() {
     let there = ["server", "s1"];
@@ -367,9 +352,7 @@ fn what_does_not_go_together_is_refused() {
         (own("recovery = \"reno\"\nloss_detection = \"rack-tlp\""), "flow.f.tcp.loss_detection", "selective"),
         (own("ack_category = \"voice\""), "flow.f.tcp.ack_category", "edca"),
     ] {
-        let (found, message) = refusal(&text);
-        assert_eq!(found, path, "{message}");
-        assert!(message.contains(words), "{message}");
+        refuses(&text, path, words);
     }
 }
 

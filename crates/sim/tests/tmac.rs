@@ -1,6 +1,6 @@
 //! T-MAC: the order of age among stations, compared with its model in `theory`, and where the model says nothing.
 
-use crate::networks::{chain, network, one_packet, run};
+use crate::networks::{chain, network, one_packet, run, sent};
 use sim::World;
 use sim::results::Outcome;
 use sim::trace::{Kind, TraceEventKind};
@@ -157,20 +157,9 @@ fn requests_cost_what_their_frames_last() {
 #[test]
 fn a_request_its_grant_and_what_follows_by_the_microsecond() {
     let text = chain(2, "3 s", "[mac]\nturns = {}") + &one_packet(2);
-    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.watch(&[0, 1]);
-    world.advance(Duration::from_secs(3));
     let first = Instant::ZERO + Duration::from_secs(1);
-    let sent: Vec<(f64, Kind)> = world
-        .take_events()
-        .into_iter()
-        .filter_map(|event| match event.what {
-            TraceEventKind::Sends(frame) => Some((event.at.since(first).as_secs_f64() * 1e6, frame.kind)),
-            _ => None,
-        })
-        .take(4)
-        .collect();
-    world.finish();
+    let frames = sent(&text, &[0, 1]).into_iter().take(4);
+    let sent = frames.map(|(at, frame)| (at.since(first).as_secs_f64() * 1e6, frame.kind)).collect::<Vec<_>>();
     // 802.11b, 30 m: 0.1 us each way. The request has 31 B (440 us at 1 Mb/s), the grant 14 B (304 us). Data begin SIFS after the
     // slot of the grant, and last 972 us.
     let request = 440.0;

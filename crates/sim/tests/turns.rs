@@ -1,8 +1,7 @@
 //! The scheduler `turns` in networks: for what a thin flow (one that sends little) waits, and what bulk traffic pays.
 
-use crate::networks::{network, run};
-use sim::World;
-use sim::results::{Flow, Outcome};
+use crate::networks::{of, refuses, run};
+use sim::results::Outcome;
 
 /// An access point at MCS 7 with these queues, `busy` stations and an idle one, and a server on a wire of 5 ms.
 fn cell(queues: &str, busy: u32) -> String {
@@ -30,10 +29,6 @@ const UPLOAD: &str =
 
 fn ping(to: &str) -> String {
     flow("ping", to, "kind = \"ping\", packet = \"64 B\", every = \"50 ms\"")
-}
-
-fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
-    outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
 }
 
 /// An aggregate takes 4 ms and its overhead. A packet meets one on the air, one that waits, and collisions of either. It has an
@@ -305,8 +300,6 @@ fn where_it_cannot_be_is_refused() {
             text = text
                 .replace("[mac.aggregation]\nampdu = \"65535 B\"\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n", "");
         }
-        let error = World::new(&network(&text), 1).err().expect("a refusal");
-        assert_eq!(error.path(), Some(path), "{error}");
-        assert!(error.to_string().contains(says), "{error}");
+        refuses(&text, path, says);
     }
 }

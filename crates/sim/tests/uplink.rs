@@ -1,8 +1,7 @@
 //! Stations of 802.11ax that send side by side if their access point asks.
 
-use crate::networks::{network, run};
+use crate::networks::{refuses, run};
 use crate::ofdma::sent;
-use sim::World;
 use sim::results::{MultiUser, Outcome};
 use sim::trace::{Asks, Frame, Kind};
 use units::{Duration, Instant};
@@ -281,8 +280,6 @@ fn what_contradicts_it_is_refused() {
         (good.replace("\"1 s\"", "\"1 s\", aifsn = 2, cw_min = 63, cw_max = 31"), "mac.mu_edca.cw_max", "below"),
         (cell(1, "", UP), "mac.ofdma", "one station"),
     ] {
-        let error = World::new(&network(&text), 1).err().expect("a contradiction");
-        assert_eq!(error.path(), Some(path), "{error}");
-        assert!(error.to_string().contains(why), "{error}");
+        refuses(&text, path, why);
     }
 }

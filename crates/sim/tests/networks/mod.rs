@@ -6,8 +6,9 @@ mod all;
 pub(crate) use all::NETWORKS;
 use sim::World;
 use sim::config::Network;
-use sim::results::Outcome;
-use units::Duration;
+use sim::results::{Flow, Outcome};
+use sim::trace::{Frame, TraceEvent, TraceEventKind};
+use units::{Duration, Instant};
 
 /// Reads the network that a TOML text describes.
 pub(crate) fn network(text: &str) -> Network {
@@ -28,13 +29,72 @@ pub(crate) fn cut(network: &Network, span: Duration) -> Option<Outcome> {
     Some(world.finish())
 }
 
-/// Returns one of three kinds of traffic.
-pub(crate) fn drawn_traffic(kind: u32, rate: u32) -> String {
-    match kind {
-        0 => "kind = \"saturated\", packet = \"700 B\"".to_owned(),
-        1 => format!("kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"700 B\""),
-        _ => "kind = \"greedy\"".to_owned(),
+/// Runs a network to its end and returns what these nodes did and heard, and the results.
+pub(crate) fn watched(text: &str, nodes: &[u32]) -> (Vec<TraceEvent>, Outcome) {
+    let mut world = World::new(&network(text), 1).expect("a network that can be built");
+    world.watch(nodes);
+    while !world.finished() {
+        world.advance(Duration::MAX);
     }
+    (world.take_events(), world.finish())
+}
+
+/// Returns the frames that these nodes send, each with its time.
+pub(crate) fn sent(text: &str, nodes: &[u32]) -> Vec<(Instant, Frame)> {
+    sends(watched(text, nodes).0)
+}
+
+pub(crate) fn sends(events: Vec<TraceEvent>) -> Vec<(Instant, Frame)> {
+    let frame = |event: TraceEvent| match event.what {
+        TraceEventKind::Sends(frame) => Some((event.at, frame)),
+        _ => None,
+    };
+    events.into_iter().filter_map(frame).collect()
+}
+
+/// Returns the key at which a description is refused, and why.
+pub(crate) fn refusal(text: &str) -> (String, String) {
+    let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
+    (error.path().unwrap_or_default().to_owned(), error.to_string())
+}
+
+/// Checks that a description is refused at this key, in these words.
+pub(crate) fn refuses(text: &str, path: &str, words: &str) {
+    let (found, message) = refusal(text);
+    assert!(found == path && message.contains(words), "{found}: {message}");
+}
+
+/// Returns the results of a flow.
+pub(crate) fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
+    outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
+}
+
+pub(crate) fn flow(name: &str, [from, to]: [&str; 2], traffic: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
+}
+
+/// Ends, rate in kb/s, kind of traffic, and whether it is voice.
+pub(crate) type Drawn = (usize, usize, u32, u32, bool);
+
+/// Returns the flows of these that can be among a server, an access point and its stations.
+pub(crate) fn drawn_flows(flows: &[Drawn], edca: bool) -> String {
+    let names = ["server", "ap", "near", "far", "broadcast"];
+    let mut text = String::new();
+    for (index, &(from, to, rate, kind, voice)) in flows.iter().enumerate() {
+        let (from, to) = (names[from], names[to]);
+        if from == to || from == "server" && to == "broadcast" || kind == 2 && to == "broadcast" {
+            continue;
+        }
+        let traffic = match kind {
+            0 => "kind = \"saturated\", packet = \"700 B\"".to_owned(),
+            1 => format!("kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"700 B\""),
+            _ => "kind = \"greedy\"".to_owned(),
+        };
+        text += &flow(&format!("f{index}"), [from, to], &traffic);
+        text += if kind == 2 { "transport = \"tcp\"\n" } else { "" };
+        text += if edca && voice { "category = \"voice\"\n" } else { "" };
+    }
+    text
 }
 
 /// Returns a chain of 802.11b nodes 30 m apart in which only neighbours decode each other, `extra` keys first.

@@ -52,7 +52,6 @@ fn a_loss_without_a_report_counts_as_reno_has_it() {
 fn a_recovery_ends_with_the_window_that_the_reaction_left() {
     let half = bqm::Settings { threshold: Threshold::Half, ..bqm::Settings::default() };
     trace(with(half), None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"),
         ("ack 0 report 0", ""),
         ("ack 0 report 0", ""),

@@ -3,7 +3,7 @@
 //! The formulas leave out at most two round trips of a cycle, from one loss to the next: one until the loss is seen,
 //! one of recovery in which the window does not grow.
 
-use super::link::{Link, Lost, Ours, Seen, watch};
+use super::link::{Link, Lost, Ours, Seen, Verdict, watch};
 use super::trace::{plain, trace};
 use crate::transport::tcp::*;
 use units::{Bytes, Duration, Rate};
@@ -27,14 +27,6 @@ fn link_of(product: u64, buffer: usize) -> Link {
 /// Utilisation of the link.
 fn utilisation(seen: &Seen, link: &Link) -> f64 {
     seen.goodput / 1000.0 * PACKET_BITS / link.rate.as_bps() as f64
-}
-
-/// Agreement of a measurement with theory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Holds,
-    /// It does not agree; the test says why.
-    Differs,
 }
 
 fn judge(what: &str, measured: f64, expected: f64, tolerance: f64) -> Verdict {
@@ -280,7 +272,6 @@ fn bbr_does_not_mind_random_losses() {
 fn bbr_paces() {
     let steps = Settings { congestion: Congestion::Bbr, ..plain(Recovery::Sack, 4) };
     trace(steps, None)(&[
-        ("open", "SYN"),
         // 2.89 windows of four segments per round trip of 100 ms: 8.65 ms per segment.
         ("syn-ack", "0 deadline=8.650519"),
         ("timer", "1 deadline=8.650519"),

@@ -6,14 +6,9 @@ use units::{Bytes, Duration};
 
 #[test]
 fn a_transfer_is_opened_sent_and_closed() {
-    let sender = trace(plain(Recovery::Sack, 3), Some(2500))(&[
-        ("close", ""),
-        ("open", "SYN"),
-        ("open", ""),
-        ("syn-ack", "0 1 2:500."),
-        ("ack 2", ""),
-        ("octet 2502", "deadline=never"),
-    ]);
+    let opened = [("close", ""), ("open", "SYN"), ("open", ""), ("syn-ack", "0 1 2:500.")];
+    let closed = [("ack 2", ""), ("octet 2502", "deadline=never")];
+    let sender = run(plain(Recovery::Sack, 3), Some(2500), &[&opened[..], &closed].concat());
     assert!(sender.done());
     assert_eq!(sender.counts, Counts::default());
 }
@@ -28,7 +23,6 @@ fn a_transfer_of_no_octets_is_a_fin_and_done_when_that_is_acknowledged() {
 #[test]
 fn a_connection_without_data_is_acknowledged_and_waits() {
     let sender = trace(plain(Recovery::Sack, 3), Some(0))(&[
-        ("open", "SYN"),
         ("syn-ack", "ACK"),
         ("syn-ack", "ACK"),
         ("supply 1000", "0"),
@@ -40,14 +34,10 @@ fn a_connection_without_data_is_acknowledged_and_waits() {
 
 #[test]
 fn a_syn_is_repeated_with_a_doubled_timeout() {
-    trace(plain(Recovery::Sack, 10), None)(&[
-        ("open", "SYN deadline=1000"),
-        ("timer", "SYN deadline=2000"),
-        ("timer", "SYN deadline=4000"),
-        ("timer", "SYN deadline=8000"),
-        // More than one SYN was lost: one segment, and three seconds for it.
-        ("syn-ack", "0 cwnd=1 deadline=3000"),
-    ]);
+    let mut steps = vec![("open", "SYN deadline=1000"), ("timer", "SYN deadline=2000"), ("timer", "SYN deadline=4000")];
+    // More than one SYN was lost: one segment, and three seconds for it.
+    steps.extend([("timer", "SYN deadline=8000"), ("syn-ack", "0 cwnd=1 deadline=3000")]);
+    run(plain(Recovery::Sack, 10), None, &steps);
 }
 
 #[test]

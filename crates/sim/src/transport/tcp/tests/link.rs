@@ -36,6 +36,14 @@ pub(super) struct Seen {
     pub(super) losses: u64,
 }
 
+/// Agreement of a measurement with theory, or of two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Holds,
+    /// They do not agree; the test says why.
+    Differs,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Sender,

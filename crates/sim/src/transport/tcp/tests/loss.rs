@@ -192,7 +192,6 @@ fn a_lost_repetition_takes_a_timeout() {
 fn without_new_data_a_doubtful_hole_is_repeated_and_then_the_last_once() {
     // Rules (3) and (4) of NextSeg; segments 0 and 4 are lost.
     trace(plain(Sack, 6), Some(6000))(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2 3 4 5"),
         ("ack 0 sack 1", ""),
         ("ack 0 sack 1-2", ""),
@@ -207,7 +206,6 @@ fn without_new_data_a_doubtful_hole_is_repeated_and_then_the_last_once() {
 #[test]
 fn a_loss_at_the_end_is_rescued_after_the_first_repetition_has_arrived() {
     trace(plain(Sack, 6), Some(6000))(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2 3 4 5"),
         ("ack 0 sack 1", ""),
         ("ack 0 sack 1-2", ""),
@@ -223,7 +221,6 @@ fn limited_transmit_keeps_a_small_window_out_of_a_timeout() {
     for recovery in [Reno, NewReno] {
         let settings = Settings { limited_transmit: true, ..plain(recovery, 3) };
         trace(settings, None)(&[
-            ("open", "SYN"),
             ("syn-ack", "0 1 2"),
             ("ack 0", "3 cwnd=3"),
             ("ack 0", "4 cwnd=3"),
@@ -235,7 +232,6 @@ fn limited_transmit_keeps_a_small_window_out_of_a_timeout() {
     }
     let settings = Settings { limited_transmit: true, ..plain(Sack, 3) };
     trace(settings, None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2"),
         ("ack 0 sack 1", "3"),
         ("ack 0 sack 1-2", "4"),
@@ -248,7 +244,6 @@ fn limited_transmit_keeps_a_small_window_out_of_a_timeout() {
 #[test]
 fn without_limited_transmit_a_window_of_three_waits_for_the_timer() {
     trace(plain(Sack, 3), None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2"),
         ("ack 0 sack 1", ""),
         ("ack 0 sack 1-2", "deadline=800"),
@@ -301,7 +296,6 @@ fn timestamps_measure_repetitions_too() {
 #[test]
 fn a_receiver_that_drops_what_it_had_reported_is_served_again() {
     trace(plain(Sack, 4), None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2 3"),
         ("ack 0 sack 1", ""),
         ("ack 1", "4 5"),

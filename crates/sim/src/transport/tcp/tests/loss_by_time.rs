@@ -60,7 +60,6 @@ fn only_a_repetition_of_the_first_segment_arms_the_timer_again() {
     for detection in [LossDetection::RackTlp, LossDetection::DuplicateAcks] {
         let settings = Settings { loss_detection: detection, ..by_time(10) };
         trace(settings, None)(&[
-            ("open", "SYN"),
             ("syn-ack", "0 1 2 3 4 5 6 7 8 9"),
             ("ack 0 sack 4-6", "r0 r1 deadline=1000"),
             ("ack 0 sack 4-7", "r2 deadline=900"),
@@ -73,7 +72,6 @@ fn only_a_repetition_of_the_first_segment_arms_the_timer_again() {
 #[test]
 fn where_nothing_comes_back_the_last_segment_is_sent_again_and_shows_the_others_losses() {
     let sender = trace(by_time(3), Some(3000))(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2 deadline=200"),
         ("timer", "r2 deadline=1000"),
         ("ack 0 sack 2", "r0 r1 cwnd=2"),
@@ -85,7 +83,6 @@ fn where_nothing_comes_back_the_last_segment_is_sent_again_and_shows_the_others_
 #[test]
 fn a_probe_is_of_new_data_if_there_are_any_whatever_the_window() {
     let sender = trace(by_time(2), None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 deadline=200"),
         ("timer", "2 cwnd=2 deadline=1000"),
         // A round-trip time of 300 ms is news: the smoothed one is 125 ms.
@@ -110,7 +107,6 @@ fn a_probe_never_comes_after_the_timeout() {
 fn a_loss_that_only_the_probe_mended_is_a_sign_of_congestion_unless_both_came() {
     let last = |answer: &'static str, cwnd: &'static str| {
         trace(by_time(4), Some(4000))(&[
-            ("open", "SYN"),
             ("syn-ack", "0 1 2 3 deadline=200"),
             ("ack 3", "deadline=400"),
             ("timer", "r3"),

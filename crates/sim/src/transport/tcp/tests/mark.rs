@@ -12,7 +12,6 @@ fn ecn() -> Settings {
 #[test]
 fn a_mark_halves_the_window_once_a_window_and_the_sender_says_so() {
     let sender = trace(ecn(), None)(&[
-        ("open", "SYN"),
         ("syn-ack ece", "0 1 2 3 4 5 6 7"),
         // Eight were outstanding: four.
         ("ack 1 ece", "cwnd=4 ssthresh=4"),
@@ -27,7 +26,6 @@ fn a_mark_halves_the_window_once_a_window_and_the_sender_says_so() {
 #[test]
 fn a_loss_in_a_window_that_was_marked_reduces_it_no_further() {
     trace(ecn(), None)(&[
-        ("open", "SYN"),
         ("syn-ack ece", "0 1 2 3 4 5 6 7"),
         ("ack 1 ece", "cwnd=4"),
         ("ack 1 sack 2", "cwnd=4"),

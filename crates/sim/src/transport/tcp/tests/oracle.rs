@@ -4,7 +4,7 @@
 //! Both lose at the same full buffer and follow the same rules of growth and halving, so that a cycle of `W_max / 2`
 //! round trips may differ by one or two of them: in what each sends in recovery, and after several losses at once.
 
-use super::link::{Ends, Link, Lost, Ours, Seen, To, watch};
+use super::link::{Ends, Link, Lost, Ours, Seen, To, Verdict, watch};
 use crate::transport::tcp::*;
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{self, ChecksumCapabilities, Device, DeviceCapabilities, Medium};
@@ -207,14 +207,6 @@ fn link(product: u64, buffer: usize, lost: Lost) -> Link {
     let rate = Rate::bps((product - 1) * 1040 * 8 * 10);
     let [from, to] = [20, 620].map(Duration::from_secs);
     Link { rate, delay: Duration::from_millis(50), buffer, lost, from, to }
-}
-
-/// Agreement of both goodputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Holds,
-    /// They do not agree; the test says why.
-    Differs,
 }
 
 /// Compares the goodputs, and returns the number of timeouts of this crate's sender.

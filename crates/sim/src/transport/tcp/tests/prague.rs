@@ -12,7 +12,6 @@ fn prague() -> Settings {
 #[test]
 fn marks_reduce_the_window_by_half_their_average_share_once_a_round_trip() {
     let sender = trace(prague(), None)(&[
-        ("open", "SYN"),
         ("syn-ack ece", "0 1 2 3 4 5 6 7"),
         // One segment more in slow start, and the average begins at 1: half of 9. Then it is 1 + (1/2 - 1) / 16.
         ("ack 2 marked 1", "cwnd=4.5 ssthresh=4.5"),
@@ -28,7 +27,6 @@ fn marks_reduce_the_window_by_half_their_average_share_once_a_round_trip() {
 #[test]
 fn a_loss_halves_the_window_whatever_marks_have_done() {
     trace(prague(), None)(&[
-        ("open", "SYN"),
         ("syn-ack ece", "0 1 2 3 4 5 6 7"),
         ("ack 1 marked 1", "cwnd=4 ssthresh=4"),
         ("ack 1 sack 2", "cwnd=4"),
@@ -42,7 +40,6 @@ fn a_loss_halves_the_window_whatever_marks_have_done() {
 #[test]
 fn an_echo_of_another_kind_of_ecn_and_a_count_that_falls_change_nothing() {
     trace(prague(), None)(&[
-        ("open", "SYN"),
         ("syn-ack ece", "0 1 2 3 4 5 6 7"),
         ("ack 4 marked 2", "cwnd=4.5"),
         ("ack 5 marked 1", "8 cwnd=4.722"),

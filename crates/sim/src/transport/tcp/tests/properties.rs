@@ -1,6 +1,7 @@
 //! Properties that hold in any order of losses, delays, repetitions and late timers, and against peers that send
 //! nonsense.
 
+use super::link::To;
 use crate::config::LossDetection;
 use crate::config::bqm::{DiscardPattern as Pattern, Discriminator, Growth, Measure, Threshold, WirelessLoss};
 use crate::engine::{Purpose, Stream};
@@ -9,12 +10,6 @@ use proptest::prelude::*;
 use queue::Ecn;
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Instant};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum To {
-    Sender,
-    Receiver,
-}
 
 /// A network that loses, delays and repeats segments for a time, and then delivers.
 struct Network {

@@ -59,9 +59,9 @@ pub(super) fn run(settings: Settings, supply: Option<u64>, steps: &[(&str, &str)
     trace.sender
 }
 
-/// The same, with the steps as the only argument of what is returned, so that a long list of them stands by itself.
+/// The same after `open`, with the steps as the only argument of what is returned, so that a long list stands by itself.
 pub(super) fn trace(settings: Settings, supply: Option<u64>) -> impl FnOnce(&[(&str, &str)]) -> Sender {
-    move |steps| run(settings, supply, steps)
+    move |steps| run(settings, supply, &[&[("open", "SYN")], steps].concat())
 }
 
 struct Trace {

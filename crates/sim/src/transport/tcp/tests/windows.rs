@@ -7,7 +7,6 @@ use units::{Bytes, Duration, Instant};
 #[test]
 fn slow_start_adds_a_segment_for_each_acknowledgement() {
     trace(plain(Recovery::Sack, 1), None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 cwnd=1"),
         ("ack 1", "1 2 cwnd=2"),
         ("ack 2", "3 4 cwnd=3"),
@@ -21,7 +20,6 @@ fn slow_start_adds_a_segment_for_each_acknowledgement() {
 #[test]
 fn congestion_avoidance_adds_a_segment_for_each_window() {
     trace(plain(Recovery::Reno, 8), None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2 3 4 5 6 7"),
         ("timer", "r0 cwnd=1 ssthresh=4"),
         // The receiver had all but the first: slow start to the threshold.
@@ -40,7 +38,6 @@ fn congestion_avoidance_adds_a_segment_for_each_window() {
 fn slow_start_may_count_all_that_is_acknowledged_up_to_the_threshold() {
     let settings = Settings { slow_start: SlowStart::Bytes, ..plain(Recovery::Sack, 8) };
     trace(settings, None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1 2 3 4 5 6 7"),
         ("timer", "r0 cwnd=1 ssthresh=4"),
         // Of what was outstanding at the timeout, a segment an acknowledgement (RFC 3465, 2.3).
@@ -57,7 +54,6 @@ fn what_was_sacked_before_does_not_let_the_window_grow() {
     for end in [RecoveryEnd::Threshold, RecoveryEnd::Counted, RecoveryEnd::News] {
         let settings = Settings { slow_start: SlowStart::Bytes, recovery_end: end, ..plain(Recovery::Sack, 8) };
         trace(settings, None)(&[
-            ("open", "SYN"),
             ("syn-ack", "0 1 2 3 4 5 6 7"),
             ("ack 0 sack 1", ""),
             ("ack 0 sack 1-2", ""),
@@ -78,7 +74,7 @@ fn what_was_sacked_before_does_not_let_the_window_grow() {
 
 #[test]
 fn the_end_of_a_recovery_may_count_what_it_acknowledges_and_what_was_counted_before() {
-    let steps = |end| {
+    for end in [RecoveryEnd::Threshold, RecoveryEnd::Counted, RecoveryEnd::News] {
         let settings = Settings { recovery_end: end, ..plain(Recovery::Sack, 8) };
         // The eight segments that the last acknowledgement covers are two windows of four; only the first of them is news.
         let more = if end == RecoveryEnd::Counted { "11 12 13 cwnd=6" } else { "11 cwnd=4" };
@@ -102,10 +98,7 @@ fn the_end_of_a_recovery_may_count_what_it_acknowledges_and_what_was_counted_bef
             next,
         ];
         run(settings, None, &steps);
-    };
-    steps(RecoveryEnd::Threshold);
-    steps(RecoveryEnd::Counted);
-    steps(RecoveryEnd::News);
+    }
 }
 
 #[test]
@@ -138,7 +131,6 @@ fn a_sender_that_was_idle_for_longer_than_the_timeout_starts_anew() {
 fn no_more_than_the_receivers_window_is_sent() {
     let settings = Settings { advertised_window: Bytes::new(2000), ..plain(Recovery::Sack, 10) };
     trace(settings, None)(&[
-        ("open", "SYN"),
         ("syn-ack", "0 1"),
         // Half of the largest window may be sent, less not (RFC 9293, 3.8.6.2.1).
         ("octet 501", ""),
@@ -150,7 +142,6 @@ fn no_more_than_the_receivers_window_is_sent() {
 #[test]
 fn a_closed_window_is_probed_with_a_doubled_wait_until_it_opens() {
     let sender = trace(plain(Recovery::Sack, 2), None)(&[
-        ("open", "SYN"),
         ("syn-ack window 1000", "0"),
         ("ack 1 window 0", "deadline=1000"),
         ("timer", "1:1 deadline=2000"),
@@ -165,7 +156,6 @@ fn a_closed_window_is_probed_with_a_doubled_wait_until_it_opens() {
 #[test]
 fn a_probe_that_is_taken_moves_the_window() {
     trace(plain(Recovery::Sack, 2), Some(2000))(&[
-        ("open", "SYN"),
         ("syn-ack window 0", "ACK deadline=1000"),
         ("timer", "0:1"),
         ("octet 2 window 0", ""),
