@@ -126,7 +126,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "one-way delay (s)",
         "one-way delay (Mb/s)",
-        &["chain.toml:76:11: `flows.forward.delay_max_s` is a time, which has no"],
+        &["chain.toml:76:11: `flows.forward.delay_max_s` is a time, which is not written in"],
     ),
     fault("one-way delay (s)", "one-way delay (milis)", &["chain.toml:76:11", "write (s), (ms)"]),
     fault(

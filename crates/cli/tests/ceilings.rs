@@ -119,7 +119,7 @@ fn sweeps_and_networks_that_were_hardly_meant() {
     let star = |name: &str| format!("[[flow]]\nname = \"{name}\"\nfrom = \"*\"\nto = \"n0\"\ntraffic = {TRAFFIC}\n");
     refused(&format!("{nodes}{}{}", star("a"), star("b")), &["flow", "more than 10000 flows"]);
     let series = nodes.replace("radio", "record.series = \"100 us\"\nradio");
-    refused(&series, &["chain.toml:3:17: ", "that memory can hold"]);
+    refused(&series, &["chain.toml:3:17: ", "above the limit of 20000000 values"]);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_key_of_a_queue_that_misses_the_access_point_is_told_and_turns_by_its_name_i
 fn a_replay_into_turns_is_refused_with_what_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let output = sluice(folder.path()).args(["replay", "a.jsonl", "--controller", "turns"]).output().unwrap();
-    assert!(stderr(&output).contains("turns decides for each packet"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`turns` decides for each packet"), "{}", stderr(&output));
     let help = stdout(&sluice(folder.path()).args(["replay", "--help"]).output().unwrap());
     assert!(help.contains("adth") && !help.contains("turns"), "{help}");
 }

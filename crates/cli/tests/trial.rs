@@ -100,7 +100,7 @@ fn inner_verdict() {
     assert!(!file.contains("10.9.0") && !file.contains("v0"), "{file}");
     assert!(std::fs::read_to_string(folder.path().join("one.html")).unwrap().contains("<svg"));
     let pooled = sluice(folder.path()).args(["trial", "--pool", "one.json", "one.json"]).output().unwrap();
-    assert!(stdout(&pooled).starts_with("With limit=20"), "{}", said(&pooled));
+    assert!(stdout(&pooled).starts_with("limit=20 improves"), "{}", said(&pooled));
     let of_arm = |arm: &str, low: f64, high: f64| {
         format!(r#"{{"forecast":{{"arms":[{{"name":"{arm}","echo":{{"low":{low},"high":{high}}}}}]}}}}"#)
     };

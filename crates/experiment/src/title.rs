@@ -109,7 +109,7 @@ mod tests {
             ),
             ("p95 (%)", "flows.*.delay_s.p95", "is a time, which is not written in `(%)`"),
             ("loss (ms)", "totals.loss_ratio", "is a share, which is not written in `(ms)`: write (%)"),
-            ("delay (milisec)", "flows.*.delay_s.p95", "has no `(milisec)`"),
+            ("delay (milisec)", "flows.*.delay_s.p95", "not written in `(milisec)`"),
             ("tries (ms)", "nodes.n1.mac.attempts", "is a plain number, which is not written in `(ms)`: leave it out"),
         ] {
             let said = of(title, measure).unwrap_err();

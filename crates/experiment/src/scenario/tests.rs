@@ -284,7 +284,7 @@ fn values_of_some_cases_that_cannot_be_meant_are_refused() {
         "\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]",
         "\"flow.*.traffic.rate\" = [{ label = \"0.5 Mb/s\", set = {}, only = { scheme = \"FIFO\" } }, { label = \"2.5 Mb/s\", set = {} }]",
     );
-    assert!(refused(&never, &wishes(&[])).contains("no case has `ADTH`"));
+    assert!(refused(&never, &wishes(&[])).contains("no case has the value `ADTH`"));
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     wrong(&front(", of = \"totals.loss\", when = \"<= 2 %\""), "there is no result `totals.loss`");
     wrong(&chart(&result.replace("p99 (s)", "p99 (Mb/s)")), "which is not written in `(Mb/s)`");
     wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "no part of it is called `p9`");
-    wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect on a chart over a result");
+    wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect if `x` names a result");
     wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` already has a title");
     wrong(&chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")), "which has `x_title`");
     let cell = "{ title = \"d (s)\", measure = \"flows.*.delay_s.mean\", compare = \"ratio\" }";
