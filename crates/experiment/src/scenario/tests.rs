@@ -140,7 +140,7 @@ fn an_answer_speaks_of_claims_that_there_are() {
     assert!(said.contains(":1:16: no claim has the id `chain.99`"), "{said}");
     assert!(loaded(&with("ADTH: {1.")).unwrap_err().contains("write the number or the id"));
     let charts =
-        "\n[\ntitle = \"t\"\nx = \"scheme\"\ny = [\"totals.loss_ratio\"]\ny_title = \"loss\"\nfirst = true\n";
+        "\n[[chart]]\ntitle = \"t\"\nx = \"scheme\"\ny = [\"totals.loss_ratio\"]\ny_title = \"loss\"\nfirst = true\n";
     let said = loaded(&format!("{CHAIN}{charts}{charts}")).unwrap_err();
     assert!(said.contains("an earlier chart has"), "{said}");
 }
@@ -339,7 +339,7 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
         let said = said(&format!("{network}\n{lines}"));
         assert!(said.contains(part), "{lines}: {said}");
     };
-    let chart = |keys: &str| format!("[\ntitle = \"t\"\ny_title = \"y (s)\"\n{keys}\n");
+    let chart = |keys: &str| format!("[[chart]]\ntitle = \"t\"\ny_title = \"y (s)\"\n{keys}\n");
     let over_time = "x = \"time\"\ny = [\"flows.*.delay_max_s\"]";
     let over_schemes = "x = \"scheme\"\ny = [\"flows.*.delay_s.mean\"]";
     for over in [over_time, over_schemes] {
@@ -362,7 +362,10 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "no part of it is called `p9`");
     wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect if `x` names a result");
     wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` has a title of its own");
-    wrong(&chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")), "needs a result as `x`, with `x_title`");
+    wrong(
+        &chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")),
+        "needs a result as `x`, with `x_title`",
+    );
     let cell = "{ title = \"d (s)\", measure = \"flows.*.delay_s.mean\", compare = \"ratio\" }";
     wrong(&format!("[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{cell}]"), "`compare` needs something");
     let claim = CHAIN.replace("statistic = \"max\"\nholds = \"<= 0.001\"", "holds = \"> 0\"\nseries.to = \"4 s\"");
