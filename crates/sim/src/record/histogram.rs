@@ -9,9 +9,7 @@ use std::num::NonZeroU16;
 /// Number of bits below the leading bit that a bin keeps.
 const BITS: u32 = 10;
 /// Number of bins above which sorted look-ups cost more than the saved memory is worth.
-const FEW: usize = 256;
-/// Number of bins for which there is room at first.
-const FIRST: usize = 32;
+const FEW: usize = 32;
 /// Bins per page: a cache line of counts.
 const PAGE: u32 = 16;
 
@@ -51,7 +49,7 @@ impl Histogram {
                 Ok(at) => few[at].1 = few[at].1.saturating_add(times),
                 Err(at) if few.len() < FEW => {
                     // Growing step by step would cost more than this memory.
-                    few.reserve_exact(if few.is_empty() { FIRST } else { 0 });
+                    few.reserve_exact(FEW - few.len());
                     few.insert(at, (bin, times));
                 }
                 Err(_) => {
@@ -89,8 +87,7 @@ impl Pages {
         let page = |bin: Option<&(u32, u32)>| bin.map_or(0, |&(bin, _)| bin / PAGE);
         let reach = page(few.last()) - page(few.first());
         let places = Vec::with_capacity(reach as usize + 1);
-        let counts = Vec::with_capacity(few.len().min(reach as usize + 1) + 1);
-        let mut pages = Self { first: 0, places, counts };
+        let mut pages = Self { first: 0, places, counts: Vec::with_capacity(few.len() + 1) };
         for &(bin, count) in few {
             pages.add(bin, count);
         }
