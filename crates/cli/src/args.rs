@@ -42,12 +42,6 @@ const HELP: &str = if cfg!(feature = "simulator") {
 /// Name of the section on `sluice` as a whole in this text.
 const WHOLE: &str = if cfg!(feature = "simulator") { "sluice" } else { "sluice without the simulator" };
 
-/// Returns the section on one command; empty for a hidden command.
-fn section(command: &str) -> &'static str {
-    let below = HELP.split_once(&format!("==== {command}\n")).map_or("", |(_, below)| below);
-    below.split("\n==== ").next().unwrap_or_default().trim_end()
-}
-
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, about = ABOUT)]
 pub(crate) struct Args {
@@ -78,6 +72,9 @@ pub(crate) enum Command {
 impl Args {
     /// Returns the command line, with the help of each command.
     pub(crate) fn line() -> clap::Command {
+        // The text is read once, because every start of the command pays for it. A hidden command has no section.
+        let sections: Vec<_> = HELP.split("==== ").filter_map(|section| section.split_once('\n')).collect();
+        let section = |name: &str| sections.iter().find(|(of, _)| *of == name).map_or("", |(_, text)| text.trim_end());
         let with_help = |command: clap::Command| {
             let text = section(command.get_name());
             debug_assert!(command.is_hide_set() || !text.is_empty(), "each command that is shown has one");
