@@ -134,6 +134,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     marks.read_where(&[
         (recovery == Recovery::Sack, &["tcp.loss_detection"]),
         (congestion == Congestion::Cubic, &["tcp.friendly_growth"]),
+        (congestion != Congestion::Bbr, &["tcp.slow_start", "tcp.recovery_end"]),
         (timestamps, &["tcp.rtt_samples"]),
         (congestion != Congestion::Prague, &["tcp.ecn"]),
         (follows, &followed),
