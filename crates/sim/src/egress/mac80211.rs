@@ -107,6 +107,7 @@ impl Scheduler {
         let share = |port: usize| Share {
             category: port % layout.lanes,
             broadcasts: port / layout.lanes >= layout.stations.len(),
+            deficit: nanos(rules.airtime_weight.get()),
             ..Share::default()
         };
         Self {
@@ -266,12 +267,13 @@ impl Scheduler {
     }
 
     /// Begins a round, unless too much airtime is pending in the category for the number of listed ports
-    /// (`ieee80211_txq_schedule_airtime_check`). After a refusal rounds are counted from 1 again, as in Linux. So a
-    /// port may have had its last turn in an earlier round of the same number.
+    /// (`ieee80211_txq_schedule_airtime_check`, whose bound for no port overflows). After a refusal rounds are counted
+    /// from 1 again, as in Linux. So a port may have had its last turn in an earlier round of the same number.
     fn begin_round(&mut self, category: usize) {
         let Category { turns, round, is_open, has_passed, pending, .. } = &mut self.categories[category];
-        let others = u64::try_from(turns.len()).unwrap_or(u64::MAX).saturating_sub(1);
-        *is_open = *pending < self.rules.aql_high + self.rules.aql_low * others / 2;
+        let ports = u64::try_from(turns.len()).unwrap_or(u64::MAX);
+        let least = self.rules.aql_high + self.rules.aql_low * ports.saturating_sub(1) / 2;
+        *is_open = ports == 0 || *pending < least;
         *round = if *is_open { *round + 1 } else { 0 };
         *has_passed = false;
     }
