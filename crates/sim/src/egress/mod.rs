@@ -521,9 +521,9 @@ impl Egress {
         }
     }
 
-    /// Returns a category's smallest contention window if `turns` has changed it. `Some(None)`: the configured one.
-    pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
-        if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
+    /// Returns the scheduler `turns` if it is this node's.
+    pub(crate) fn turns(&mut self) -> Option<&mut Turns> {
+        if let Order::Turns(turns) = &mut self.order { Some(turns) } else { None }
     }
 
     /// Removes the `unwanted` packets from all ports.

@@ -35,8 +35,8 @@ pub(crate) struct Turns {
     longest: Vec<u64>,
     /// CoDel's parameters if the ports use CoDel and not the law's bound.
     codel: Option<fq_codel::Params>,
-    /// True while the larger contention window is used.
-    is_wide: bool,
+    /// The least contention windows in use for best effort, of this node and of its stations; 0: the configured ones.
+    windows: [u16; 2],
 }
 
 /// The ports of a category as the law sees them.
@@ -102,7 +102,7 @@ impl Turns {
                 ecn: settings.ecn,
                 ..fq_codel::Params::default()
             }),
-            is_wide: false,
+            windows: [0, 0],
         }
     }
 
@@ -225,10 +225,13 @@ impl Turns {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
-    /// Returns a category's smallest contention window if it has changed. `Some(None)`: the configured window.
-    pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
-        let owns = self.law.owns_medium();
-        (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))
+    /// Returns a category and its least contention windows, of this node and of its stations, if one has changed.
+    pub(crate) fn windows(&mut self, now: Instant) -> Option<(u8, [u16; 2])> {
+        let announced = if self.charges_received { self.law.announces(now, BEST_EFFORT.into()) } else { None };
+        let stations = announced.unwrap_or(self.windows[1]);
+        let own = if self.law.owns_medium() { stations.max(WINDOW) } else { stations };
+        let windows = [own, stations];
+        (windows != std::mem::replace(&mut self.windows, windows)).then_some((BEST_EFFORT, windows))
     }
 
     /// Returns the sum of the estimated airtimes of all packets that were released and are not finished.

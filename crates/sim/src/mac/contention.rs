@@ -108,6 +108,11 @@ impl Contention {
         self.contenders = access.map(|access| Contender::new(&access));
     }
 
+    /// True if no contention parameters were configured for this station alone.
+    pub(crate) fn has_usual(&self, rules: &Conventions) -> bool {
+        self.configured == rules.access
+    }
+
     pub(crate) fn txop_limit(&self, category: usize) -> Duration {
         self.access[category].txop_limit
     }

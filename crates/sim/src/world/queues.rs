@@ -70,8 +70,17 @@ impl World {
         if egress.has_moved() || station.held.is_paused() {
             self.pull_all(node);
             let Self { nodes, rules, packets, now, .. } = self;
+            if rules.edca()
+                && let Some((category, [own, stations])) =
+                    nodes[node].egress.turns().and_then(|turns| turns.windows(*now))
+            {
+                nodes[node].widen(category, own);
+                let hears = |other: &&mut Node| {
+                    other.own_access_point == Some(node.into()) && other.station.contention.has_usual(rules)
+                };
+                nodes.iter_mut().filter(hears).for_each(|other| other.widen(category, stations));
+            }
             let served = &mut nodes[node];
-            served.set_window(rules);
             for category in categories(std::mem::take(&mut served.station.held.paused)) {
                 served.resume_in_turn(category, *now, packets, rules);
             }

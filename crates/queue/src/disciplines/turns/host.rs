@@ -50,6 +50,8 @@ pub enum Rule {
     ReceivedAirtime,
     /// The smallest contention window is 31 while the access point uses most of the time.
     WideWindow,
+    /// The stations' smallest contention window grows with the number of stations that send.
+    AnnouncedWindow,
 }
 
 /// Bounds for packets that arrive at a port from now on.

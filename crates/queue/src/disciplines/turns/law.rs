@@ -35,6 +35,12 @@ const STEPS: u64 = 16;
 const OF_GROUPS: u64 = 2 * ONE;
 /// Part of a turn (a quarter) below which a station's packets in flight count as few.
 const LITTLE: u64 = 4;
+/// Least time between two announcements of the stations' contention window.
+const ANNOUNCED: Duration = Duration::from_secs(1);
+/// Part of this time (a fiftieth) that a sender's frames take at least. ACKs of a download take less.
+const SENDS: u64 = 50;
+/// Slots of the contention window for each sender, the access point included.
+const SLOTS: u64 = 4;
 
 /// The law, with its state.
 #[derive(Clone, Debug)]
@@ -49,6 +55,8 @@ pub struct Law {
     shares: Vec<Share>,
     categories: Vec<Category>,
     medium: Medium,
+    /// Time of the last announcement.
+    announced: Instant,
 }
 
 /// State of a station in one access category.
@@ -72,6 +80,8 @@ struct Share {
     credit: i64,
     /// Airtime that the station has used for its own frames beyond its share of the time.
     debt: Duration,
+    /// Airtime of the station's frames since the last announcement.
+    heard: Duration,
     /// Time up to which credit and debt are counted.
     counted: Instant,
     /// Time since which the station's packets have waited for a turn.
@@ -120,6 +130,7 @@ impl Law {
             shares: vec![share; ports],
             categories: vec![Category::default(); lanes],
             medium: Medium::new(),
+            announced: Instant::ZERO,
         }
     }
 
@@ -245,22 +256,30 @@ impl Law {
         }
     }
 
-    /// Returns the first port whose thin packets may be released. Only credit bounds them, not what is in flight.
+    /// Returns the first port whose thin packets may be released. Only credit bounds them, not what is in flight. Those
+    /// of stations that send much themselves, mostly ACKs, go last.
     fn thin(&mut self, category: usize, ports: &impl Ports) -> Option<usize> {
-        let Self { shares, categories, .. } = self;
+        let Self { shares, categories, medium, .. } = self;
         let first = &mut categories[category].first;
+        let mut last = None;
         for _ in 0..first.len() {
             let port = *first.front()?;
             if !ports.has_thin(port) {
                 shares[port].hurries = false;
                 first.pop_front();
-            } else if shares[port].answers() && ports.has_room(port) {
-                return Some(port);
-            } else {
-                first.rotate_left(1);
+                continue;
             }
+            if shares[port].answers() && ports.has_room(port) {
+                if shares[port].debt <= medium.turn {
+                    return Some(port);
+                }
+                last = last.or(Some(port));
+            }
+            first.rotate_left(1);
         }
-        None
+        let place = first.iter().position(|&port| Some(port) == last)?;
+        first.rotate_left(place);
+        last
     }
 
     /// True if no packet may be released now, because those in flight exceed one turn.
@@ -428,11 +447,12 @@ impl Law {
     /// packets, mostly ACKs, slow down what it sends. They wait until the station's share of time has paid for its
     /// frames, even if no other station has packets now.
     pub fn received(&mut self, now: Instant, port: usize, airtime: Duration) {
-        if self.without == Some(Rule::ReceivedAirtime) {
+        let Self { shares, medium, without, .. } = self;
+        let share = &mut shares[port];
+        share.heard += airtime;
+        if *without == Some(Rule::ReceivedAirtime) {
             return;
         }
-        let Self { shares, medium, .. } = self;
-        let share = &mut shares[port];
         share.count(now, medium);
         medium.takes(airtime);
         let before = share.debt;
@@ -464,6 +484,22 @@ impl Law {
     /// collisions with the stations' answers.
     pub fn owns_medium(&mut self) -> bool {
         self.medium.is_own(self.without != Some(Rule::WideWindow))
+    }
+
+    /// Returns, once in a while, the least contention window (in slots) of all nodes of the cell in a category. It grows
+    /// with the number of stations that send much, so that they collide less.
+    pub fn announces(&mut self, now: Instant, category: usize) -> Option<u16> {
+        let past = now.since(self.announced);
+        if past < ANNOUNCED {
+            return None;
+        }
+        self.announced = now;
+        let ports = self.shares.iter_mut().skip(category).step_by(self.lanes);
+        let heard = ports.map(|share| std::mem::take(&mut share.heard));
+        let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
+        let widens = self.without != Some(Rule::AnnouncedWindow) && !self.medium.is_shared();
+        let slots = if widens { (SLOTS * (senders + 1)).next_power_of_two().min(1_024) } else { 1 };
+        u16::try_from(slots - 1).ok()
     }
 
     /// Returns the average length of a turn.
@@ -538,9 +574,7 @@ impl Share {
         debug_assert!(self.counted <= now, "time does not run back");
         let past = now.since(self.counted);
         self.counted = now;
-        // This is in the medium's own airtime, in which packets are charged.
-        let earned = past.as_nanos().saturating_mul(ONE * ONE) / ((medium.stations + ONE) * medium.stretch);
-        let earned = i64::try_from(earned).unwrap_or(i64::MAX);
+        let earned = i64::try_from(medium.earned_in(past)).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn));
         if !self.listed {
             // Unused airtime is kept, up to one turn: a burst waits for no round if its station is below its share.

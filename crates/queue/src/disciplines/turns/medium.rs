@@ -54,6 +54,8 @@ pub(super) struct Medium {
     all_wall: Duration,
     all_done: Duration,
     all_taken: Duration,
+    /// Part of the time that other networks leave, in 1024ths; zero while no frames are reported.
+    cell: u64,
     /// True if this sender counts as the only one on the medium.
     own: bool,
 }
@@ -103,12 +105,28 @@ impl Medium {
         }
     }
 
+    /// Returns the part of the time, in 1024ths, that other networks leave: all of it if this cell's frames take as much
+    /// as frames can.
+    fn own_part(&self) -> u64 {
+        part(self.all_taken * FRAMES.1, self.all_wall * FRAMES.0).min(ONE)
+    }
+
+    /// True if other networks take a part of the time.
+    pub(super) fn is_shared(&self) -> bool {
+        self.own_part() < ONE
+    }
+
+    /// Returns a station's part of this time: of what other networks leave, stations' own frames included, if the host
+    /// reports frames, else of the own airtime.
+    pub(super) fn earned_in(&self, time: Duration) -> u64 {
+        let (time, stations) = (time.as_nanos(), self.stations + ONE);
+        (time.saturating_mul(ONE * ONE) / (stations * self.stretch)).max(time.saturating_mul(self.cell) / stations)
+    }
+
     /// A station that `wants` more (or not yet) divides the airtime that the others leave. Returns the number of
     /// stations among which it is divided, and this airtime's share, in 1024ths.
     fn divides(&self, wants: bool) -> (u64, u64) {
-        let part = |part: Duration, of: Duration| part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1);
-        // If they take less, other networks have the rest.
-        let air = part(self.all_taken * FRAMES.1, self.all_wall * FRAMES.0).min(ONE);
+        let air = self.own_part();
         let left = air.saturating_sub(part(self.used, AVERAGED_OVER)).max(air / LEAST).max(1);
         (if wants { self.wanting.max(ONE) } else { self.wanting + ONE }, left)
     }
@@ -150,16 +168,23 @@ impl Medium {
         if self.wall < WINDOW {
             return;
         }
+        let reported = !self.taken.is_zero();
         // This is the ratio of the sums. A mean of ratios would weight a window with little airtime as much as others.
         let Self { wall, done, taken, all_wall, all_done, all_taken, .. } = self;
         for (all, seen) in [(all_wall, wall), (all_done, done), (all_taken, taken)] {
             *all = (*all * 4 + *seen) / 5;
             *seen = Duration::ZERO;
         }
+        self.cell = if reported { self.own_part() } else { 0 };
         let ratio = self.all_wall.as_nanos().saturating_mul(ONE) / self.all_done.as_nanos().max(1);
         self.stretch = ratio.clamp(ONE, STRETCHED);
         debug_assert!(self.wall.is_zero() && self.done.is_zero());
     }
+}
+
+/// Returns a part of a duration, in 1024ths.
+fn part(part: Duration, of: Duration) -> u64 {
+    part.as_nanos().saturating_mul(ONE) / of.as_nanos().max(1)
 }
 
 #[cfg(test)]

@@ -179,13 +179,9 @@ impl Node {
         self.station.contention.set_access(category, |configured| rules.ordered(configured, orders.access));
     }
 
-    /// Sets the contention window of a category whose scheduler asks for another window.
-    pub(crate) fn set_window(&mut self, rules: &Conventions) {
-        if rules.edca()
-            && let Some((category, window)) = self.egress.window()
-        {
-            self.station.contention.set_access(category, |configured| configured.with_window(window));
-        }
+    /// Sets the least contention window of a category.
+    pub(crate) fn widen(&mut self, category: u8, window: u16) {
+        self.station.contention.set_access(category, |configured| configured.with_window(Some(window)));
     }
 
     /// Continues with the frames that a category holds after an exchange, for the receiver whose turn it is. False if a
