@@ -81,8 +81,8 @@ assert again.flows.to_dict() == sweep.flows.to_dict()
 
 assert sweep.failures == []
 
-# With `executor` a sweep runs elsewhere: on any `concurrent.futures.Executor`, such as a process pool or Dask's
-# `Client.get_executor()`, or on a Ray cluster with `sluice.ray()` (`sluice.ray("auto")` after `ray start`). The
+# With `executor` a sweep runs elsewhere: on a `concurrent.futures.Executor`, such as a process pool or Dask's
+# `Client.get_executor()`. `sluice.ray()` is the executor of a Ray cluster (`sluice.ray("auto")` after `ray start`). The
 # executor gets chunks of runs that take about a second, and never many more chunks than it has workers. If a Ray worker
 # dies, its chunk is run again. Every machine needs the same build of Sluice, and the files that the scenario names.
 #

@@ -204,7 +204,7 @@ for scheme, relay in schemes.items():
 # Over these ten seeds the network carries 1.80 to 1.82 Mb/s with every controller. The 99th percentile of the relay's
 # delays is 287 ± 20 ms with the table (mean and standard deviation). This percentile is 146 ± 2 ms with ADTH, 198 ± 44
 # ms with A*, and 2423 ± 29 ms with a fixed limit of 1000 packets. The share of packets above the target is 1.8 % with
-# the table, zero with ADTH, and 2.2 % with A*, whose target is for the time in the queue alone. The table was trained
+# the table, zero with ADTH, and 2.2 % with A*. A*'s target is for the time in the queue alone. The table was trained
 # once, with one seed; other networks and loads were not tried.
 #
 # The same keys set an interface's controller, below `[interface.eth0.queue]` in the configuration of `sluice agent`, or

@@ -26,8 +26,8 @@ pub struct Bqm {
     pub threshold: Option<Threshold>,
     /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
     pub single_duplicate: Option<bool>,
-    /// If the first partial acknowledgement shows several losses in a window, the window's packets of priority 0 are
-    /// all repeated at once. Default false.
+    /// If the first partial acknowledgement shows several losses in a window, all of the window's packets of priority 0
+    /// are retransmitted at once. Default false.
     pub lowest_at_once: Option<bool>,
 }
 
@@ -38,10 +38,10 @@ pub enum DiscardPattern {
     #[default]
     #[serde(rename = "8")]
     Eight,
-    /// Of sixteen, 2, 2, 4 and 8.
+    /// Of 16 packets: 2, 2, 4, 8.
     #[serde(rename = "16")]
     Sixteen,
-    /// Of sixteen, 1, 1, 2 and 12.
+    /// Of 16 packets: 1, 1, 2, 12.
     #[serde(rename = "16-sparse")]
     SixteenSparse,
     /// All have priority 3: a cheating sender.
@@ -89,7 +89,7 @@ pub enum Growth {
     /// The next reaction to congestion.
     #[default]
     UntilNext,
-    /// The window's size before the reaction.
+    /// The window's return to its size before the reaction.
     UntilRegained,
 }
 
