@@ -18,7 +18,7 @@ pub struct Bqm {
     pub every: Option<u32>,
     /// Congestion level that the receiver reports. Default `highest`.
     pub measure: Option<Measure>,
-    /// Window reduction after a loss that is not by congestion. Default `one-packet`.
+    /// Window reduction after a loss without congestion. Default `one-packet`.
     pub wireless_loss: Option<WirelessLoss>,
     /// End of the slow growth after a reaction. Default `until-next`.
     pub growth: Option<Growth>,
@@ -56,7 +56,7 @@ pub enum Discriminator {
     /// Share of priority 0 among losses, and bursts of losses.
     #[default]
     Ald,
-    /// All losses are by congestion.
+    /// All losses count as congestion losses.
     None,
 }
 
@@ -71,7 +71,7 @@ pub enum Measure {
     WithoutGap,
 }
 
-/// Window reduction after a loss that is not by congestion.
+/// Window reduction after a loss without congestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WirelessLoss {
