@@ -85,8 +85,8 @@ print(f"{times['ramp'] / times['drop-tail']:.1f} times drop-tail's processor tim
 # `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
 # tables, charts and report. For every queue of every run Sluice calls the class or function that makes a controller,
 # with a `sluice.Site`. The site has the case, the seed, the node, the queue, and the target delay of the experiment's
-# own controller there. All other settings are those of the first label with a controller, or of a label such as
-# `like="scheme=ADTH-DF"`. `store` keeps the results in a folder, as the command's `--out` does; runs with controllers
+# own controller there. All other settings are those of the first label with a controller, or of the label in `like`
+# (`like="scheme=ADTH-DF"`). `store` keeps the results in a folder, as the command's `--out` does; runs with controllers
 # in Python are repeated each time.
 
 experiment = sluice.reproduce(

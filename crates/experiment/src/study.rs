@@ -142,7 +142,7 @@ pub struct Run {
     pub emulation: Option<Emulation>,
 }
 
-/// A statement about the results that is checked.
+/// A testable statement about the results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
