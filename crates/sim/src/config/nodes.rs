@@ -58,7 +58,7 @@ pub struct Node {
     /// With `mac80211`: slow stations have CoDel as in Linux 4.12 to 6.15 (50 ms, 300 ms, no ECN).
     #[serde(default)]
     pub slow_station_codel: bool,
-    /// Driver and knobs of `mac80211`.
+    /// Driver and settings of `mac80211`.
     #[serde(default)]
     pub mac80211: Mac80211,
     /// Settings of `turns`.
@@ -268,7 +268,7 @@ pub struct Move {
 }
 
 with_defaults! {
-    /// Driver and knobs with `queues = "mac80211"`.
+    /// Driver and settings with `queues = "mac80211"`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Mac80211 {
