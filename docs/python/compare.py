@@ -1,7 +1,8 @@
 # # Compare and sweep in Python
 #
 # Load a scenario, change its keys, run it, and compare the results as tables and charts. The package `sluice-wifi` is
-# imported as `sluice`. Install it from the repository by `make wheel`, then `pip install dist/*.whl polars altair`.
+# imported as `sluice`. To install it from the repository, run `make wheel`, then `pip install dist/*.whl polars
+# altair`.
 #
 # ## Load and run
 #
@@ -16,7 +17,7 @@ print(adth)
 
 # ## Change keys
 #
-# `replace` returns a copy of the scenario with other values. Keys are named by the dotted paths of `sluice run --set`.
+# `replace` returns a copy of the scenario with other values. Keys are dotted paths, as for `sluice run --set`.
 
 fifo = scenario.replace({"queue.controller": "none"}).run(seed=1, series="1 s")
 worst = {name: max(result.flows["delay_s.max"]) for name, result in [("FIFO", fifo), ("ADTH", adth)]}
@@ -37,8 +38,8 @@ assert delays["queue"].to_list() == ["n0", "n1", "n2"]
 # ## Claims
 #
 # `sluice.claims` runs a scenario with all of its variations and rules on its claims, as `sluice reproduce` does. The
-# table has the document's value, the measured value with its 95 % interval, and the verdict. Where a claim does not
-# hold, the scenario gives the reason.
+# table has the document's value, the measured value with its 95 % interval, and the verdict. If a claim does not hold,
+# the scenario gives the reason.
 
 verdicts = sluice.claims("scenarios/adth/s1a.toml", quick=True).to_polars()
 print(verdicts.select("id", "reported", "measured", "low", "high", "verdict"))
@@ -46,8 +47,7 @@ assert verdicts["id"][0] == "adth-s1a.1"
 
 # ## Charts
 #
-# `plot` draws a column with Altair, over time if it belongs to a time series. `plot` returns an Altair chart that you
-# can change.
+# `plot` draws a column, over time if it belongs to a time series, and returns an Altair chart that you can change.
 
 chart = adth.plot("limit").properties(title="Limits of the three queues")
 chart.save("limits.html")
@@ -67,8 +67,8 @@ assert len(sweep.runs) == 2 * 2 * 3
 sweep.plot(x="queue.adth.target_delay", y="delay_s.max", colour="scheme").save("delay.html")
 
 # `store` keeps each finished chunk of runs in a folder, one Parquet data set per table. After an interruption the same
-# call continues where it stopped. A folder holds one sweep and refuses another scenario, other values or seeds, and
-# another version of Sluice.
+# call continues where it stopped. A folder holds one sweep: Sluice refuses it for another scenario, other values or
+# seeds, or another version of Sluice.
 
 flows = polars.read_parquet("runs/flows/*.parquet")
 by_scheme = flows.group_by("scheme", maintain_order=True).agg(polars.max("delay_s.max"))
@@ -77,14 +77,14 @@ assert by_scheme["delay_s.max"][1] < by_scheme["delay_s.max"][0]
 again = sluice.sweep(scenario, over=over, seeds=3, store="runs")
 assert again.flows.to_dict() == sweep.flows.to_dict()
 
-# A failed run does not end the sweep: `sweep.failures` has its case, its seed and the reason.
+# A failed run does not end the sweep: `sweep.failures` has the run's case, its seed and the reason.
 
 assert sweep.failures == []
 
-# `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
-# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). The executor gets
-# chunks of runs that take about a second, and never many more chunks than it has workers. A chunk whose Ray worker died
-# is run again. Every machine needs the same build of Sluice, and the files that the scenario names.
+# With `executor` a sweep runs elsewhere: on a `concurrent.futures.Executor`, such as a process pool or Dask's
+# `Client.get_executor()`. `sluice.ray()` is the executor of a Ray cluster (`sluice.ray("auto")` after `ray start`). The
+# executor gets chunks of runs that take about a second, and never many more chunks than it has workers. If a Ray worker
+# dies, its chunk is run again. Every machine needs the same build of Sluice, and the files that the scenario names.
 #
 # ## Build one
 #
@@ -110,8 +110,8 @@ assert built.totals["totals.jain_index"][0] > 0.95
 
 # ## Errors
 #
-# A scenario with a mistake raises `sluice.ScenarioError`, with the line and the nearest right name. The line is in the
-# file, or in `Scenario.text` for a scenario that was built.
+# A scenario with a mistake raises `sluice.ScenarioError`, with the line and the nearest valid name. The line is in the
+# file, or in `Scenario.text` for a scenario built from a dictionary.
 
 try:
     sluice.Scenario({**network, "queue": {"limit": 100, "controler": "ebdp"}})

@@ -1,15 +1,14 @@
 # # Learn a controller in Python
 #
-# A controller takes the measurements of a queue in an interval and sets the limit that applies from then on. A
-# controller can be a Python class, or an agent that learns. An agent needs Gymnasium and PettingZoo:
-# `pip install gymnasium pettingzoo numpy`.
+# From a queue's measurements in an interval, a controller computes the next limit. A controller can be a Python class,
+# or an agent that learns. An agent needs Gymnasium and PettingZoo: `pip install gymnasium pettingzoo numpy`.
 #
 # ## A controller as a class
 #
 # A class with `interval_s` and `update` is a controller. The method `update` gets a `sluice.Interval` and returns a
-# limit in packets, or `sluice.Orders` with a rate too. `controllers` names each queue by its node; the queue must have
-# no other controller. If flows pass several queues of a node, as under EDCA, use the names that the results have: `ap
-# be`, `ap vo`. A queue that no flow passes is refused.
+# limit in packets, or `sluice.Orders`, which may also have a rate. `controllers` names each queue by its node; the
+# queue must have no other controller. If flows pass several queues of a node, as with EDCA, use the queues' names in
+# the results: `ap be`, `ap vo`. A queue that no flow passes is refused.
 
 import sluice
 
@@ -37,11 +36,11 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 
 # ## A discipline as a class
 #
-# A controller decides for each interval, a discipline for each packet. The class holds the packets. `enqueue` decides
-# about an arriving packet, `dequeue` about a packet that leaves. Both return the packet's number to pass it, or the
-# complement `~packet` to drop it. `register` gives the class a name for all scenarios; its parameters are in
-# `[queue.own.ramp]`. The two calls into Python cost some 2 us per packet; the last line compares the processor time
-# with drop-tail's.
+# A controller decides for each interval, a discipline for each packet. The class below holds the packets. `enqueue`
+# decides about an arriving packet, `dequeue` about a departing packet. Both return the packet's number to pass the
+# packet, or the complement `~packet` to drop it. `register` gives the class a name for all scenarios; its parameters
+# are in `[queue.own.ramp]`. The two calls into Python cost some 2 us per packet; the last line compares the processor
+# time with drop-tail's.
 
 from collections import deque
 
@@ -82,13 +81,13 @@ print(f"{times['ramp'] / times['drop-tail']:.1f} times drop-tail's processor tim
 
 # ## Beside an experiment's own schemes
 #
-# `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, with the same bytes as results.
-# With `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
-# its tables, charts and report. The class or function that makes a controller is called for every queue of every run
+# `sluice.reproduce` runs a whole experiment, with the same results to the byte as the command `sluice reproduce`. With
+# `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
+# tables, charts and report. For every queue of every run Sluice calls the class or function that makes a controller,
 # with a `sluice.Site`. The site has the case, the seed, the node, the queue, and the target delay of the experiment's
-# own controller there. All other settings are those of the first label with a controller, or of the label that
-# `like="scheme=ADTH-DF"` names. `store` keeps the results in a folder, as `--out` of the command does; runs with
-# controllers in Python are repeated each time.
+# own controller there. All other settings are those of the first label with a controller, or of the label in `like`
+# (`like="scheme=ADTH-DF"`). `store` keeps the results in a folder, as the command's `--out` does; runs with controllers
+# in Python are repeated each time.
 
 experiment = sluice.reproduce(
     "scenarios/adth/s1b.toml",
@@ -108,9 +107,9 @@ assert list(worst) == ["FIFO-DF", "ADTH-DF", "Drain"]
 #
 # `sluice/Limit-v0` is a Gymnasium environment: one queue of a simulated network (by default the relay of ADTH's chain).
 # `sluice.learn.OBSERVATION` lists an agent's observations, and `sluice.learn.FACTORS` the factors by which its actions
-# multiply the limit. The reward is the share of packets that left, less a penalty for delays beyond the target. The
+# multiply the limit. The reward is the share of packets that left, minus a penalty for delays beyond the target. The
 # same seed gives the same episode. `make_vec` steps many environments in one call, on all processors; an environment
-# whose episode ended starts a new one at the next step.
+# whose episode ended starts a new episode at the next step.
 
 import gymnasium
 import numpy as np
@@ -123,8 +122,8 @@ seen, _ = envs.reset(seed=1)
 
 # ## Learn
 #
-# The next lines learn a table of values (Q-learning) over two ratios: the largest nodal delay to the target, and the
-# backlog to the limit. Learning takes seconds.
+# The next lines learn a table of values (Q-learning) over two ratios: the largest nodal delay over the target, and the
+# backlog over the limit. Learning takes seconds.
 
 
 DELAY_EDGES, BACKLOG_EDGES = [0.25, 0.5, 0.8, 1.0, 1.5], [0.05, 0.5, 0.9]
@@ -179,7 +178,7 @@ assert learned > fixed
 # ## Export
 #
 # The controller [`learned`](../controllers/learned.md) decides from a table, without Python; `learn.table` returns the
-# table as the keys of a queue. The next lines compare the policy at the relay with ADTH and A* with the same target, on
+# table as keys of `[queue]`. The next lines compare the policy at the relay with ADTH and A* with the same target, on
 # other seeds.
 
 factors = np.array(learn.FACTORS)[policy.reshape(6, 4)]
@@ -205,11 +204,11 @@ for scheme, relay in schemes.items():
 # Over these ten seeds the network carries 1.80 to 1.82 Mb/s with every controller. The 99th percentile of the relay's
 # delays is 287 ± 20 ms with the table (mean and standard deviation). This percentile is 146 ± 2 ms with ADTH, 198 ± 44
 # ms with A*, and 2423 ± 29 ms with a fixed limit of 1000 packets. The share of packets above the target is 1.8 % with
-# the table, zero with ADTH, and 2.2 % with A*. A* aims at the time in the queue alone. The table was trained once, with
-# one seed; other networks and loads were not tried.
+# the table, zero with ADTH, and 2.2 % with A*. A*'s target is for the time in the queue alone. The table was trained
+# once, with one seed; other networks and loads were not tried.
 #
-# The same keys set the controller of an interface, below `[interface.eth0.queue]` in the file of `sluice agent`, or
-# each as `--set` of `sluice attach`.
+# The same keys set an interface's controller, below `[interface.eth0.queue]` in the configuration of `sluice agent`, or
+# with `--set` of `sluice attach`.
 
 print(learn.toml(table))
 

@@ -19,8 +19,8 @@ with_defaults! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Alt"))]
     #[serde(default, deny_unknown_fields)]
     pub struct Params {
-        /// Growth of the limit in packets per idle second (`a_1`); from `10 + b1` on it may oscillate (the paper's
-        /// equation 9). Default 10.
+        /// Growth of the limit in packets per idle second (`a_1`); from `10 + b1` on the limit may oscillate (the
+        /// paper's equation 9). Default 10.
         pub a1: Positive<f64> => 10.0,
         /// Decrease of the limit in packets per busy second (`b_1`); utilisation is at least `1 / (1 + b1 / a1)`.
         /// Default 1.

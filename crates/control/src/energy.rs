@@ -43,7 +43,7 @@ with_defaults! {
         pub epoch: Positive<Duration> => Duration::from_secs(30),
         /// Measurement interval, at least 100 us. Default 1 s, reconstructed.
         pub interval: Period => Duration::from_secs(1),
-        /// Least relative saving that moves the threshold, 0 to 1. Default 0.02, reconstructed.
+        /// Smallest relative saving that moves the threshold, 0 to 1. Default 0.02, reconstructed.
         pub gain: Share => 0.02,
         /// Largest threshold (`n_max`): 1 to 1000. Default 64, reconstructed.
         pub most: Within<u32, 1, 1_000> => 64,

@@ -62,7 +62,7 @@ use units::{Duration, Rate};
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the nodal delay.
     adth: Adth,
-    /// eBDP: the limit is the packets that the link serves within a target delay, at the mean service time.
+    /// eBDP: the limit is the number of packets that the link serves within a target delay, at the mean service time.
     ebdp: Ebdp,
     /// Adaptive Limit Tuning: grows while the queue is idle, shrinks while it is busy.
     alt: Alt,
@@ -74,7 +74,7 @@ registry::controllers! {
     swan_mark: SwanMark,
     /// WQM: bounds the drain time at the link's rate and the node's share of the channel; keeps at least one aggregate.
     wqm: Wqm,
-    /// DNB: divides among the nodes of a collision domain the buffer that just keeps the channel busy.
+    /// DNB: splits the buffer that just keeps the channel busy among the nodes of a collision domain.
     dnb: Dnb,
     /// Energy: low transmission level up to a threshold of packets, high level above.
     energy: Energy,

@@ -142,7 +142,7 @@ pub struct Run {
     pub emulation: Option<Emulation>,
 }
 
-/// A statement about the results that is checked.
+/// A testable statement about the results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -159,7 +159,7 @@ pub struct Claim {
     pub cases: BTreeMap<String, Labels>,
     /// Result: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`. `*` stands for all flows or
     /// nodes, `down*` for all whose names begin with `down`, `down* be` for those that also end with ` be`; each value
-    /// is taken by itself. Or arithmetic with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`,
+    /// counts separately. Or arithmetic with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`,
     /// `jain`, `abs`, `max(a, b)` and `before(series)`, the series one step earlier. Names with spaces are quoted:
     /// `'nodes.ap be.limit'`.
     pub measure: String,
@@ -178,8 +178,8 @@ pub struct Claim {
     /// Choice among several cases of `against`, according to their values or sums.
     #[serde(default)]
     pub choose: Choose,
-    /// Instead of `choose`: picks the first case of `against` in which this result is at least ours, or else the first
-    /// with the largest.
+    /// Instead of `choose`: picks the first case of `against` that reaches our value of this result, else the largest
+    /// value.
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of the case of `against`: every value with every value.
     pub than: Option<String>,
@@ -192,8 +192,8 @@ pub struct Claim {
     pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
     /// Arithmetic on the names of the groups: `max(c) - min(c)`.
     pub formula: Option<String>,
-    /// Subtract from each value the previous label's on this axis. With `compare = "ratio"`, but no `against` or
-    /// `than`, divide.
+    /// Subtract from each value the value of the previous label on this axis. With `compare = "ratio"`, but no
+    /// `against` or `than`, divide.
     pub steps: Option<String>,
     /// Combine all values of a seed into one number.
     #[serde(default)]
@@ -206,7 +206,7 @@ pub struct Claim {
     /// Window: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1". A number without a unit is in SI units, a share without
     /// `%` is a fraction of 1. `zero`: share 0 in the median seed, and at most 0.003 % over all seeds.
     pub holds: String,
-    /// Side of the window on which our value is better than the document's, so that the claim is ruled `better`.
+    /// Side of the window on which our value is better than the document's, so that the verdict is `better`.
     pub better: Option<Side>,
     /// Judge the claim only by full runs, not with `--quick`.
     #[serde(default)]
@@ -226,9 +226,9 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// Values below it.
+    /// Values below the window.
     Below,
-    /// Values above it.
+    /// Values above the window.
     Above,
 }
 
@@ -274,8 +274,8 @@ impl Cause {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// Sentences. `{1}` stands for our value, with unit, of claim 1 of this experiment, `{adth-s1a.3}` for the value of
-    /// this claim. A sentence about a claim without a verdict is left out.
+    /// Sentences. `{1}` stands for our value, with unit, of claim 1 of this experiment, `{adth-s1a.3}` for our value of
+    /// claim `adth-s1a.3`. A sentence about a claim without a verdict is left out.
     #[serde(default)]
     pub says: Vec<String>,
 }
@@ -346,7 +346,7 @@ pub enum Take {
     P50,
     /// The 99th percentile.
     P99,
-    /// The largest fall from a step to a later step; zero if nothing falls.
+    /// The largest fall from a step to a later step; zero without a fall.
     Fall,
     /// Change per second, by least squares.
     Slope,
@@ -394,7 +394,7 @@ pub enum Together {
 pub struct First {
     /// Axis; its labels are numbers or quantities (`50 packets`), taken in SI units.
     pub axis: String,
-    /// Least share of the largest value that counts as near it: above 0 and at most 1.
+    /// Smallest share of the largest value that counts as near it: above 0 and at most 1.
     pub share: Option<f64>,
     /// Instead of `share`: condition on the value (summed over flows or nodes), as in `holds`.
     pub when: Option<String>,
@@ -457,11 +457,11 @@ pub enum Statistic {
     Max,
     /// The smallest.
     Min,
-    /// The middle one, or the larger of two.
+    /// The middle value, or the larger of two.
     Median,
     /// The largest minus the smallest.
     Range,
-    /// None: each value is ruled on separately, and all must hold.
+    /// None: each value is judged separately, and all must hold.
     Each,
 }
 
@@ -483,7 +483,7 @@ pub struct Chart {
     pub x: String,
     /// Title and unit of the x axis where `x` is a result: "delay (ms)".
     pub x_title: Option<String>,
-    /// With `x_title`: names the cases that no other beats along both axes (Pareto front).
+    /// With `x_title`: names the cases that no other case beats along both axes (Pareto front).
     pub front: Option<Front>,
     /// Series over `time` (`flows.*.delay_max_s`, `nodes.n1.limit`; first seed), measures over an axis
     /// (`flows.*.delay_s.max`; mean and 95 % interval), or distributions for `cdf` (`flows.*.delay_s`, `rtt_s`,
@@ -525,7 +525,7 @@ impl Chart {
     pub(crate) const CDF: &str = "cdf";
 }
 
-/// Cases that no other beats along both axes of a chart.
+/// Cases that no other case beats along both axes of a chart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Front {

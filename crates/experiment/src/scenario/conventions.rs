@@ -21,7 +21,7 @@ const RULES: &str = include_str!("conventions.toml");
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// Simulator whose rules apply. It sets the keys in the list of conventions that the scenario leaves out.
+    /// Simulator whose rules apply: sets the keys in the list of conventions that the scenario leaves out.
     #[serde(default)]
     pub(super) conventions: Conventions,
 }

@@ -22,10 +22,10 @@ pub(crate) struct Head {
     /// First sentences of the report and of the terminal's output.
     #[serde(default)]
     pub(super) answer: Answer,
-    /// Statements about the results that are checked.
+    /// Testable statements about the results.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
-    /// Settings that the document leaves open, with verdicts for each, and other choices.
+    /// Settings that the document leaves open, with verdicts for each, and neighbouring values.
     #[serde(default)]
     pub(super) rulings: Rulings,
     /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it. These claims

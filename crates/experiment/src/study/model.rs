@@ -25,7 +25,7 @@ pub struct Voice {
     pub flows: String,
 }
 
-/// Throughput that BQM's document expects of TCP, for the hops of received packets (`record.hops`). Result:
+/// Throughput that BQM's document expects of TCP, for received packets' hop counts (`record.hops`). Result:
 /// `model.bqm.expected_bps`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

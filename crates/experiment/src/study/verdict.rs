@@ -4,19 +4,19 @@ use super::{Cause, Origin, OverSeeds, Reported};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Settings that a document leaves open, and neighbouring choices.
+/// Settings that a document leaves open, and neighbouring values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rulings {
-    /// Axis of `[vary]`: claims are ruled on within each label, with the verdicts side by side under one id. A claim
-    /// whose `where` names the axis is ruled on only within the labels named.
+    /// Axis of `[vary]`: claims are judged within each label, with the verdicts side by side under one id. A claim
+    /// whose `where` names the axis is judged only within those labels.
     pub each: Option<String>,
-    /// Neighbouring choices of a parameter.
+    /// Neighbouring values of a parameter.
     pub neighbour: Vec<Neighbour>,
 }
 
-/// Other choices of a parameter than the document's. Claims that name `label` in `where` or `against` are evaluated
-/// with each of `instead` too, and the report shows the range. A claim keeps its verdict even if another choice changes
+/// Neighbouring values of a parameter. Claims that name `label` in `where` or `against` are also evaluated with each
+/// label of `instead`, and the report shows the range. A claim keeps its verdict even if a neighbouring value changes
 /// it, but is shown to depend on the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,9 +25,9 @@ pub struct Neighbour {
     pub parameter: String,
     /// Axis of `[vary]`.
     pub axis: String,
-    /// Label of the choice that is ruled on.
+    /// Label of the value that decides.
     pub label: String,
-    /// Labels of other choices. A label that lacks a case of a claim is skipped for this claim.
+    /// Labels of neighbouring values. A label that lacks a case of a claim is skipped for this claim.
     pub instead: Vec<String>,
 }
 
@@ -145,7 +145,7 @@ pub enum Unit {
     /// A share of 1.
     #[serde(rename = "share")]
     Share,
-    /// None, or an unknown one.
+    /// None, or unknown.
     #[default]
     #[serde(rename = "1")]
     Number,

@@ -19,7 +19,7 @@ with_defaults! {
         pub target: Positive<Duration> => Duration::from_millis(5),
         /// Time above TARGET before the first drop, about the largest round-trip time (INTERVAL). Default 100 ms.
         pub interval: Positive<Duration> => Duration::from_millis(100),
-        /// Backlog up to which nothing is dropped (MTU). Default 1514 B.
+        /// Backlog up to which no packet is dropped (MTU). Default 1514 B.
         pub mtu: Bytes = Bytes::new(1514),
         /// ECN marks instead of drops. Default false.
         pub ecn: bool,

@@ -18,7 +18,7 @@ with_defaults! {
         pub target: Positive<Duration> = codel::Params::default().target,
         /// Time above TARGET before the first drop (INTERVAL). Default 100 ms.
         pub interval: Positive<Duration> = codel::Params::default().interval,
-        /// Backlog of a flow up to which CoDel drops nothing. Default 1514 B.
+        /// Backlog of a flow up to which CoDel drops no packet. Default 1514 B.
         pub mtu: Bytes = codel::Params::default().mtu,
         /// Bytes per flow and round, at least 256 B. Default 1514 B.
         pub quantum: Within<Bytes, 256> => Bytes::new(1514),

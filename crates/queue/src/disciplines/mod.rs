@@ -37,7 +37,7 @@ registry::disciplines! {
     oldest_first, "oldest-first": OldestFirst = oldest_first::OldestFirst<P>,
     /// PIE (RFC 8033): drops arriving packets with a probability that keeps the wait at a reference.
     pie, "pie": Pie = early::EarlyDrop<P, pie::Pie>,
-    /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops arriving packets the more often, the longer the mean queue.
+    /// Adaptive RED (Floyd and others 2001): drops arriving packets with a probability that grows with the mean queue.
     red, "red": Red = early::EarlyDrop<P, red::Red>,
     /// `turns`, with all packets as one station's.
     turns, "turns": Turns = turns::Turns<P>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Share, Within, with_defaults};
 
 with_defaults! {
-    /// PIE (RFC 8033), under its names.
+    /// PIE with the parameter names of RFC 8033.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Pie"))]
     #[serde(default, deny_unknown_fields)]
@@ -26,7 +26,7 @@ with_defaults! {
         pub alpha: Positive<f64> => 0.125,
         /// Weight of the change since the last update, in 1/s. Default 1.25.
         pub beta: Positive<f64> => 1.25,
-        /// Packet size; nothing is dropped while at most two packets wait (`MEAN_PKTSIZE`). Default 1500 B.
+        /// Packet size; no packet is dropped while at most two such packets wait (`MEAN_PKTSIZE`). Default 1500 B.
         pub mean_pktsize: Bytes = Bytes::new(1500),
         /// Evenly spaced drops (section 5.4). Default true.
         pub derandomization: bool = true,

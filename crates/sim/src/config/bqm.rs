@@ -18,7 +18,7 @@ pub struct Bqm {
     pub every: Option<u32>,
     /// Congestion level that the receiver reports. Default `highest`.
     pub measure: Option<Measure>,
-    /// Window reduction after a loss that is not by congestion. Default `one-packet`.
+    /// Window reduction after a loss without congestion. Default `one-packet`.
     pub wireless_loss: Option<WirelessLoss>,
     /// End of the slow growth after a reaction. Default `until-next`.
     pub growth: Option<Growth>,
@@ -26,8 +26,8 @@ pub struct Bqm {
     pub threshold: Option<Threshold>,
     /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
     pub single_duplicate: Option<bool>,
-    /// If the first partial acknowledgement shows several losses in a window, the window's packets of priority 0 are
-    /// all repeated at once. Default false.
+    /// If the first partial acknowledgement shows several losses in a window, all of the window's packets of priority 0
+    /// are retransmitted at once. Default false.
     pub lowest_at_once: Option<bool>,
 }
 
@@ -38,10 +38,10 @@ pub enum DiscardPattern {
     #[default]
     #[serde(rename = "8")]
     Eight,
-    /// Of sixteen, 2, 2, 4 and 8.
+    /// Of 16 packets: 2, 2, 4, 8.
     #[serde(rename = "16")]
     Sixteen,
-    /// Of sixteen, 1, 1, 2 and 12.
+    /// Of 16 packets: 1, 1, 2, 12.
     #[serde(rename = "16-sparse")]
     SixteenSparse,
     /// All have priority 3: a cheating sender.
@@ -56,7 +56,7 @@ pub enum Discriminator {
     /// Share of priority 0 among losses, and bursts of losses.
     #[default]
     Ald,
-    /// All losses are by congestion.
+    /// All losses count as congestion losses.
     None,
 }
 
@@ -71,7 +71,7 @@ pub enum Measure {
     WithoutGap,
 }
 
-/// Window reduction after a loss that is not by congestion.
+/// Window reduction after a loss without congestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WirelessLoss {
@@ -89,7 +89,7 @@ pub enum Growth {
     /// The next reaction to congestion.
     #[default]
     UntilNext,
-    /// The window's size before the reaction.
+    /// The window's return to its size before the reaction.
     UntilRegained,
 }
 

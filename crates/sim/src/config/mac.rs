@@ -37,7 +37,7 @@ pub struct Mac {
     pub first_access: FirstAccess,
     /// Condition for answering an RTS.
     pub answer_rts: AnswerRts,
-    /// Resets of the contention window to its minimum, besides after a success or a given-up frame.
+    /// Resets of the contention window to its minimum, apart from those after a success or a given-up frame.
     pub window_reset: WindowReset,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
@@ -91,7 +91,7 @@ pub enum Ofdma {
 pub struct MuEdca {
     /// Time for which these parameters apply: up to 2088.96 ms.
     pub timer: Duration,
-    /// Idle slots after SIFS before the backoff counts: 2 to 15; 0 for no contention at all. Default 0.
+    /// Idle slots after SIFS before the backoff counts down: 2 to 15; 0 for no contention at all. Default 0.
     #[serde(default)]
     pub aifsn: u8,
     /// Smallest contention window in slots. Default: the category's own.
@@ -128,7 +128,7 @@ pub struct Edca {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Contention {
-    /// Idle slots after SIFS before the backoff counts: 2 to 15.
+    /// Idle slots after SIFS before the backoff counts down: 2 to 15.
     pub aifsn: Option<u8>,
     /// Smallest contention window in slots.
     pub cw_min: Option<u16>,
@@ -146,7 +146,7 @@ with_defaults! {
         /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these
         /// standards. Default: with EDCA the largest, in 802.11ax 4194303 B; else "off".
         pub ampdu: Option<MostBytes>,
-        /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
+        /// Largest number of frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
         pub ampdu_frames: Option<u16>,
         /// Longest duration of an aggregate, up to 5484 us.
         pub ampdu_duration: Duration = Duration::from_millis(4),
@@ -318,9 +318,9 @@ pub enum Eifs {
     /// Frames with a readable PHY header and a wrong checksum (standard).
     #[default]
     BadFrame,
-    /// Sensed signals that did not become a good frame.
+    /// Sensed signals that were not received as an intact frame.
     AnySignal,
-    /// As `any-signal`, but a later good frame does not end EIFS (ns-2).
+    /// As `any-signal`, but a later intact frame does not end EIFS (ns-2).
     AnySignalKept,
     /// Never.
     Never,
@@ -343,10 +343,10 @@ pub enum TimeoutDeferral {
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
     /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. Otherwise
-    /// DIFS (AIFS) of idle medium, which may lie before the arrival (standard).
+    /// DIFS (AIFS) of idle medium, which may precede the arrival (standard).
     #[default]
     Immediate,
-    /// DIFS from arrival (none under EDCA). A backoff only if the medium is busy or reserved at arrival (ns-3).
+    /// DIFS from arrival (none with EDCA). A backoff only if the medium is busy or reserved at arrival (ns-3).
     Difs,
     /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
     DifsOrBackOff,

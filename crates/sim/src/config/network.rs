@@ -134,7 +134,7 @@ pub struct Record {
     pub series: Option<Duration>,
     /// Distributions of the delays of flows and queues, for charts with `x = "cdf"`.
     pub distributions: bool,
-    /// Length of an overflow, such as a round-trip time: drops within this time of the first belong to the same
+    /// Length of an overflow, such as a round-trip time: drops within this time after the first drop belong to the same
     /// overflow. Default: no record.
     #[serde(deserialize_with = "units::positive")]
     pub overflows: Option<Duration>,

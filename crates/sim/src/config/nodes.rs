@@ -50,7 +50,7 @@ pub struct Node {
     pub role: Role,
     /// A station's (first) access point. Default: the only one; with roaming the strongest, with `moves` the first.
     pub access_point: Option<String>,
-    /// Real programs send and receive here (`docs/emulation.md`). At least two nodes must be real.
+    /// Real programs send and receive at this node (`docs/emulation.md`). At least two nodes must be real.
     #[serde(default)]
     pub real: bool,
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
@@ -58,7 +58,7 @@ pub struct Node {
     /// With `mac80211`: slow stations have CoDel as in Linux 4.12 to 6.15 (50 ms, 300 ms, no ECN).
     #[serde(default)]
     pub slow_station_codel: bool,
-    /// Driver and knobs of `mac80211`.
+    /// Driver and settings of `mac80211`.
     #[serde(default)]
     pub mac80211: Mac80211,
     /// Settings of `turns`.
@@ -73,27 +73,27 @@ pub struct Node {
     /// Waypoints, in order of time.
     #[serde(default)]
     pub waypoints: Vec<Waypoint>,
-    /// Rate of its data frames. Default: as in `[radio]`.
+    /// Rate of the node's data frames. Default: as in `[radio]`.
     pub data_rate: Option<Rate>,
-    /// MCS of its data frames. Default: as in `[radio]`, or 7 if the node has another `standard`.
+    /// MCS of the node's data frames. Default: as in `[radio]`, or 7 if the node has another `standard`.
     pub mcs: Option<u8>,
-    /// MCS of data frames from its access point to the station. Default: the access point's.
+    /// MCS of data frames from the access point to this station. Default: the access point's.
     pub downlink_mcs: Option<u8>,
     /// The node's standard: in the band of `[radio]`, and not newer. Default: as in `[radio]`.
     pub standard: Option<Standard>,
-    /// Bandwidth of its data frames. Default: the widest of its standard, at most as in `[radio]`.
+    /// Bandwidth of the node's data frames. Default: the widest of its standard, at most as in `[radio]`.
     pub channel_width: Option<ChannelWidth>,
-    /// Its spatial streams. Default: as in `[radio]`, or 1 if the node has another `standard`.
+    /// The node's spatial streams. Default: as in `[radio]`, or 1 if the node has another `standard`.
     pub streams: Option<u8>,
     /// Best code that the node has: two nodes use LDPC if both have it. Default: as in `[radio]`, or by its standard.
     pub coding: Option<Fec>,
     /// HE ER SU PPDUs from and to the node. Default: as in `[radio]`.
     pub extended_range: Option<ExtendedRange>,
-    /// Its transmit power. Default: as in `[radio]`.
+    /// The node's transmit power. Default: as in `[radio]`.
     pub tx_power: Option<Power>,
-    /// Gain of its antenna, in both directions. Default 0 dB.
+    /// Gain of the node's antenna, in both directions. Default 0 dB.
     pub antenna_gain: Option<Decibels>,
-    /// Noise of its receiver above thermal noise. Default: as in `[radio.errors]`.
+    /// Noise of the node's receiver above thermal noise. Default: as in `[radio.errors]`.
     pub noise_figure: Option<Decibels>,
     /// Primary 20 MHz channel of an access point and its stations, at 5 or 6 GHz, such as 36. Default: one for all.
     pub channel: Option<u8>,
@@ -242,9 +242,9 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Roaming {
-        /// Signal of its access point below which the station searches for a better one. Default -65 dBm.
+        /// Signal of the access point below which the station searches for a better access point. Default -65 dBm.
         pub threshold: Power = Power::dbm(-65.0),
-        /// Least advantage of another access point's signal for a move. Default 5 dB.
+        /// Smallest advantage of another access point's signal for a move. Default 5 dB.
         pub hysteresis: Decibels = Decibels::new(5.0),
         /// Time between two searches while the signal is below the threshold; above it, ten times as long. Default
         /// 30 s.
@@ -268,7 +268,7 @@ pub struct Move {
 }
 
 with_defaults! {
-    /// Driver and knobs with `queues = "mac80211"`.
+    /// Driver and settings with `queues = "mac80211"`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Mac80211 {

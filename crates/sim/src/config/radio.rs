@@ -61,13 +61,13 @@ pub struct Radio {
     pub tx_power: Option<Power>,
     /// Decoding distance; sets the receive threshold to the power at that distance.
     pub range: Option<Length>,
-    /// Least power that can be decoded, instead of `range`. Default -82 dBm.
+    /// Lowest received power of a decodable frame, instead of `range`. Default -82 dBm.
     pub receive_threshold: Option<Power>,
     /// Carrier sense distance. Default: twice `range`, if that is given.
     pub carrier_sense_range: Option<Length>,
-    /// Least total power that keeps the medium busy, instead of `carrier_sense_range`. Default: the receive threshold.
+    /// Lowest total power that keeps the medium busy, instead of `carrier_sense_range`. Default: the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// Least ratio of a frame's power to the sum of all other signals. `nist`, `yans`: checked when the frame begins,
+    /// Minimum ratio of a frame's power to the sum of all other signals. `nist`, `yans`: checked when the frame begins,
     /// noise included. Other models: checked until the frame ends. Default 4 dB for `nist` and `yans`, else 10 dB.
     pub capture_threshold: Option<Decibels>,
     /// Signal that a receiver locks to.
@@ -88,13 +88,13 @@ pub struct Radio {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capture {
-    /// If the receiver decodes none, the first frame that is strong enough, until this frame ends.
+    /// If the receiver decodes no frame, the first frame that is strong enough, until this frame ends.
     #[default]
     FirstFrame,
     /// Strongest frame within 4 us of the first (ns-3). Decodable frames also keep the medium busy.
     StrongestPreamble,
     /// The first signal sensed, decodable or not, even while sending, until it ends. A later signal is ignored if
-    /// weaker by `capture_threshold`; else both are lost and the longer one holds the receiver (ns-2).
+    /// weaker by `capture_threshold`; else both are lost and the longer signal holds the receiver (ns-2).
     AnySignal,
 }
 
@@ -333,7 +333,7 @@ pub struct Fading {
     pub shadowing: Option<Decibels>,
     /// Fast fading: each frame's power at each receiver is drawn independently.
     pub model: FadingModel,
-    /// Nakagami shape m, at least 0.5; larger is steadier. Default 1.5.
+    /// Nakagami shape m, at least 0.5; larger values fade less. Default 1.5.
     pub nakagami_m: Option<f64>,
 }
 

@@ -108,7 +108,7 @@ pub enum RepairBy {
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyWait {
     /// 2 x `node_traversal_time` x (TTL + `timeout_buffer`). After a network-wide request 2 x `node_traversal_time` x
-    /// `net_diameter`, doubled with each further one (RFC 3561, section 6.3).
+    /// `net_diameter`, doubled with each further request (RFC 3561, section 6.3).
     #[default]
     TraversalTime,
     /// 2 x TTL x mean time per hop of the last three searches, initially `node_traversal_time`; n-fold for the n-th
@@ -120,7 +120,7 @@ pub enum ReplyWait {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorsTo {
-    /// The neighbour that uses the route, by unicast; by broadcast if several do.
+    /// The neighbour that uses the route, by unicast; by broadcast if several use it.
     #[default]
     Precursors,
     /// All neighbours, by broadcast (ns-2).
@@ -140,16 +140,16 @@ with_defaults! {
         pub blacklist_timeout: Option<Duration>,
         /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.
         pub my_route_timeout: Option<Duration>,
-        /// Most hops between two nodes: TTL of a network-wide request.
+        /// Largest number of hops between two nodes: TTL of a network-wide request.
         pub net_diameter: u8 = 35,
         /// Conservative time per hop.
         #[serde(deserialize_with = "units::positive")]
         pub node_traversal_time: Duration = Duration::from_millis(40),
         /// Time to remember a request. Default: 4 x `node_traversal_time` x `net_diameter`.
         pub path_discovery_time: Option<Duration>,
-        /// Most route errors per node and second.
+        /// Limit on route errors per node and second.
         pub rerr_ratelimit: u8 = 10,
-        /// Most route requests per source and second.
+        /// Limit on route requests per source and second.
         pub rreq_ratelimit: u8 = 10,
         /// Network-wide requests before a destination is unreachable.
         pub rreq_retries: u8 = 2,
@@ -173,7 +173,7 @@ with_defaults! {
         pub errors_to: ErrorsTo,
         /// An AODV message that the MAC gives up breaks the link, too.
         pub message_failures: bool = true,
-        /// A data packet that the MAC gives up breaks the link; if false, only missing `hello` messages do.
+        /// A data packet that the MAC gives up breaks the link; if false, only missing `hello` messages break links.
         pub packet_failures: bool = true,
         /// Only the destination replies (D flag).
         pub destination_only: bool,

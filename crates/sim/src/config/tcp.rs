@@ -35,12 +35,12 @@ pub struct Tcp {
     pub advertised_window: Option<Bytes>,
     /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each segment. Default 200 ms.
     pub delayed_ack: Option<Duration>,
-    /// Time after two full segments in which more share their acknowledgement, as in Linux. Default none.
+    /// Time after two full segments in which further segments share their acknowledgement, as in Linux. Default none.
     pub ack_burst: Option<Duration>,
     /// Bounds the data below TCP in the sender's node to twice what the pacing rate sends in this time. Linux over
     /// Wi-Fi: 8 ms. Default unbounded.
     pub small_queue: Option<Duration>,
-    /// Least retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
+    /// Minimum retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
     #[serde(deserialize_with = "units::positive")]
     pub rto_min: Option<Duration>,
     /// Sends a new segment at each of the first two duplicate acknowledgements (RFC 3042). Default true.
@@ -62,7 +62,7 @@ pub enum Congestion {
     Reno,
     /// CUBIC (RFC 9438).
     Cubic,
-    /// BQM: follows reports of the discard priorities of lost packets.
+    /// BQM: the window follows from lost packets' discard priorities.
     Bqm,
     /// Prague: L4S (RFC 9331).
     Prague,

@@ -65,9 +65,9 @@ pub struct Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HopRange {
-    /// Fewest hops, at least 1.
+    /// Smallest number of hops, at least 1.
     pub from: u32,
-    /// Most hops.
+    /// Largest number of hops.
     pub to: u32,
 }
 
@@ -114,7 +114,7 @@ pub struct Traffic {
     pub packetisation: Option<Duration>,
     /// `voice`: nothing is sent in pauses. Default false.
     pub silence: Option<bool>,
-    /// `web`: mean size of a burst (Pareto). `transfer`: size of each; "0 B" only opens and closes a connection.
+    /// `web`: mean size of a burst (Pareto). `transfer`: bytes per transfer; "0 B" only opens and closes a connection.
     pub size: Option<Bytes>,
     /// `web`: shape of sizes, above 1. Default 1.2.
     pub size_shape: Option<f64>,
@@ -136,7 +136,7 @@ pub enum TrafficKind {
     Cbr,
     /// Exponential gaps.
     Poisson,
-    /// Always a packet waiting.
+    /// A packet always waits.
     Saturated,
     /// Constant bit rate during random times on.
     OnOff,
@@ -193,7 +193,7 @@ pub enum Spread {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Time from the start of the run, moved by `phase_jitter`.
+    /// Time from the start of the run, delayed by `phase_jitter`.
     pub time: Duration,
     /// New rate.
     pub rate: Option<Rate>,
@@ -205,8 +205,8 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
-    /// Rate asked for, with UDP and IP headers. Default for `cbr` of fixed rate and length, `voice` without pauses: the
-    /// traffic's.
+    /// Requested rate, UDP and IP headers included. Default for `cbr` of fixed rate and length, `voice` without pauses:
+    /// the traffic's rate.
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,

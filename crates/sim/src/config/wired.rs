@@ -22,7 +22,7 @@ pub struct Wired {
     /// Propagation delay.
     #[serde(default)]
     pub delay: Duration,
-    /// Share of packets lost each way, independently. Default: none.
+    /// Share of packets lost in each direction, independently. Default: none.
     pub loss: Option<Share>,
     /// Queue of each direction, independent of `[queue]`.
     #[serde(default)]

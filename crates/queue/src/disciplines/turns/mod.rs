@@ -27,7 +27,7 @@ with_defaults! {
     #[cfg_attr(feature = "schema", schemars(rename = "TurnsQueue"))]
     #[serde(default, deny_unknown_fields)]
     pub struct Params {
-        /// Longest time that packets are to wait, above zero. Default 100 ms.
+        /// Longest wait of packets, above zero. Default 100 ms.
         pub target_delay: Positive<Duration> = Self::TARGET_DELAY,
         /// Hash buckets of flows: 1 to 65536. Default 1024.
         pub flows: Within<u32, 1, 65_536> => 1024,
