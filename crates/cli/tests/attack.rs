@@ -55,7 +55,7 @@ fn inner_held_ports() {
     let mut said: Vec<String> = ["", "v0", "v0"].map(|device| agent.until(device, "failed")).into();
     said.sort();
     for (said, port) in said.iter().zip([" 9479", ":9477", " 9478"]) {
-        assert!(said.contains(port) && said.contains("the agent governs without it"), "{port}: {said}");
+        assert!(said.contains(port) && said.contains("the agent governs meanwhile"), "{port}: {said}");
     }
     drop((metrics, others));
     assert!(agent.until("", "listening").contains("9477"));

@@ -36,7 +36,7 @@ with_defaults! {
     pub struct Params {
         /// Round-trip time outside the collision domain, without queues (part of `RTT`). Default 0 s: the mesh alone.
         pub rtt: Duration,
-        /// Least share of a node in packets. Default 2: the document's authors report shares of two to three.
+        /// Minimum buffer of a node in packets. Default 2: the document's authors report shares of two to three.
         pub least: NonZeroU32 => 2,
         /// Cost of a drop (`cost_i`).
         pub cost: Cost = Cost::Hops,

@@ -36,8 +36,8 @@ with_defaults! {
         pub increase_per: Per = Per::Second,
         /// Share of the rate removed after a period with a late packet (`r`), above 0 and at most 1. Default 0.5.
         pub decrease: Positive<Share> => 0.5,
-        /// Largest excess of the shaping rate over the actual rate, as a share (`g`). Default 0.1: the fairness between
-        /// nodes falls on both sides of it (section V-A).
+        /// Largest excess of the shaping rate over the actual rate, as a share (`g`). Default 0.1: smaller and larger
+        /// values reduce fairness between nodes (section V-A).
         pub gap: Positive<f64> => 0.1,
         /// Use of `gap`; without it the rate grows even if little is sent (the paper's Fig. 7). Default true.
         pub gap_rule: bool = true,

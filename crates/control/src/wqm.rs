@@ -43,8 +43,7 @@ with_defaults! {
         pub overhead: Positive<Duration> => Duration::from_micros(190),
         /// Weight of the newest period in the mean link rate, above 0 and at most 1. Default 0.25, reconstructed.
         pub rate_weight: Positive<Share> => 0.25,
-        /// Least size in aggregates (`B_min`). Default 1, reconstructed: a sender whose queue is shorter cannot fill
-        /// one.
+        /// Least size in aggregates (`B_min`). Default 1, reconstructed: shorter queues cannot fill an aggregate.
         pub least_aggregates: Positive<f64> => 1.0,
         /// Estimate of the node's share of the channel (`F(N)`).
         pub share: Shares = Shares::Measured,

@@ -491,11 +491,11 @@ mod tests {
             ("Interface w\nStation 02:00:00:00:00 (on w)\n", 2, "is not an address"),
             ("Interface w\n\tchannel 1 (2412 MHz), width: 30 MHz\n", 2, "20, 40, 80"),
             ("Interface w\n\ttx bitrate:\t6.0 MBit/s\n", 2, "after the line `Station ADDRESS`"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 14 HE-NSS 1\n", 2, "up to 13, not by `14`"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS\n", 2, "up to 11, not by ``"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 14 HE-NSS 1\n", 2, "`HE-MCS`, found `14`"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS\n", 2, "up to 11 after `VHT-MCS`, found ``"),
             ("Station 02:00:00:00:00:01\n\n\ttx bitrate:\t1 MBit/s MCS 3 80MHz\n", 3, "no channels of 80 MHz"),
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS 3 60MHz\n", 2, "`60MHz`: expected 40MHz"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-GI 3\n", 2, "up to 2, not by `3`"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-GI 3\n", 2, "2 after `HE-GI`, found `3`"),
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-NSS 0\n", 2, "1 to 8 spatial streams"),
         ] {
             let error = scenario_of(text).unwrap_err();

@@ -73,7 +73,7 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
         packets += u128::from(arrived.packets);
         bytes += u128::from(arrived.bytes.count());
     }
-    refuse_if!(packets == 0, Err("no packet arrived in it"));
+    refuse_if!(packets == 0, Err("no packet arrived while recording"));
     let mean = u64::try_from((bytes + packets / 2) / packets).unwrap_or(u64::MAX);
     let fits = (HEADERS + 1..=HEADERS + MOST_PAYLOAD).contains(&mean);
     Ok(if fits { (Bytes::new(mean - HEADERS), false) } else { (Bytes::new(USUAL_PAYLOAD), true) })

@@ -115,7 +115,7 @@ impl Serving<'_> {
         let _ = self.log.line(text);
     }
 
-    /// Reports which tables of the configuration are wrong. All others apply.
+    /// Reports which tables of the configuration are invalid. All others apply.
     fn leave_out(&mut self, wrong: &[String]) {
         let words = wrong.iter().map(|why| format!("{why}; the agent ignores this table"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));

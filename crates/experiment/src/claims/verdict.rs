@@ -153,7 +153,7 @@ fn zero(extent: Extent, values: &[f64]) -> Judgement {
     Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
 }
 
-/// Lets one seed decide: that which is farthest outside or inside the window; `before` orders two distances.
+/// Judges by one seed, the farthest outside or inside the window; `before` orders two distances.
 fn by_seed(
     claim: &Claim,
     condition: Condition,

@@ -25,7 +25,7 @@ pub(crate) struct Head {
     /// Statements about the results that are checked.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
-    /// Settings that the document leaves open, with verdicts for each, and other choices.
+    /// Settings that the document leaves open, with verdicts for each, and neighbouring values.
     #[serde(default)]
     pub(super) rulings: Rulings,
     /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it. These claims

@@ -302,7 +302,7 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
     usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
 }
 
-/// Returns the user priority of a category (table 10-1): of the two that belong to it, the default one.
+/// Returns the default of a category's two user priorities (table 10-1).
 fn user_priority(category: Category) -> u16 {
     match category {
         Category::Background => 1,

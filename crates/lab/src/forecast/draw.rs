@@ -143,7 +143,7 @@ impl Air {
         Ok(text)
     }
 
-    /// Returns the keys of the flows to a station or from it.
+    /// Returns each flow's TOML keys, towards (`way` 0) or from a station.
     fn loads(&self, draw: &Draw, station: usize, way: usize) -> Vec<String> {
         let [own, other] = [way, 1 - way].map(|way| &self.bytes[station][way][draw.steps.clone()]);
         let answers = other.iter().sum::<f64>() / own.iter().sum::<f64>().max(1.0);

@@ -254,7 +254,7 @@ impl Agent {
                 }
                 Err(error) => {
                     failed = true;
-                    let words = format!("{error}; the agent governs without it and retries every {TRIED_EVERY}");
+                    let words = format!("{error}; the agent governs meanwhile, and retries every {TRIED_EVERY}");
                     if self.deaf.insert(key, words.clone()).as_ref() != Some(&words) {
                         tell(host, device, AgentEventKind::Failed, words);
                     }

@@ -144,8 +144,8 @@ pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> 
     let (_, obstacle) = Former::read(&mut route, &link, place.parent, &qdiscs)?;
     let name = &link.name;
     let why = format!(
-        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` shows \
-         what would"
+        "no packet ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor \
+         {name}` shows alternatives"
     );
     Ok(Some(Idle { but_by_credit: driver == Driver::Mac80211, is_precious: obstacle.is_some(), why }))
 }

@@ -57,7 +57,7 @@ pub(super) fn findings(
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
         // The user's queue must not be removed.
-        Some(why) => Finding::bad("former queue", why, "as above: leave it as it is"),
+        Some(why) => Finding::bad("former queue", why, "as above: keep this queue"),
     });
     if parent == ROOT
         && let Some(found) = one_for_several(link)

@@ -38,10 +38,10 @@ pub enum DiscardPattern {
     #[default]
     #[serde(rename = "8")]
     Eight,
-    /// Of sixteen, 2, 2, 4 and 8.
+    /// Of 16 packets: 2, 2, 4, 8.
     #[serde(rename = "16")]
     Sixteen,
-    /// Of sixteen, 1, 1, 2 and 12.
+    /// Of 16 packets: 1, 1, 2, 12.
     #[serde(rename = "16-sparse")]
     SixteenSparse,
     /// All have priority 3: a cheating sender.

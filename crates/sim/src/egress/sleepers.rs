@@ -126,7 +126,7 @@ impl Sleepers {
         awake.map_or(NONE, |sleeper| &sleeper.kept[usize::from(category)].passed)
     }
 
-    /// Takes the one of these packets with `index` others before it for the MAC.
+    /// Takes the packet at `index` among these for the MAC.
     pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
         let taken = self.get_mut(station)?.kept[usize::from(category)].passed.remove(index)?;
         debug_assert!(taken.at <= now && !self.is_asleep(station));

@@ -256,7 +256,7 @@ fn psdu(users: &[User]) -> Bytes {
     users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
 }
 
-/// Cuts the longest part to the duration of the second longest. The excess would pad others' RUs, and is faster alone.
+/// Cuts the longest part to the duration of the second longest. Alone, the excess goes faster and pads no RUs.
 fn level(users: &mut [User], rules: &Conventions) {
     let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
     let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);

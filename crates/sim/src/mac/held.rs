@@ -335,7 +335,7 @@ impl Held {
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for now, the frames that it asked for.
+    /// Handles an unanswered BlockAckReq. True if the request and, for now, its frames are given up.
     pub(super) fn fail_request(&mut self, now: Instant, attempt: Attempt, rules: &Conventions) -> bool {
         let Buffer { request, mpdus, in_flight, .. } = self.present_mut();
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");

@@ -20,7 +20,7 @@ impl World {
     }
 
     /// Handles the packets of successive data frames that a node has received; `firsts` is the first packet of each
-    /// frame. No observer follows single packets.
+    /// frame. No observer follows individual packets.
     pub(crate) fn take_row(&mut self, node: NodeId, from: u32, firsts: impl Iterator<Item = Handle>) {
         let mut row = Row::default();
         for first in firsts {

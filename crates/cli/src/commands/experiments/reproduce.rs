@@ -145,7 +145,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
-            Failure::interrupted(format!("{error} in {}; to run the others, repeat this command", folder.display()))
+            Failure::interrupted(format!("{error} in {}; repeat this command for the remaining runs", folder.display()))
         }
         other => other.into(),
     }

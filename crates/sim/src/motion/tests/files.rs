@@ -197,8 +197,8 @@ fn faults_in_floating_car_data_say_where_they_are() {
         (with("<fcd-export>", "<routes>"), "line 3", "expected `<fcd-export>` and `<timestep>`, found `<routes>`"),
         (with("</timestep>", "</vehicle>"), "line 7", "this is not XML"),
         (fault(FCD.split_inclusive("</timestep>").next().expect("a step")), "line 7", "is it cut short?"),
-        (fault("<fcd-export></fcd-export>"), "line 1", "no vehicle appears in it"),
-        (fault(""), "line 1", "no vehicle appears in it"),
+        (fault("<fcd-export></fcd-export>"), "line 1", "the file lists no vehicle"),
+        (fault(""), "line 1", "the file lists no vehicle"),
         (fault(&FCD.replace("a &amp; c", "b")), "line 10", "`b` appears twice in a time step"),
     ];
     for (found, line, message) in cases {

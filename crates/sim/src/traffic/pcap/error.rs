@@ -22,7 +22,7 @@ pub(crate) enum PcapError {
     BadBlock(u64),
     #[error("packet {0} belongs to an interface that the recording does not describe")]
     UnknownInterface(u64),
-    #[error("packet {0} has no timestamp; record with tcpdump, or with dumpcap's usual packet blocks")]
+    #[error("packet {0} has no timestamp; record with tcpdump, or in Enhanced Packet Blocks")]
     NoTime(u64),
     #[error("the timestamps of an interface have an unknown resolution ({0:#04x})")]
     Resolution(u8),

@@ -32,7 +32,7 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     match rate {
         Some(rate) => Ok(Some(rate)),
         None => {
-            refuse("rate", "this traffic has no constant rate: give one to ask for, headers of UDP and IP included")
+            refuse("rate", "this traffic has no constant rate: give the rate to request, UDP and IP headers included")
         }
     }
 }

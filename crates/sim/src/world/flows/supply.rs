@@ -116,8 +116,8 @@ impl<'n> Traffic<'n> {
         let known = kind.keys();
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-            let list = if list.is_empty() { "no keys".to_owned() } else { list };
-            return self.refuse(key, format!("{kind} traffic has {list}, and no `{key}`"));
+            let only = if list.is_empty() { String::new() } else { format!(", only {list}") };
+            return self.refuse(key, format!("{kind} traffic has no `{key}`{only}"));
         }
         if *kind == TrafficKind::Voice && *silence != Some(true) {
             for (key, given) in [("on", on), ("off", off)] {

@@ -57,7 +57,7 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
             return refuse("overlapping channels at 2.4 GHz are not simulated; leave `channel` out".to_owned());
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("channels need powers: choose another `propagation` than \"range\"".to_owned());
+            return refuse("channels need received powers: replace `propagation = \"range\"`".to_owned());
         }
         if network.radio.capture == Capture::AnySignal {
             return refuse("`capture = \"any-signal\"` needs one channel; leave `capture` or `channel` out".to_owned());

@@ -138,7 +138,7 @@ fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Opti
     let places = numbers.unwrap_or_else(|| (0..sites.len()).filter(|&site| sites[site].position.is_none()).collect());
     if places.len() < movements.nodes.len() {
         let message = format!(
-            "`{}` moves {} nodes, and the scenario has {} without a position",
+            "`{}` moves {} nodes, but the scenario has only {} without a position",
             file.path(),
             movements.nodes.len(),
             places.len()
