@@ -220,7 +220,7 @@ fn inner_in_vain() {
     std::fs::write(&file, CONFIG).unwrap();
     run(&format!("kill -HUP {}", agent.child.id()));
     let words = agent.until("v1", "attached");
-    assert!(words.contains("nothing ever waits"), "{words}");
+    assert!(words.contains("no packet ever waits"), "{words}");
     assert!(governed("v1", 300), "{}", queue("v1"));
     assert_eq!(end(&mut agent.child, "TERM"), Some(0));
     // A radio may come, although nothing can be governed at the start.

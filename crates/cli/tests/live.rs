@@ -225,10 +225,10 @@ fn inner_foreign_state() {
     attach_refused("is a symbolic link");
     std::fs::remove_file(&file).unwrap();
     std::fs::hard_link(&victim, &file).unwrap();
-    attach_refused("has another name");
+    attach_refused("has several hard links");
     std::fs::remove_file(&file).unwrap();
     run(&format!("mkfifo {}", file.display()));
-    attach_refused("is not a plain file");
+    attach_refused("is not a regular file");
     assert_eq!(detach(&["v0"]).0, Some(2));
     std::fs::remove_file(&file).unwrap();
     run(&format!("chmod 777 {}", state.display()));

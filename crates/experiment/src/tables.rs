@@ -447,7 +447,7 @@ mod tests {
         let told = LeftOut { not_ip: 3, bad_fcs: 2, ..LeftOut::default() };
         let flow = |name: &str, told| Flow { name: name.to_owned(), left_out: Some(told), ..Flow::default() };
         outcome.flows.extend([flow("whole", LeftOut::default()), flow("f", told)]);
-        let expected = "f: frames that are not replayed: 3 without an IP packet, 2 with a wrong check sum\n\n";
+        let expected = "f: frames that are not replayed: 3 without an IP packet, 2 with an invalid checksum\n\n";
         assert_eq!(left_out(&outcome, 100), expected);
     }
 

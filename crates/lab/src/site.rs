@@ -62,7 +62,7 @@ pub fn scenario(text: &str, about: &str) -> Result<String, String> {
         nodes.iter().filter(|it| it.is_access_point).map(|it| (it.keys["name"].clone(), it.at)).collect();
     if points.is_empty() || points.len() == nodes.len() {
         return Err(format!(
-            "{} of its {} nodes are access points; a site has stations, too",
+            "{} of its {} nodes are access points; a site needs access points and stations",
             points.len(),
             nodes.len()
         ));
@@ -165,7 +165,7 @@ fn flatten(mut nodes: Vec<Node>) -> Result<Vec<Node>, String> {
     if let Some(Node { at: [lon, lat, _], .. }) =
         nodes.iter().find(|it| it.at[0].abs() > 180.0 || it.at[1].abs() > 90.0)
     {
-        return Err(format!("there is no latitude {lat} with longitude {lon}"));
+        return Err(format!("latitude {lat} or longitude {lon} is out of range"));
     }
     // From a node rather than from Greenwich, so that a site may lie across the 180th meridian.
     let from = nodes.first().map_or(0.0, |it| it.at[0]);
@@ -243,7 +243,7 @@ mod tests {
             ("name,role,x,y\na,ap,inf,2\n", "line 2: a node needs a position of finite numbers"),
             ("name,role,x,y\na,ap,1,\n", "line 2: a node needs a position of finite numbers"),
             ("name;role;x;y\na;ap;3,5;2\n", "line 2: `x` must be a number, not `3,5`"),
-            ("name,role,lat,lon\na,ap,100,2\n", "there is no latitude 100 with longitude 2"),
+            ("name,role,lat,lon\na,ap,100,2\n", "latitude 100 or longitude 2 is out of range"),
             ("name,role,x,y\n,ap,1,2\n", "line 2: a node needs a `name`"),
             ("name,role,x,y\na,ap,1\n", "line: 2"),
             ("{\"type\": \"FeatureCollection\"}", "it has no `features`"),

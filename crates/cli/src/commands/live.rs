@@ -172,7 +172,7 @@ impl Host for Attaching {
         let Err(failure) = self.take(decision) else { return ControlFlow::Continue(()) };
         let ends = self.dry_run;
         if !ends {
-            self.complain(format_args!("{failure}; governing goes on"));
+            self.complain(format_args!("{failure}; the agent continues to govern"));
         }
         self.broken = Some(failure);
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

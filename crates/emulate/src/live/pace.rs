@@ -127,7 +127,7 @@ pub fn run(
     begin: &mut dyn FnMut(&[Ready]),
     late: &mut dyn FnMut(Duration),
 ) -> Result<(Report, Ended), NotRun> {
-    let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
+    let signals = Signals::take_over().map_err(|error| failed("catch signals")(io::Error::other(error)))?;
     let of_node = |name: &str| Some(Ready { name: name.to_owned(), addresses: medium.addresses(name)? });
     let told: Vec<Ready> = medium.nodes().filter_map(of_node).collect();
     let mut nodes = Vec::new();

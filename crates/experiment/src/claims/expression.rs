@@ -208,8 +208,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
             tokens.push(Token::Sign(first));
             rest = rest[1..].trim_start();
         } else if let Some(quoted) = rest.strip_prefix('\'') {
-            let (word, after) =
-                quoted.split_once('\'').ok_or_else(|| format!("`{text}` has a quote that does not end"))?;
+            let (word, after) = quoted.split_once('\'').ok_or_else(|| format!("`{text}` lacks a closing quote"))?;
             tokens.push(Token::Word(word));
             rest = after.trim_start();
         } else {

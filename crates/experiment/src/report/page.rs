@@ -346,8 +346,8 @@ fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     }
     write!(
         out,
-        "<details><summary>Replay one run</summary>\n<p class=\"note\">Each with the case's first seed; any other of {} \
-         may stand in its place.</p>\n<ul class=\"replays\">\n",
+        "<details><summary>Replay one run</summary>\n<p class=\"note\">Each command uses the case's first seed; any \
+         other of {} can replace it.</p>\n<ul class=\"replays\">\n",
         ranges(&study.seeds)
     )?;
     for run in cases {

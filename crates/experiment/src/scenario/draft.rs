@@ -297,7 +297,7 @@ impl<'s> Draft<'s> {
         }
         document::name_turns(&mut network).map_err(|place| {
             let refusal =
-                self.source.refuse(place, "`turns` is not a controller: it is for the `queues` of access points");
+                self.source.refuse(place, "`turns` is not a controller: write `queues = \"turns\"` at an access point");
             refusal.note("this queue belongs to no access point")
         })?;
         document::inherit_queue(&mut network);

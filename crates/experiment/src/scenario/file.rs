@@ -75,7 +75,7 @@ pub(super) fn found(files: &dyn Files, path: &Path, missing: impl FnOnce(&str) -
         _ => Refusal::file(name, format!("cannot be read: {error}")),
     })?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(Refusal::file(name, "is larger than 16 MiB, the most of a scenario"));
+        return Err(Refusal::file(name, "is larger than 16 MiB, the maximum for a scenario"));
     }
     Ok(bytes)
 }

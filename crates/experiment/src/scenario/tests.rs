@@ -414,7 +414,7 @@ fn turns_are_named_where_controllers_are() {
     let none = CELL.replace("role = \"access-point\"\nqueues = \"turns\"\n", "");
     for (text, set) in [(none.as_str(), "queue.controller=turns"), (CELL, "node.sta.queue.controller=turns")] {
         let said = refused(text, &wishes(&[set]));
-        assert!(said.contains("`turns` is not a controller: it is for the `queues`"), "{set}: {said}");
+        assert!(said.contains("`turns` is not a controller: write `queues = "), "{set}: {said}");
     }
 }
 

@@ -185,7 +185,7 @@ fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
 fn take_over() -> Result<SignalFd, Error> {
     let mut set = SigSet::empty();
     PASSED_ON.into_iter().chain([Signal::SIGCHLD]).for_each(|signal| set.add(signal));
-    let refused = Error::kernel("take over signals");
+    let refused = Error::kernel("catch signals");
     set.thread_block().map_err(refused)?;
     SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(refused)
 }

@@ -69,7 +69,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
             Err(error) => Err(Unforced::Policy { name: wish.place.device.clone(), why: error.to_string() }.into()),
         },
         Backend::Auto if !is_root && wish.is_unspecific() && !wish.force => {
-            let why = "the kernel takes no BPF queue in a class".into();
+            let why = "the kernel allows a BPF queue only as the root of an interface".into();
             Err(Unforced::Policy { name: wish.place.device.clone(), why }.into())
         }
         Backend::Auto => {

@@ -91,8 +91,8 @@ fn airtime(stations: &Stations) -> Finding {
     }
     Finding::bad(
         TOPIC,
-        "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
-         from the others",
+        "the driver reports no airtime: mac80211 cannot share the air between stations by time, and slow stations take \
+         airtime from the others",
         "use another driver or card; Sluice's release by credit needs no such reports, and bounds the delay that all stations share",
     )
 }
@@ -128,7 +128,7 @@ fn link(device: &str, stations: &Stations) -> Finding {
 
 fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     const TOPIC: &str = "AQL";
-    let Some(first) = looks.first() else { return Finding::good(TOPIC, "not looked at") };
+    let Some(first) = looks.first() else { return Finding::good(TOPIC, "not read") };
     if !first.has_aql {
         return Finding::bad(
             TOPIC,
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_channel_is_surveyed_where_the_time_of_others_is_known() {
         let mut stations = look(ms(0), ms(0));
-        assert!(channel(&stations).found.contains("not how long it sends"), "{:?}", channel(&stations));
+        assert!(channel(&stations).found.contains("not its own sending time"), "{:?}", channel(&stations));
         stations.channel.sending = Some(ms(9));
         assert!(channel(&stations).good);
         stations.channel = Survey::default();

@@ -153,7 +153,7 @@ impl Route {
 
     /// Changes the options of the discipline that is already installed there.
     pub(crate) fn change(&mut self, new: &Qdisc) -> Result<(), Error> {
-        self.put(new, 0, "move the limit")
+        self.put(new, 0, "change the limit")
     }
 
     fn put(&mut self, new: &Qdisc, flags: u16, what: &str) -> Result<(), Error> {
@@ -170,7 +170,7 @@ impl Route {
     /// Removes the discipline at `parent`; the kernel installs its default there.
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
-        self.0.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
+        self.0.ask(request, |_| ()).map_err(|errno| failed("remove the queue", errno))
     }
 
     /// Sets the largest number of segments (GSO) in a packet of interface `index`.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use units::{Duration, Rate};
 
 /// Reason why the times of a channel are not available.
-pub const NO_SURVEY: &str = "its driver does not survey that";
+pub const NO_SURVEY: &str = "its driver does not report this in its survey";
 
 /// A value, or the reason why it is not available.
 pub type Told<T> = Result<T, String>;

@@ -190,8 +190,8 @@ fn unheard_warning(world: &World) -> Option<String> {
 
 /// Warns of OFDMA without effect. Stations that empty their queues in each TXOP report no backlog and are not asked.
 fn ofdma_warning(world: &World) -> Option<String> {
-    let told = "mac.ofdma: no access point sent a frame to several stations or asked for data, as with `off`; a station is \
-                asked if its last frame told of a backlog, or after data for it";
+    let told = "mac.ofdma: no effect: no access point sent a frame to several stations or asked for data; it asks \
+                stations after data for them, or if their last frame reported a backlog";
     let used = world.nodes.iter().any(|node| node.record.shared.is_some() || node.record.triggered.is_some());
     (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }

@@ -116,7 +116,7 @@ impl Roaming {
             if matches!(flow.supply, Supply::Saturated { .. }) {
                 return refuse(
                     "traffic",
-                    "a saturated queue does not roam: write another `kind`, such as `cbr` or `greedy`",
+                    "saturated traffic cannot roam: write another `kind`, such as `cbr` or `greedy`",
                 );
             }
             if flow.admission.is_some() {

@@ -62,7 +62,7 @@ struct Radios<'m> {
 /// # Errors
 /// The kernel has no such radios, or the system refuses.
 pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, Ended), NotRun> {
-    let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
+    let signals = Signals::take_over().map_err(|error| failed("catch signals")(io::Error::other(error)))?;
     let driver = Driver::register().map_err(failed("reach the driver of simulated radios"))?;
     let driver = driver.ok_or(Unavailable::NoRadios)?;
     // Waits then end on time. Otherwise they would end up to 50 us late.

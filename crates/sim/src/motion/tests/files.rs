@@ -121,7 +121,7 @@ fn faults_say_where_and_what_was_expected() {
         ("$ns_ at 1 \"$node_(0) setdest 1 1 -1\"", "line 3, column 34: a speed must be zero or more"),
         (
             "$ns_ at 1 \"$node_(0) setdest 1 1 NaN\"",
-            "line 3, column 34: expected a speed in metres a second, found `NaN`",
+            "line 3, column 34: expected a speed in metres per second, found `NaN`",
         ),
         (
             "$ns_ at 1 \"$node_(0) setdest 1 1 1",

@@ -79,10 +79,10 @@ impl LeftOut {
     pub fn reasons(&self) -> Vec<(u64, &'static str)> {
         let all = [
             (self.not_ip, "without an IP packet"),
-            (self.tunnels, "of PPPoE, MPLS or batman-adv, which are not opened"),
+            (self.tunnels, "of PPPoE, MPLS or batman-adv, which are not decapsulated"),
             (self.management, "of 802.11 without data"),
-            (self.bad_fcs, "with a wrong check sum"),
-            (self.repeated, "sent again"),
+            (self.bad_fcs, "with an invalid checksum"),
+            (self.repeated, "retransmitted"),
             (self.fragments, "with later fragments"),
             (self.encrypted, "encrypted, of unknown lengths"),
             (self.malformed, "damaged"),

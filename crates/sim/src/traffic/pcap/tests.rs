@@ -276,7 +276,7 @@ fn tunnels_are_left_out_by_their_names() {
     ];
     assert_eq!(all(1, &frames), (vec![300], LeftOut { tunnels: 5, ..LeftOut::default() }));
     let message = one(1, frames[2].clone()).expect_err("no other packet").to_string();
-    assert!(message.ends_with("frames 1 of PPPoE, MPLS or batman-adv, which are not opened"), "{message}");
+    assert!(message.ends_with("frames 1 of PPPoE, MPLS or batman-adv, which are not decapsulated"), "{message}");
     let prism = one(119, vec![0; 200]).expect_err("no such link type").to_string();
     assert!(prism.ends_with("but not Prism (119)"), "{prism}");
 }

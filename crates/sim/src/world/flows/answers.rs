@@ -90,11 +90,11 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     match (flow.transport, kind) {
         (Transport::Udp, TrafficKind::Greedy) => refuse(
             "traffic.kind",
-            "only TCP finds out how much the network takes: add `transport = \"tcp\"`; over UDP there is `saturated`",
+            "`greedy` sends what TCP allows: add `transport = \"tcp\"`, or use `saturated` over UDP",
         ),
         (Transport::Udp, TrafficKind::Transfer) => refuse(
             "traffic.kind",
-            "a transfer sends again what is lost: add `transport = \"tcp\"`; over UDP there is `web`, in bursts",
+            "a transfer retransmits lost data: add `transport = \"tcp\"`, or send bursts over UDP by `web`",
         ),
         (Transport::Udp, _) if flow.tcp.is_some() => {
             refuse("tcp", "this flow has no TCP: add `transport = \"tcp\"`, or leave the table out")
@@ -111,8 +111,8 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
         },
         (Transport::Tcp, _) => refuse(
             "transport",
-            "this kind of traffic makes packets at times of its own, and TCP sends when it sees fit: use `greedy`, \
-             `transfer` or `web`, or leave `transport` out",
+            "this traffic sets its own sending times, which TCP does not keep: use `greedy`, `transfer` or `web`, or \
+             leave `transport` out",
         ),
     }
 }

@@ -21,12 +21,9 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     if described.class != Class::RealTime {
         return refuse("", "best effort needs no admission: add `class = \"real-time\"`, or leave the table out");
     }
-    refuse_if!(described.to == "broadcast", refuse("", "a probe has one destination, and this flow goes to all"));
+    refuse_if!(described.to == "broadcast", refuse("", "a probe has one destination, but this flow is broadcast"));
     if !traffic.asks() {
-        return refuse(
-            "",
-            "admission is for flows over UDP that send at times of their own, not for this kind of traffic",
-        );
+        return refuse("", "admission is for UDP flows that set their own sending times, not for this kind of traffic");
     }
     let rate = admission.rate.map(units::Positive::<Rate>::get).or_else(|| traffic.network_rate());
     match rate {

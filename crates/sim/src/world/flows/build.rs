@@ -130,7 +130,7 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     }
     let driven = |&node: &u32| sites[node as usize].queues == Some(Queues::Driver);
     if let (Some(&other), true) = (real.iter().find(|node| !driven(node)), real.iter().any(driven)) {
-        let message = "others have `queues = \"driver\"`: a kernel sends at all real nodes, or at none".to_owned();
+        let message = "other real nodes have `queues = \"driver\"`: write it at all real nodes or at none".to_owned();
         return Err(BuildError::new(path(other), message));
     }
     if let (Some(&first), true) = (real.iter().find(|node| driven(node)), network.routing.protocol != Protocol::Static)

@@ -49,7 +49,7 @@ impl<'n> Traffic<'n> {
         traffic.check_keys()?;
         traffic.check_packet()?;
         traffic.check_rate()?;
-        let message = "steps change the rate of `cbr` and `poisson`; use several flows with `start` and `stop`";
+        let message = "only the rate of `cbr` and `poisson` has steps; use several flows with `start` and `stop`";
         refuse_if!(!traffic.is_steady() && !flow.at.is_empty(), Err(BuildError::new(traffic.path("at"), message)));
         traffic.recording = traffic.recording()?;
         Ok(traffic)
@@ -128,8 +128,10 @@ impl<'n> Traffic<'n> {
             }
         }
         if *kind == TrafficKind::Ping && *times == Some(Spread::Pareto) {
-            return self
-                .refuse("times", "requests are evenly or exponentially spaced: leave `times` out, or \"exponential\"");
+            return self.refuse(
+                "times",
+                "pings are evenly or exponentially spaced: leave `times` out, or write \"exponential\"",
+            );
         }
         if *times != Some(Spread::Pareto) && times_shape.is_some() {
             return self.refuse("times_shape", "only Pareto times have a shape: add `times = \"pareto\"`");
