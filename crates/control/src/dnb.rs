@@ -59,7 +59,7 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DnbCost"))]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
-    /// Most hops that a packet at this node has taken, including the next hop.
+    /// Largest number of hops that a packet at this node has taken, including the next hop.
     #[default]
     Hops,
     /// Equal cost and shares (patent).

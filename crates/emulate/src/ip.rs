@@ -7,8 +7,7 @@ const IPV4: usize = 20;
 const IPV6: usize = 40;
 /// Protocols whose header begins with ports: TCP, UDP, DCCP, SCTP and UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
-/// Fragments other than the first have no ports, and those of the first do not count: all fragments wait in the same
-/// queue.
+/// Only the first fragment has ports. They are ignored, so that all fragments wait in the same queue.
 const FRAGMENT: u16 = 0x3fff;
 /// Basis and factor of the 32-bit Fowler-Noll-Vo hash (draft-eastlake-fnv).
 const BASIS: u32 = 0x811c_9dc5;

@@ -238,8 +238,8 @@ impl Medium {
     }
 
     /// Pushes an IP packet at the node `from`. It goes to the real node with its destination
-    /// [address](Self::addresses), or to the one that [leads](Self::lead) there. It waits in the queue for its DSCP and
-    /// flow. Multicast and broadcast packets go to all real nodes; access points pass them on, routers do not.
+    /// [address](Self::addresses), or to the [gateway](Self::lead). It waits in the queue for its DSCP and flow.
+    /// Multicast and broadcast packets go to all real nodes; access points pass them on, routers do not.
     ///
     /// # Errors
     /// The network does not accept the packet; nothing has changed then.

@@ -19,7 +19,7 @@ use sim::results::Outcome;
 
 /// Number of draws that are simulated with today's queues. At most half of them are kept.
 pub const DRAWS: usize = 40;
-/// Smallest number of draws that reproduce the readings; then their largest distance from the readings, in tolerances.
+/// Smallest number of draws that reproduce the readings; the next constant is their largest distance in tolerances.
 const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
 /// Number of kept draws in which growth of the neighbour's load is simulated, too.

@@ -100,7 +100,7 @@ pub struct Station {
     pub old: Option<Rate>,
 }
 
-/// Returns a rate of 802.11a, b or g that shows a station's standard. Frames without data have the lowest, 1 or 6 Mb/s.
+/// Returns a rate of 802.11a, b or g that shows a station's standard. Frames without data are sent at 1 or 6 Mb/s.
 fn old_rate(bits_per_second: u64) -> Option<Rate> {
     let known = [2_000, 5_500, 11_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000].map(Rate::kbps);
     known.into_iter().find(|rate| rate.as_bps() == bits_per_second)
@@ -193,7 +193,7 @@ impl Interface {
     }
 
     /// Returns the guard interval of most frames. With one generation it is that generation's; 802.11ax has none below
-    /// 0.8 us. Before 802.11ax the short one counts only if all stations have it.
+    /// 0.8 us. Before 802.11ax the short interval counts only if all stations have it.
     fn guard(&self, newest: Format) -> GuardInterval {
         use GuardInterval::{Double, Long, Quadruple, Short};
         if newest < Format::He {

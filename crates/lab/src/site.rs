@@ -38,7 +38,7 @@ pub fn is_site(text: &str) -> bool {
     separator(text).is_some() || is_json(text) && text.contains("\"FeatureCollection\"")
 }
 
-/// What separates the columns of CSV, some of which are a position.
+/// Returns the separator of CSV columns, if some columns are a position.
 fn separator(text: &str) -> Option<u8> {
     let header = text.lines().next().unwrap_or_default();
     let has_position = |by: &u8| {
@@ -55,7 +55,7 @@ fn is_json(text: &str) -> bool {
 /// Returns the text of a scenario with the nodes of a list. `about`: where the list comes from.
 ///
 /// # Errors
-/// Names the node that is wrong, and says why.
+/// Names the invalid node, and says why.
 pub fn scenario(text: &str, about: &str) -> Result<String, String> {
     let mut nodes = if is_json(text) { of_geojson(text)? } else { of_csv(text)? };
     let points: Vec<(Value, [f64; 3])> =
@@ -167,7 +167,7 @@ fn flatten(mut nodes: Vec<Node>) -> Result<Vec<Node>, String> {
     {
         return Err(format!("latitude {lat} or longitude {lon} is out of range"));
     }
-    // From a node rather than from Greenwich, so that a site may lie across the 180th meridian.
+    // Longitudes count from a node, not from Greenwich, so that a site may lie across the 180th meridian.
     let from = nodes.first().map_or(0.0, |it| it.at[0]);
     for Node { at, .. } in &mut nodes {
         at[0] = (at[0] - from + 540.0).rem_euclid(360.0) - 180.0;

@@ -275,7 +275,7 @@ fn create(path: &Path) -> Result<Outlet, Failure> {
 
 fn write(file: &mut Outlet, decision: &Decision, air: &str) -> Result<(), Failure> {
     let decision = line(decision)?;
-    // It is written line by line, because an outlet takes no more at once than it can queue.
+    // The recording is written line by line, because an outlet takes no more at once than it can queue.
     let mut lines = air.split_inclusive('\n').chain([&*decision]);
     lines.try_for_each(|line| file.put(line)).map_err(|error| Failure::unwritten(&error, "the recording"))
 }

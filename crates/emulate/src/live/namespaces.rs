@@ -35,7 +35,7 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     let told = env::var(INSIDE);
     let Ok(told) = told else { return Ok(None) };
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("end with the parent process"))?;
-    // The parent may have ended before, even if no process has waited for it; the old `/proc` still shows it.
+    // The parent may have ended before this call, as a zombie that the old `/proc` still shows.
     let (parent, device) = told.lines().next().and_then(|line| line.split_once(' ')).unwrap_or_default();
     let parent = Path::new("/proc").join(parent);
     if has_ended(&fs::read_to_string(parent.join("stat")).unwrap_or_default()) {

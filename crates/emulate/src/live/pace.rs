@@ -45,7 +45,7 @@ pub struct Rules {
     pub step: Option<Duration>,
 }
 
-/// What the network's results do not have: lateness and refused packets of an emulation.
+/// Measurements that the network's results lack: lateness and refused packets of an emulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Lateness of deliveries, and packets that were not carried.

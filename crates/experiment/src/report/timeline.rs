@@ -45,7 +45,7 @@ pub struct Point {
     pub value: Option<f64>,
 }
 
-/// Most values that a line has: more than a screen has columns.
+/// Maximum number of values of a line: more than a screen has columns.
 const MOST: usize = 3_000;
 
 /// Writes the page as one HTML file; `library` is as for [`report::html`](super::html).

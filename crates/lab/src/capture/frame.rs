@@ -132,14 +132,14 @@ fn radiotap(
     let mimo_of = |format| mimo.filter(|mimo| mimo.format() == format);
     if let Some(mimo) = mimo_of(Format::Ht) {
         let (wide, short) = (mimo.width() == ChannelWidth::Mhz40, mimo.guard() == GuardInterval::Short);
-        // The known fields are bandwidth, MCS, guard interval, format (mixed) and code.
+        // The fields marked as known are bandwidth, MCS, guard interval, format (mixed) and code.
         let ldpc = u8::from(mimo.has_ldpc()) << 4;
         bytes.raw(&[0x1f, u8::from(wide) | u8::from(short) << 2 | ldpc, mimo.mcs()]);
     }
     if let Some(Part { reference, last }) = part {
         bytes.align(4);
         bytes.u32(reference);
-        // It is known which MPDU is the last.
+        // The last MPDU is marked as known.
         bytes.u16(0x0004 | u16::from(last) << 3);
         bytes.u16(0);
     }
@@ -166,7 +166,7 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
         ChannelWidth::Mhz160 => 11,
     });
     bytes.raw(&[mimo.mcs() << 4 | mimo.streams(), 0, 0, 0]);
-    // These are code, group and partial AID.
+    // The bytes are code, group and partial AID.
     bytes.raw(&[mimo.has_ldpc().into(), 0, 0, 0]);
 }
 

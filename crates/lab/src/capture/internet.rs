@@ -37,8 +37,8 @@ const WIRELESS: u8 = 0xff;
 /// Largest window that needs no scaling, in bytes.
 const UNSCALED: u64 = 65_535;
 
-/// Builds a packet that has `length` bytes from the IP header on. Returns its Ethernet type, and its headers; of a real
-/// program the whole packet.
+/// Builds a packet that has `length` bytes from the IP header on. Returns its Ethernet type, and its headers; for a
+/// real program's packet, all of its bytes.
 pub(super) fn packet(packet: &Packet, length: u16, ends: &Ends) -> (u16, Vec<u8>) {
     let real = packet.real.as_deref().filter(|_| packet.options.is_none()).unwrap_or_default();
     if real.len() == usize::from(length) && !real.is_empty() {

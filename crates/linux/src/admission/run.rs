@@ -52,8 +52,7 @@ pub fn run(
 ) -> Result<Ended, NotStarted> {
     let failed = |errno: Errno| NotStarted::Supervision(Error::kernel("run a command")(errno));
     let signals = take_over().map_err(NotStarted::Supervision)?;
-    // Orphaned processes of the command become children of this process, which can then change the class of their
-    // sockets.
+    // Orphaned processes of the command become children of this process, which can then change their sockets' class.
     set_child_subreaper(Some(rustix::process::getpid())).map_err(failed)?;
     let source = Source::open(wanted).map_err(NotStarted::Supervision)?;
     let mut admission =

@@ -66,7 +66,7 @@ pub struct Supervised {
 /// Times from a thread's request until its own socket gets the class. The socket exists within microseconds, unless the
 /// machine is busy.
 const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(200)];
-/// Most processes whose own sockets wait for the class.
+/// Maximum number of processes whose own sockets wait for the class.
 const MOST_LATE: usize = 64;
 
 descriptor_of!(Supervised, listener);

@@ -23,7 +23,7 @@ use crate::telemetry::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, refuse_if};
 
-/// Longest time between two looks for clients that are overdue.
+/// Longest time between two checks for overdue clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// Time between two attempts to make a socket listen.
 const TRIED_EVERY: Duration = Duration::from_secs(2);

@@ -130,8 +130,7 @@ pub(crate) struct Idle {
     pub(crate) why: String,
 }
 
-/// Returns the reason why no packet ever waits in the queue at `place`, if so. Errors: there is no such interface or
-/// class.
+/// Returns why no packet ever waits in the queue at `place`, if so. Errors: there is no such interface or class.
 pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::refuse_if;
 
-/// Most attempts to lock a file that other processes keep replacing.
+/// Maximum number of attempts to lock a file that other processes keep replacing.
 const ATTEMPTS: usize = 100;
 
 /// Opens the file with this name and tries to lock it. Also returns true if that succeeded, false if another process

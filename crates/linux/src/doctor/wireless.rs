@@ -9,7 +9,7 @@ use crate::telemetry::stations::{Stations, look};
 use std::fs;
 use units::Duration;
 
-/// Number of readings before AQL is called stuck, and their spacing: AQL lets much less than a second be pending.
+/// Number of readings before AQL is called stuck, and their spacing: AQL allows much less than a second to be pending.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 

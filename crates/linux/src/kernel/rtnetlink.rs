@@ -255,7 +255,7 @@ pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
                 remove_below(of_link, |parent| parent >> 16 == old.handle >> 16);
             }
         }
-        // If a class disappears, so does its queue, and without a message of its own.
+        // If a class disappears, its queue disappears without a message.
         RTM_DELTCLASS => {
             let (Some(index), Some(class)) = (u32_at(payload, 4), u32_at(payload, 8)) else { return };
             if let Some(of_link) = users.get_mut(&index) {
@@ -329,7 +329,7 @@ fn qdisc(payload: &[u8]) -> Option<Qdisc> {
 }
 
 /// Parses `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets follows
-/// the 32-bit one, but only after that has overflowed.
+/// the 32-bit count, but only once the 32-bit count has overflowed.
 fn counters(nest: &[u8]) -> Counters {
     let mut counters = Counters::default();
     for (kind, value) in attributes(nest) {

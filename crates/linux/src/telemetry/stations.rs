@@ -1,6 +1,6 @@
 //! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and each station's pending
-//! airtime below mac80211 from debugfs. This is for airtime queue limits (AQL); `net/mac80211/debugfs.c` and
-//! `debugfs_sta.c` were read in Linux 7.2. A value that is not available is a reason.
+//! airtime below mac80211 from debugfs. The files about airtime queue limits (AQL) have the form of Linux 7.2
+//! (`net/mac80211/debugfs.c`, `debugfs_sta.c`). A value that is not available is replaced by the reason.
 
 use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};
@@ -233,7 +233,7 @@ fn micros(n: u32) -> Duration {
 }
 
 /// Parses the total in `aql_pending` of a phy. The total follows a line for each access category and, if the kernel
-/// counts multicast, one for that, which the total leaves out.
+/// counts multicast, a line for multicast, which the total leaves out.
 fn read_pending(text: &str) -> Option<Duration> {
     let total = text.lines().find_map(|line| line.strip_prefix("total")?.trim().strip_suffix(" us"))?;
     total.parse().ok().map(micros)

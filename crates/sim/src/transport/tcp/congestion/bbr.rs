@@ -9,7 +9,7 @@ use crate::transport::tcp::{Pace, Sample};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Least gain with which the rate can double per round trip, `BBRHighGain`: 2/ln 2 (4.3.2.1).
+/// Minimum gain with which the rate can double per round trip, `BBRHighGain`: 2/ln 2 (4.3.2.1).
 const HIGH_GAIN: f64 = 2.89;
 /// Pacing gains of the phases of `ProbeBW` (4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -17,9 +17,9 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const RATE_ROUNDS: u64 = 10;
 /// Time for which a round-trip time counts, `RTpropFilterLen` (4.1.2.2).
 const ROUND_TRIP_TIME: Duration = Duration::from_secs(10);
-/// Least time with the least window, `ProbeRTTDuration` (4.3.5).
+/// Minimum time at the minimum window, `ProbeRTTDuration` (4.3.5).
 const PROBE_TIME: Duration = Duration::from_millis(200);
-/// Least window in segments, `BBRMinPipeCwnd` (4.2.3.3).
+/// Minimum window in segments, `BBRMinPipeCwnd` (4.2.3.3).
 const LEAST_WINDOW: u64 = 4;
 /// Share of the model's rate at which Linux paces.
 const PACED_SHARE: f64 = 0.99;

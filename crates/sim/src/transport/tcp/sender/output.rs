@@ -150,8 +150,8 @@ impl Sender {
         Some(block)
     }
 
-    /// Most octets below TCP, as in Linux (`tcp_small_queue_check`): those of two handovers, each of as many segments as
-    /// the pacing rate sends in the time, and at least two (`tcp_tso_autosize`).
+    /// Maximum number of octets below TCP, as in Linux (`tcp_small_queue_check`): those of two handovers, each of as
+    /// many segments as the pacing rate sends in the time, and at least two (`tcp_tso_autosize`).
     fn most_held(&self) -> u64 {
         let (Some(time), Some(srtt)) = (self.settings.small_queue, self.rto.srtt) else { return u64::MAX };
         let paced = self.window.pace().map_or_else(
