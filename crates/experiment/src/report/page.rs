@@ -101,7 +101,7 @@ fn write(
     write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
 }
 
-/// Returns the beginning of a page, up to its body. Its policy forbids to fetch anything, even for the library.
+/// Returns the beginning of a page, up to its body. Its policy forbids fetching anything, also by the library.
 fn head(title: &str) -> String {
     HEAD.replace("{style}", STYLE).replacen("{title}", &Escaped(title).to_string(), 1)
 }

@@ -71,7 +71,7 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
 /// Largest length of a name. Tables, paths of results and, for nodes, names of files contain it.
 const LONGEST_NAME: usize = 200;
 
-/// Checks names. The simulator also refuses repeated names, but only here the second one's span is known, and that
+/// Checks names. The simulator also refuses repeated names, but only here the second name's span is known, and that
 /// names are parts of dotted paths.
 fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {

@@ -1,6 +1,6 @@
 //! The worst of very many rows.
 
-/// Most rows of flows or queues that a person reads; the next constant is the number of rows shown of a longer table.
+/// Maximum number of rows that are all shown; the next constant is the number of rows shown of a longer table.
 const MOST_ROWS: usize = 60;
 const WORST_ROWS: usize = 10;
 

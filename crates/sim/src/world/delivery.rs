@@ -38,8 +38,8 @@ impl World {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
     }
 
-    /// Handles a packet that does not [fit](Row::takes) the packets before it. It begins another row if its application
-    /// is at this node and only counts it.
+    /// Handles a packet that does not [fit](Row::takes) the packets before it. The packet begins another row if its
+    /// application is at this node and only counts packets.
     pub(crate) fn begin_row(&mut self, row: &mut Row, node: NodeId, from: u32, packet: &Packet) {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
         let index = match packet.load {

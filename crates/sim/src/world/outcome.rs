@@ -152,7 +152,7 @@ fn distributions(world: &World) -> Distributions {
 const NAMED: usize = 6;
 
 /// Returns all warnings, each once: those of controllers; about flows that no node receives, and controllers that
-/// starve TCP; about results that depend on the capture threshold; about too weak links, and useless OFDMA.
+/// starve TCP; about results that depend on the capture threshold; about weak links, and OFDMA without effect.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {
@@ -272,7 +272,8 @@ const FRAME_BITS: f64 = 8_000.0;
 /// If noise alone lets a smaller share of frames survive, a link is probably a mistake in routes or rates.
 const FEW: f64 = 0.9;
 
-/// Warns of used links on which noise alone corrupts many frames. Not if nodes move: then links come and go anyway.
+/// Warns of used links on which noise alone corrupts many frames. Moving nodes get no warning: their links come and go
+/// anyway.
 fn noise_warning(world: &mut World) -> Option<String> {
     if world.medium.is_moving() {
         return None;

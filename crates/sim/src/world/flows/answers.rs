@@ -83,7 +83,7 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     Flow::new(identity, ends, (category, there.dscp), role, Supply::Answers { longest })
 }
 
-/// Refuses kinds of traffic without the TCP that they need, and kinds that TCP does not have.
+/// Refuses kinds of traffic that lack the required TCP, and kinds that do not exist over TCP.
 fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
     let config::Traffic { kind, packet, rate, .. } = &flow.traffic;

@@ -48,7 +48,7 @@ pub(super) fn admit(
     let [probes, answers, regulations] = [0, 1, 2].map(|step| FlowId::at(next.place() + step));
     let mut standing = Standing::NotYet;
     if described.presumed {
-        // The admission lies so far back that the flow is not new, whenever its first packet comes.
+        // The presumed admission lies so far back that the flow never counts as new.
         gate.presume(rate);
         standing = Standing::RealTime;
     }

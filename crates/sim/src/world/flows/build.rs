@@ -68,7 +68,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
             flows.extend(messages);
         }
     }
-    // These flows come last, so that the others keep their numbers: queues tell flows apart by them.
+    // These flows come last, so that the others keep their numbers, by which queues distinguish flows.
     let to_all = (0..).zip(basis.sites).filter(|(_, site)| site.real && site.queues != Some(Queues::Driver));
     let receivers = (to_all.clone().count() as u64).saturating_sub(1);
     flows.extend(to_all.map(|(node, _)| outside(node, (BROADCAST, receivers), Role::ToAll, basis)));

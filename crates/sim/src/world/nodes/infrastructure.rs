@@ -12,7 +12,7 @@ use crate::world::error::BuildError;
 use crate::world::wired::{self, Link, Wire};
 use units::refuse_if;
 
-/// How nodes are connected besides radio. Nodes with a radio come first, wired nodes after them.
+/// Connections between nodes in addition to radio. Nodes with a radio come first, wired nodes after them.
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
     radios: usize,
