@@ -39,7 +39,7 @@ pub(crate) struct Link {
     pub(crate) decodable: bool,
 }
 
-/// Default transmit power; then the largest that a stated range may require, a kilowatt.
+/// Default transmit power; the next constant is the largest that a stated range may require, a kilowatt.
 pub(crate) const USUAL_POWER: Power = Power::dbm(15.0);
 const MOST_POWER: Power = Power::dbm(60.0);
 

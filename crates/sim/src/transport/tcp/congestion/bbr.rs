@@ -1,8 +1,8 @@
 //! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; numbers are its sections): the window and the pacing
 //! rate follow a model of the path, its bottleneck's bandwidth and its round-trip time without queues.
 //!
-//! As in Linux, pacing is one percent below the model's rate. Random in the draft, the first phase of a cycle follows from
-//! the time. Not modelled: restart from idle (4.3.4.4), and Linux's detection of policers.
+//! As in Linux, pacing is one percent below the model's rate. The first phase of a cycle, random in the draft, follows
+//! from the time. Not modelled: restart from idle (4.3.4.4), and Linux's detection of policers.
 
 use super::Ack;
 use crate::transport::tcp::{Pace, Sample};
@@ -47,7 +47,7 @@ pub(super) struct Bbr {
     segment: u64,
     initial: u64,
     state: State,
-    /// Rates in octets per second with their round trips: each is the maximum since. The first is `BBR.BtlBw`.
+    /// Rates in octets per second with their round trips: each is the maximum since then. The first is `BBR.BtlBw`.
     rates: VecDeque<(u64, f64)>,
     /// `BBR.RTprop` and the time of that sample.
     round_trip: Option<Duration>,
@@ -211,7 +211,7 @@ impl Bbr {
         cwnd
     }
 
-    /// True while the window is the least.
+    /// True while the window is at its minimum.
     pub(super) fn is_probing_rtt(&self) -> bool {
         matches!(self.state, State::ProbeRtt { .. })
     }
