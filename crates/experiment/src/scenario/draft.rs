@@ -251,7 +251,7 @@ impl<'s> Draft<'s> {
         let (kept, left_out): (Vec<_>, Vec<_>) = combinations.into_iter().partition(|chosen| self.runs(chosen));
         let (count, seeds) = (kept.len(), self.vary.seeds.len());
         if count * seeds > MOST_RUNS {
-            let message = format!("{count} cases with {seeds} seeds each are more than {MOST_RUNS} runs");
+            let message = format!("{count} cases with {seeds} seeds each exceed the maximum of {MOST_RUNS} runs");
             return Err(self.refuse_at("vary", message));
         }
         let mut cases = Vec::new();

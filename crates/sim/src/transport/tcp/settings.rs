@@ -13,7 +13,7 @@ pub(crate) struct Settings {
     pub(crate) recovery: Recovery,
     /// Used with [`Recovery::Sack`] only.
     pub(crate) loss_detection: LossDetection,
-    /// By bytes: of the data outstanding at a timeout, at most one segment per acknowledgement (RFC 3465, 2.3).
+    /// By bytes; data outstanding at a timeout count for at most one segment per acknowledgement (RFC 3465, 2.3).
     pub(crate) slow_start: SlowStart,
     pub(crate) recovery_end: RecoveryEnd,
     /// Used with [`Congestion::Cubic`] only.
