@@ -75,7 +75,7 @@ impl SwanGate {
         Self { params: params.clone(), random, rate, admitted, awaits }
     }
 
-    /// Marks the flow as admitted long ago by another gate, because its route has moved.
+    /// Marks the flow as admitted long ago: another gate admitted it, before its route moved here.
     pub fn presume(&mut self, rate: Rate) {
         (self.rate, self.admitted) = (rate, Admitted::Long);
     }
