@@ -37,7 +37,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     for named in scenarios {
         for (key, by) in &named.scenario.chosen_by {
             let unknown = by.iter().filter(|id| !owners.contains_key(id.as_str()));
-            found.extend(unknown.map(|id| format!("{}: `chosen_by` of `{key}`: no claim {id}", named.scenario.file)));
+            found.extend(unknown.map(|id| format!("{}: chosen_by.{key}: there is no claim {id}", named.scenario.file)));
         }
     }
     for (document, rows) in records {

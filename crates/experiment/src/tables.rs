@@ -130,7 +130,7 @@ fn reasons(study: &Study, width: usize) -> String {
 }
 
 /// Formats the verdicts on a study's claims in a block for each claim: the statement, the document's value, and ours.
-/// If a claim has several verdicts, each has a line with its setting. At most `width` wide, if the words allow.
+/// If a claim has several verdicts, each has a line with its setting. Lines longer than `width` are wrapped at words.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();

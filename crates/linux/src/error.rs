@@ -112,8 +112,8 @@ pub enum Unfit {
     #[error("{controller} {}", lacks(lacking, kind))]
     Controller { controller: Name, kind: &'static str, lacking: Lacking },
     #[error(
-        "{controller} needs the notes of neighbours' agents; --notes (notes = true) exchanges them at the interface, except \
-         in a dry run"
+        "{controller} needs the notes of neighbours' agents: exchange them by --notes (notes = true); a dry run cannot \
+         exchange them"
     )]
     Notes { controller: Name },
     #[error("no host at {device} is known to answer pings: name addresses by --ping")]

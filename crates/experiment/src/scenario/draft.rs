@@ -188,7 +188,7 @@ impl<'s> Draft<'s> {
         })
     }
 
-    /// Returns the file word for word, or with its base as one file without the base's settings at these offsets.
+    /// Returns the file unchanged; with a base, returns both as one file, without the base's settings at these offsets.
     fn text(&self, without: &BTreeSet<usize>) -> String {
         match self.source.of_base() {
             Some(_) => base::expanded(self.source, &self.written, without),

@@ -97,7 +97,7 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
     Ok(text)
 }
 
-/// Reads bytes of another file than a scenario as a `T`. Refusals call them `name`.
+/// Reads bytes of another file than a scenario as a `T`. Refusals name the file `name`.
 ///
 /// # Errors
 /// The text has a fault; the refusal gives its span.

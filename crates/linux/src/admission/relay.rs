@@ -63,7 +63,7 @@ struct Arrived<'r> {
     routes: &'r mut dyn Routes,
 }
 
-/// The state of an agent in admission.
+/// An agent's state for admission control.
 #[derive(Debug, Default)]
 pub(crate) struct Relay {
     programs: Vec<Asked>,

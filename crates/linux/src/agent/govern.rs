@@ -401,7 +401,7 @@ impl Agent {
         Ok(most)
     }
 
-    /// Tells the manager that the agent lives, its number of queues, and, after an attempt for each, that it is ready.
+    /// Tells the manager that the agent lives, how many queues it governs, and, once each was tried, that it is ready.
     fn tell_manager(&mut self) {
         let now = now();
         let is_tried = self.governors.iter().all(|governor| governor.is_governing() || governor.next() > now);

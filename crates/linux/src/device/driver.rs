@@ -39,7 +39,7 @@ impl Driver {
             Holder::NotWifi => {}
             Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, of mac80211, which holds its packets (nl80211) and takes every packet at once, so no root qdisc ever holds packets"
+                    "{called}, a driver of mac80211, which holds its packets (nl80211) and takes every packet at once: packets never wait in a root qdisc"
                 );
                 return (Self::Mac80211, found);
             }

@@ -36,7 +36,7 @@ pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], see
             Ok(Walk::scripted(start, commands).with_presence(presence))
         }
         (Some(_), Some(_)) => {
-            let message = format!("the movement file moves `{}` too: leave out one of its positions", site.name);
+            let message = format!("the movement file moves `{}` too: leave `position` out", site.name);
             Err(BuildError::new(format!("node.{}.position", site.name), message))
         }
         (None, None) if !site.waypoints.is_empty() => {
