@@ -140,7 +140,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Discards at least one packet, if any is queued, as if the limit had shrunk below the backlog: for queues that
-    /// share a limit. Does nothing if the queue's [`Purge`] says so.
+    /// share a limit. Does nothing with [`Purge::None`].
     pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         debug_assert!(account.balances());

@@ -278,7 +278,7 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     Ok(())
 }
 
-/// Writes some cells of each row of a table, which are numbered over all columns.
+/// Writes those cells of each row whose indices are in `places`.
 fn block(
     out: &mut String,
     table: &Table,

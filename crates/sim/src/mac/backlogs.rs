@@ -71,7 +71,7 @@ impl Known {
         FIRST_POLL * (1 << self.empty.saturating_sub(1).min(DOUBLINGS))
     }
 
-    /// Records that the station has no backlog. It is polled as long as it cannot contend.
+    /// Records that the station has no backlog. A station that cannot contend is polled again later.
     fn has_nothing(&mut self, now: Instant) {
         self.backlog = Backlog::Is(Bytes::new(0));
         self.poll = if self.is_restrained() { now + self.pause() } else { Instant::NEVER };

@@ -55,7 +55,7 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Records a transmission: of octets that follow all sent before, or again.
+    /// Records that octets are sent: either the octets after all sent before, or repetitions.
     pub(super) fn send(&mut self, block: Block, now: Instant) {
         if self.sent.is_empty() {
             (self.first, self.delivered_at) = (now, now);
