@@ -48,8 +48,8 @@ impl Failure {
         Self { code: FAILED, message: message.to_string() }
     }
 
-    /// Makes the failure of a write. A closed pipe of the reader gives no message; a destination that cannot be written
-    /// is wrong use. Other errors, such as a full disk, are failures while running.
+    /// Makes the failure of a write. If the reader has closed the pipe, the message is empty. A destination that cannot
+    /// be written is a usage error. Other errors, such as a full disk, are failures while running.
     pub(crate) fn unwritten(error: &io::Error, what: impl Display) -> Self {
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,

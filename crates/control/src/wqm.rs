@@ -3,11 +3,11 @@
 //!
 //! The document has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The corresponding patent (US
 //! 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit. ARTT is thus the time for
-//! one aggregate and its acknowledgement. The size moves once `T_drain` was outside a least and a largest time in two
+//! one aggregate and its acknowledgement. The size moves once `T_drain` was below a minimum or above a maximum in two
 //! consecutive periods. The rest is reconstructed (see `docs/controllers/wqm-dnb.md`):
 //!
 //! - `F(N)`, the node's share of the channel: the time that others leave, at least `1/N`; see [`Shares`].
-//! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
+//! - The minimum and the maximum of the drain time, the period, and the change of the size; see [`Step`].
 //! - The size is never below an aggregate at the current rate, nor below two packets. It is never above the packets
 //!   that drain within the largest time if no other node sends. The size grows only if it limits the queue.
 //! - `R` is the mean PHY rate of the data frames sent. Losses are not reported, so they are not subtracted.
@@ -110,7 +110,7 @@ impl Scheme for Wqm {
     const TARGET: Option<&'static str> = Some("t_max");
 
     /// # Errors
-    /// The least drain time is above the largest one.
+    /// The minimum drain time exceeds the maximum.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         refuse_if!(params.t_min > params.t_max, Err(Invalid::new("t_min", "must not be above t_max")));
         let (hard_limit, idle) = (site.hard_limit, Duration::ZERO);

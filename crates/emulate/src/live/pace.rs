@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const PREFIX_V4: u8 = 8;
 const PREFIX_V6: u8 = 64;
 
-/// Says when a delivery is late, and what is recorded of it.
+/// When a delivery is late, and whether lateness is recorded as a time series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// A packet is late if it is delivered by more than this later than in simulated time.

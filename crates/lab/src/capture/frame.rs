@@ -201,7 +201,7 @@ fn duration(frame: &Frame) -> u16 {
     u16::try_from(frame.reserves.as_nanos().div_ceil(1_000)).unwrap_or(0x7fff).min(0x7fff)
 }
 
-/// Writes a control frame without its check sum. Returns the frame's length with the check sum (9.3.1).
+/// Writes a control frame without its checksum. Returns the frame's length with the checksum (9.3.1).
 fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let start = bytes.0.len();
     let subtype = match frame.kind {
@@ -252,8 +252,8 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     bytes.0.len() - start + unwritten + CHECK_SUM
 }
 
-/// Writes a QoS Null frame to an access point without its check sum. It reports the size of a queue in units of 256 B
-/// (9.2.4.5.6). Returns the frame's length with the check sum.
+/// Writes a QoS Null frame to an access point without its checksum. It reports the size of a queue in units of 256 B
+/// (9.2.4.5.6). Returns the frame's length with the checksum.
 fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queued: u64) -> usize {
     let start = bytes.0.len();
     bytes.raw(&[0xc8, 0x01]);

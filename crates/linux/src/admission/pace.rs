@@ -11,9 +11,9 @@ const BETWEEN_TURNS: Duration = Duration::from_millis(5);
 pub(crate) const TURN: usize = 32;
 /// Messages per second from one sender, and its burst.
 const OF_ONE: u64 = 50;
-/// Messages per second from all neighbours, and their burst; each other standing has the same limit.
+/// Messages per second from all neighbours, and their burst; the limit holds for each [`Standing`] apart.
 const OF_ALL: u64 = 200;
-/// Messages per second whose senders are checked by a route, and their burst; each other standing has the same limit.
+/// Messages per second whose senders are checked by a route, and their burst; for each [`Standing`] apart.
 const CHECKS: u64 = 1_000;
 /// Maximum number of distinguished senders. A new sender replaces the one that was silent for longest.
 const MOST_SENDERS: usize = 64;

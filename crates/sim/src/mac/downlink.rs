@@ -63,7 +63,7 @@ struct Split {
 }
 
 impl Downlink {
-    /// Returns the duration of the PPDU: its preamble and its longest part. The other parts are padded to it.
+    /// Returns the duration of the PPDU: its preamble and its longest part. The other parts are padded to that length.
     pub(crate) fn duration(&self, held: &Held, rules: &Conventions) -> Duration {
         let Some(split) = self.split else { return Duration::ZERO };
         let parts = held.users.iter().map(|user| split.header + rules.timing.payload(user.mode, user.psdu));

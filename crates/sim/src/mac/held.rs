@@ -390,7 +390,7 @@ impl Held {
         self.buffers[usize::from(assembly.category)].joins(length, assembly.size, rules, &assembly.limits)
     }
 
-    /// Adds a packet that [has room](Self::room). Returns the packet before it in an A-MSDU, to be chained to it.
+    /// Adds a packet that [has room](Self::room). In an A-MSDU, returns its predecessor, to which it is to be chained.
     pub(crate) fn join(
         &mut self,
         assembly: &mut Assembly,

@@ -17,9 +17,9 @@ pub(super) const BOOST: u64 = 2;
 /// same on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reception {
-    /// Carrier-sense threshold: the least total power with which the medium is busy.
+    /// Carrier-sense threshold: the minimum total power with which the medium is busy.
     pub(crate) carrier_sense: u64,
-    /// Receive threshold: the least power at which a frame can be decoded.
+    /// Receive threshold: the minimum power at which a frame can be decoded.
     pub(crate) receive: u64,
     /// Capture threshold: a signal's power divided by the sum of all others.
     pub(crate) capture: f64,
@@ -94,7 +94,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Makes the model. `heights`: the least and the greatest height that any node ever has.
+    /// Makes the model. `heights`: the minimum and the maximum height of all nodes over the run.
     pub(super) fn new(radio: &Radio, nodes: usize, heights: (f64, f64), channel: &Channel) -> Self {
         let wavelength = LIGHT / radio.carrier().as_hertz() as f64;
         let given = (radio.propagation == Propagation::TwoRay)

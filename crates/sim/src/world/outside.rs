@@ -20,7 +20,7 @@ const CONGESTION_EXPERIENCED: u8 = 0b11;
 impl World {
     /// Largest length of a real packet on the network layer.
     pub const MTU: Bytes = MTU;
-    /// Largest length of a driver's frame, encryption included, but not MAC and LLC headers and check sum.
+    /// Largest length of a driver's frame, encryption included, but not MAC and LLC headers and checksum.
     pub const FRAME: Bytes = Bytes::new(2_304);
     /// Destination of packets to all nodes.
     pub const ALL: u32 = BROADCAST;

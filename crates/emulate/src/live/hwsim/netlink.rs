@@ -63,7 +63,7 @@ const TOGETHER: usize = 1 << 15;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub(super) radio: Address,
-    /// Bytes from the MAC header on, without the check sum.
+    /// Bytes from the MAC header on, without the checksum.
     pub(super) content: Vec<u8>,
     pub(super) rates: Rates,
     pub(super) rate_flags: Vec<u8>,
