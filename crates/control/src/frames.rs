@@ -42,7 +42,7 @@ mod tests {
         for (most, bytes, expected) in cases.into_iter().chain([(2_332, 52.0, 1.0), (0, 52.0, 1.0)]) {
             assert_eq!(packets(most, 0, bytes), expected.to_bits(), "{most} {bytes}");
         }
-        // The tighter of both limits; a host's number of more than a window says nothing.
+        // The lower of both limits; a host's number above the window has no effect.
         for (most, mpdus, bytes, expected) in [
             (65_535, 32, 1_500.0, 32.0_f64),
             (3_250, 32, 1_500.0, 2.0),

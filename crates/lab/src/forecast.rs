@@ -93,7 +93,7 @@ pub struct Forecast {
 /// Results of a simulation.
 #[derive(Clone, Debug)]
 struct Found {
-    /// Round-trip time of the slowest hundredth of the pings, in s.
+    /// 99th percentile of the pings' round-trip times, in s.
     rtt: f64,
     /// Goodput to and from the stations, in bit/s.
     goodput: [f64; 2],

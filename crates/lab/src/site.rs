@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 /// Length of a degree of latitude in metres, on a sphere with the earth's mean radius.
 const DEGREE: f64 = 6_371_008.8 * std::f64::consts::PI / 180.0;
-/// Radio and traffic of the scenario, which no list has.
+/// Radio and traffic of the scenario. Lists of nodes do not contain them.
 const NETWORK: &str = include_str!("site/network.toml");
 const COMPARISON: &str = r#"[vary]
 seeds = 3

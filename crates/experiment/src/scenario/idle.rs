@@ -136,7 +136,7 @@ impl<'s> Seen<'s> {
         if !within || !self.source.is_set(known) {
             self.places.insert(known, None);
         }
-        // A key of the file has an effect if one of its values has.
+        // A key of the file has an effect if one of its values has an effect.
         if !self.source.is_set(place.start) {
             self.places.insert(span.start, None);
         }

@@ -152,7 +152,7 @@ impl Agent {
                 break;
             }
             if self.patience == Patience::End {
-                // If the interface does not exist, this error lists those that do.
+                // If the interface does not exist, this error lists the existing ones.
                 Route::open()?.link(&self.governors[at].wish.place.device)?;
             }
             let Err(error) = self.with(at, now(), host, Governor::take_up) else {
@@ -203,7 +203,7 @@ impl Agent {
         }
     }
 
-    /// Makes every socket listen that can. Failures are reported once, and tried again later.
+    /// Tries to make every socket listen. A failure is reported once, and the socket is tried again later.
     pub(super) fn listen(&mut self, host: &mut dyn Host) {
         let mut done: Vec<(String, &str, Result<AgentEventKind, Error>)> = Vec::new();
         for listener in std::mem::take(&mut self.listeners) {

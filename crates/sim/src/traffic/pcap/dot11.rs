@@ -75,7 +75,7 @@ fn avs(data: &[u8]) -> Result<usize, No> {
     usize::try_from(read(Order::Big.u32(data, 4))?).map_err(|_| No::Cut)
 }
 
-/// What the frames so far have told.
+/// What is known from the frames so far.
 #[derive(Default)]
 pub(super) struct Air {
     /// For each transmitter and TID, the sequence numbers that were seen.
