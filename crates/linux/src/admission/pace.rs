@@ -39,7 +39,7 @@ enum Sender {
     Neighbour(Neighbour),
 }
 
-/// The limits and how far they are used.
+/// The limits, and how much of each is used.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// One bucket for each standing.

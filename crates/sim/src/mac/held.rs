@@ -183,8 +183,7 @@ impl Held {
         self.takes_turns = true;
     }
 
-    /// True if data frames are finished. The host calls this after every other call, except after calls about the
-    /// medium's state.
+    /// True if data frames are finished. Called after every other call, except calls about the medium's state.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
