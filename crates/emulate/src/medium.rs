@@ -110,7 +110,7 @@ impl Medium {
     /// Keys are set as by `sluice run --set`: `duration=20 s`.
     ///
     /// # Errors
-    /// A fault in the scenario or one of the keys, or no real node; or there is neither such a file nor such an id.
+    /// The scenario or a key has a fault, no node is real, or there is neither such a file nor such an id.
     pub fn open(target: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let (path, wishes) = (Path::new(target), wishes(set));
         let is_file = path.exists() || !home::is_word(path);

@@ -102,7 +102,7 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Refuses to set, from outside or by an earlier axis, a key that another axis sets in every case. That change
+    /// Refuses a key that is set from outside or by an earlier axis if another axis sets it in every case. That change
     /// would be lost silently, and the label of the case would be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {

@@ -54,7 +54,7 @@ impl Looks {
     }
 
     /// Returns the counters of the queue at `parent` of an interface; `None` if the kernel has no such queue or, with a
-    /// `handle`, if the queue has another one.
+    /// `handle`, if the queue has another handle.
     pub(crate) fn counters(
         &self,
         now: Instant,

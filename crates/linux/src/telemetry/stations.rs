@@ -232,8 +232,8 @@ fn micros(n: u32) -> Duration {
     Duration::from_micros(n.into())
 }
 
-/// Parses the total in `aql_pending` of a phy. The total follows a line for each access category and, if the kernel
-/// counts multicast, a line for multicast, which the total leaves out.
+/// Parses the total in `aql_pending` of a phy. The file has a line per access category, one for multicast if the kernel
+/// counts it, and the total without multicast.
 fn read_pending(text: &str) -> Option<Duration> {
     let total = text.lines().find_map(|line| line.strip_prefix("total")?.trim().strip_suffix(" us"))?;
     total.parse().ok().map(micros)

@@ -297,8 +297,8 @@ fn noise_warning(world: &mut World) -> Option<String> {
     ))
 }
 
-/// Warns if many of a node's decisions whether it decodes a frame would change with a capture threshold 1 dB higher or
-/// lower. The result then depends on the threshold more than on the network.
+/// Warns if a node would decode or lose many other frames with a capture threshold 1 dB higher or lower. The result
+/// then depends on the threshold more than on the network.
 fn capture_warning(world: &World) -> Option<String> {
     let (margins, capture) = world.medium.margins();
     let noticed: Vec<_> =

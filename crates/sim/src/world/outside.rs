@@ -140,8 +140,8 @@ impl Outside<'_> {
         Some(number)
     }
 
-    /// Takes a packet for all nodes, which came by radio or over a hop to this node alone, and passes it on. True if it
-    /// is for programs there. A station takes broadcasts of its access point; access points take none.
+    /// Handles a broadcast packet that came by radio, or over a hop to this node alone, and passes it on. True if it is
+    /// for programs there. A station takes broadcasts of its access point; access points take none.
     fn takes(&mut self, node: NodeId, (previous, is_hop): (u32, bool), kept: &Kept, packet: &Packet) -> bool {
         let Node { own_access_point, access_point, .. } = self.world.nodes[node];
         let home = self.world.roaming.home(node.into());

@@ -42,7 +42,7 @@ pub(super) struct Stations {
     index: u32,
     map: MapHandle,
     slot: u32,
-    /// Key of the hash of addresses.
+    /// Key with which addresses are hashed.
     key: u64,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,

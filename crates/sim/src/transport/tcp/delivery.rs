@@ -90,7 +90,7 @@ impl Delivery {
         }
     }
 
-    /// Marks the `pipe` octets in the network, and those sent until they are delivered, as limited by a lack of data.
+    /// Marks the `pipe` octets in the network, and those sent until these are delivered, as application-limited.
     pub(super) fn limit(&mut self, pipe: u64) {
         self.limited_to = Some(self.delivered + pipe);
     }
