@@ -29,7 +29,7 @@ const WINDOW_SCALE: [u8; 2] = [3, 3];
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
-/// Option for experiments (RFC 4727) with Sluice's own identifier (RFC 6994). It permits reports of losses, or is one.
+/// Option that permits or contains loss reports: one for experiments (RFC 4727), with Sluice's identifier (RFC 6994).
 const REPORTS: [u8; 4] = [253, 4, 0x53, 0x4c];
 const REPORT: [u8; 4] = [253, 5, 0x53, 0x4c];
 /// The report that losses were not caused by congestion.
