@@ -41,7 +41,7 @@ pub enum Error {
     Distrusted { path: PathBuf, why: &'static str },
     #[error("the answer of the agent at {} is not a status ({why}): {said}", socket.display())]
     NoStatus { socket: PathBuf, why: serde_json::Error, said: String },
-    #[error("{} sends something that is not a status", socket.display())]
+    #[error("the program at {} sends too much to be a status", socket.display())]
     EndlessStatus { socket: PathBuf },
     #[error("not permitted to {what}, which needs {needs}: run the command with sudo")]
     NotPermitted { what: String, needs: &'static str },

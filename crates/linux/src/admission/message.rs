@@ -82,7 +82,7 @@ pub enum Malformed {
     Version(u8),
     #[error("message kind {0} is unknown")]
     Kind(u8),
-    #[error("{0} hops are more than the maximum of {MOST_HOPS}")]
+    #[error("{0} hops exceed the maximum of {MOST_HOPS}")]
     Hops(u8),
     #[error("a reserved byte of the message is not zero")]
     Reserved,
