@@ -4,8 +4,7 @@
 const MOST_ROWS: usize = 60;
 const WORST_ROWS: usize = 10;
 
-/// Keeps only the worst of too many rows, and says so in a line. Each row has a number; the largest numbers are the
-/// worst.
+/// Keeps only the worst of too many rows, and says so in a line. Each row has a number; larger is worse.
 pub(super) fn worst(mut rows: Vec<(f64, Vec<String>)>, what: &str, how: &str) -> (Vec<Vec<String>>, String) {
     let all = rows.len();
     let mut said = String::new();

@@ -191,7 +191,7 @@ fn unheard_warning(world: &World) -> Option<String> {
 /// Warns of OFDMA without effect. Stations that empty their queues in each TXOP report no backlog and are not asked.
 fn ofdma_warning(world: &World) -> Option<String> {
     let told = "mac.ofdma: no effect: no access point sent a frame to several stations or asked for data; it asks \
-                stations after data for them, or if their last frame reported a backlog";
+                stations to which it has sent data, or whose last frame reported a backlog";
     let used = world.nodes.iter().any(|node| node.record.shared.is_some() || node.record.triggered.is_some());
     (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }
