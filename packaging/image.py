@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes the image that stands between two containers, without a container engine: image.py [BINARY].
 
-It holds a static `sluice` (BINARY, else one is built), Debian's static BusyBox and between.sh. target/image/sluice-between.tar
-is an OCI image layout which `docker load`, `podman load` and `skopeo` read; target/image/root has its files.
+It holds a static `sluice` (BINARY, or one that is built here), Debian's static BusyBox and between.sh.
+target/image/sluice-between.tar is an OCI image layout which `docker load`, `podman load` and `skopeo` read;
+target/image/root has its files.
 """
 
 import gzip
@@ -38,7 +39,7 @@ def built():
 
 
 def busybox():
-    """BusyBox of Debian's package, which is not installed for it."""
+    """BusyBox from Debian's package, which is unpacked but not installed."""
     found = PLACE / "busybox/bin/busybox"
     if not found.exists():
         folder = PLACE / "download"
@@ -65,7 +66,7 @@ def fill(binary):
 
 
 def layer():
-    """The files as a tar file, of which two of the same files are equal."""
+    """The files as a tar file; the same files always give the same bytes."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
         for path in sorted(FILES.rglob("*")):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the notices of everything that is linked into or embedded in the binary: their licences ask that they go along.
+"""Prints the notices of everything that is linked into or embedded in the binary, as the licences require.
 
 notices.py [FEATURE-OPTIONS OF CARGO...]: of the crates that such a build has.
 """
@@ -14,7 +14,7 @@ NAMES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 
 
 def linked(options):
-    """The packages of others that the command is made of, without those that only build or test it."""
+    """The third-party packages in the command, without those that only build or test it."""
     platform = "--filter-platform=x86_64-unknown-linux-gnu"
     command = ["cargo", "metadata", "--format-version=1", "--locked", platform, *options]
     data = json.loads(subprocess.run(command, cwd=ROOT / "crates/cli", check=True, stdout=subprocess.PIPE).stdout)

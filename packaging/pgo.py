@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Builds the command with what the compiler learned from runs: target/pgo/sluice.
+"""Builds the command with profile-guided optimisation: target/pgo/sluice.
 
-A first build counts, while it runs the networks of tests/instructions.py, how often each piece of code is executed; the second
-is laid out and inlined by these counts (profile-guided optimisation). Its results must be the same bytes as those of `make
-build`, on networks that were counted and on others. Then it says what both cost, in instructions.
+A first build counts, while it runs the networks of tests/instructions.py, how often each piece of code is executed; the
+second is laid out and inlined by these counts. Its results must have the same bytes as those of `make build`, on
+profiled networks and on others. Ends with the instructions that both builds execute.
 """
 
 import os
@@ -40,15 +40,15 @@ def main():
         if results(made, network) != results(PLAIN, network):
             sys.exit(f"{name}: the results of {made} are not those of {PLAIN}")
     shutil.copy2(made, PLACE / "sluice")
-    print(f"{(PLACE / 'sluice').relative_to(ROOT)}: the same results; instructions, in millions, and beside {PLAIN.relative_to(ROOT)}")
+    print(f"{(PLACE / 'sluice').relative_to(ROOT)}: the same results; instructions in millions, and relative to {PLAIN.relative_to(ROOT)}")
     for name, network in (instructions.NETWORKS | OTHERS).items():
         plain, counted = (instructions.instructions(binary, network) for binary in (PLAIN, made))
-        kind = "" if name in instructions.NETWORKS else "  not counted before"
+        kind = "" if name in instructions.NETWORKS else "  not profiled"
         print(f"{name:<25}{network[1]:>6}{counted / 1e6:>10.1f}{counted / plain:>8.3f}{kind}", flush=True)
 
 
 def tool():
-    """LLVM's program of the compiler's own version that adds counts up."""
+    """The path of `llvm-profdata`, in the version of the compiler's LLVM, which merges the counts."""
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     found = sorted(pathlib.Path(sysroot.strip()).glob("lib/rustlib/*/bin/llvm-profdata"))
     if not found:
@@ -64,7 +64,7 @@ def build(name, flags):
 
 
 def results(binary, network):
-    """All that a run prints as JSON, but for the time that it took."""
+    """All that a run prints as JSON, except the time that it took."""
     done = subprocess.run([binary, *instructions.run(network)], check=False, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"{network[0]}: {done.stderr}")

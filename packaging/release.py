@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes what a release has and the repository has not: release.py check [TAG] | crates [OPTIONS OF cargo publish] | files.
+"""Makes the files of a release that are not in the repository: release.py check [TAG] | crates [OPTIONS OF cargo
+publish] | files.
 
-`check` holds all files that name the version to that of Cargo.toml, and to a tag. `crates` calls `cargo publish` in a copy of
-the workspace, target/crates: there path dependencies have a version, and each crate has the licences and the files that it
-otherwise finds elsewhere in the repository. `files` fills target/release-files: the tarball of `make openwrt`, a Debian source
-package and a Homebrew formula of it. SLUICE_HOME is where the project is hosted, the address before /releases; nothing
-sets it here. `crates` does without, `files` needs it.
+`check` compares the version in all files that name it with that of Cargo.toml, and with a tag. `crates` calls `cargo
+publish` in a copy of the workspace, target/crates: there path dependencies have a version, and each crate has the
+licences and the files that it otherwise finds elsewhere in the repository. `files` fills target/release-files: the
+tarball of `make openwrt`, a Debian source package and a Homebrew formula of it. SLUICE_HOME is the address of the
+project's host, without /releases; set it for `files`.
 """
 
 import hashlib
@@ -74,7 +75,7 @@ def crates(*options):
 
 
 def prepare(crate):
-    """Gives the copy of a crate what it needs alone."""
+    """Adds to the copy of a crate what it needs outside of the workspace."""
     for licence in ROOT.glob("LICENSE-*"):
         place(licence, crate / licence.name)
     for source, name in EMBEDDED.get(crate.name, {}).items():
@@ -93,7 +94,7 @@ def place(source, target):
 
 
 def edit(path, pattern, replacement):
-    """Replaces what a file of the copy must have."""
+    """Replaces a pattern in a file of the copy; it must be there."""
     text, count = re.subn(pattern, replacement, path.read_text(), flags=re.MULTILINE)
     if count == 0:
         sys.exit(f"release: {path.relative_to(ROOT)} has no {pattern}")
@@ -101,7 +102,7 @@ def edit(path, pattern, replacement):
 
 
 def files():
-    """Makes all files of a release that Cargo does not."""
+    """Makes all files of a release that Cargo does not make."""
     if not HOME:
         sys.exit("release: set SLUICE_HOME to where the project is hosted, the address before /releases")
     folder = ROOT / "target/release-files"

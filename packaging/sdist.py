@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Tries the Python package, as someone does who has nothing else: sdist.py [WHEEL].
+"""Tests the Python package on its own, without a checkout: sdist.py [WHEEL].
 
 In an environment outside of any checkout, a wheel is installed without any other package and writes the report of an
-experiment; both together may use 60 s of processor time. This is all where a wheel is named. Else pip also builds a wheel of the
-source distribution, which must have the same bytes as that of `make wheel`; then the wheel is installed and runs the script
-of docs/python/compare.md. Only the names of both differ: pip's build does not look which C libraries the wheel is for.
+experiment; both together may use 60 s of processor time. If a wheel is named, this is all. Otherwise pip also builds a
+wheel of the source distribution, which must have the same bytes as that of `make wheel`; then the wheel is installed
+and runs the script of docs/python/compare.md. Only the names of the two wheels differ: pip's build does not check the C
+library for the platform tag.
 """
 
 import hashlib
@@ -39,14 +40,14 @@ def newest(pattern):
 
 
 def contents(wheel):
-    """What is in a wheel, by name; without the names of its platforms and the sum of the file that holds them."""
+    """The contents of a wheel by name, without its platform tags and the hash of the file that has them."""
     with zipfile.ZipFile(wheel) as file:
         sums = {name: hashlib.sha256(file.read(name)).hexdigest() for name in file.namelist()}
     return {name: value for name, value in sums.items() if not name.endswith((".dist-info/WHEEL", ".dist-info/RECORD"))}
 
 
 class Environment:
-    """A new environment of Python in a folder, with the project's scenarios beside it."""
+    """A new virtual environment of Python in a folder, with the project's scenarios beside it."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -55,7 +56,7 @@ class Environment:
         shutil.copytree(ROOT / "scenarios", self.folder / "scenarios")
 
     def run(self, *words):
-        """Runs a command there, without what this shell may have set for the checkout."""
+        """Runs a command there, without variables that this shell may have set for the checkout."""
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         subprocess.run([*map(str, words)], cwd=self.folder, env=environment, check=True)
 
@@ -65,7 +66,7 @@ class Environment:
 
 
 def first_report(wheel):
-    """Installs a wheel and writes a report by it, in time."""
+    """Installs a wheel and writes a report with it, within the time limit."""
     with tempfile.TemporaryDirectory(prefix="sluice-wheel-") as folder:
         new = Environment(folder)
         start, before = time.monotonic(), used()
@@ -84,7 +85,7 @@ def used():
 
 
 def rebuilt():
-    """Builds a wheel of the source distribution, compares it and runs a script by it."""
+    """Builds a wheel of the source distribution, compares it and runs a script with it."""
     with tempfile.TemporaryDirectory(prefix="sluice-sdist-") as folder:
         new = Environment(folder)
         new.pip("wheel", "--no-deps", "--wheel-dir", "wheels", newest("*.tar.gz"))
@@ -100,7 +101,7 @@ def rebuilt():
 
 
 def main():
-    """Try the wheel that is named, or both."""
+    """Test the wheel that is named, or both."""
     if len(sys.argv) == 2:
         first_report(pathlib.Path(sys.argv[1]).resolve())
     else:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds static binaries for routers with musl, without BPF and without the simulator: static.py [PROCESSOR...].
 
-Rust for other processors than the machine's own comes from no package, so the standard library is compiled as well: in a
-tree of Debian's packages that holds Rust with its sources, made once in target/static. Zig, from PyPI, is the linker and
-has musl. Ends with the size of each binary and what it says of itself, run in an emulator.
+Debian has no package of Rust's standard library for other processors, so it is compiled as well, in a tree of Debian's
+packages with Rust and its sources. The tree is made once, in target/static. Zig, from PyPI, is the linker and has musl.
+Ends with the size of each binary, and its version as it prints it in an emulator.
 """
 
 import os
@@ -40,7 +40,7 @@ LARGEST_BYTES = 3_000_000
 def prepare():
     """The tree with Rust, and Zig with what builds by it."""
     if os.geteuid() != 0:
-        sys.exit("static: a tree of Debian's files needs their owners: run it as root")
+        sys.exit("static: the tree's files must belong to their owners: run it as root")
     if not shutil.which("mmdebstrap"):
         sys.exit("static: missing: sudo apt-get install mmdebstrap")
     PLACE.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def main():
         binary = PLACE / f"sluice-{processor}"
         shutil.copy(built, binary)
         inside = f"qemu-{processor} /sluice/target/static/{binary.name}"
-        # An emulator of processes has no netlink: what asks the kernel runs where the processor is this machine's.
+        # QEMU's user mode has no netlink: commands that ask the kernel run only for this machine's processor.
         version = in_tree(f"{inside} --version && {inside} completions bash > /dev/null").stdout.strip()
         if processor == os.uname().machine:
             subprocess.run([binary, "doctor", "lo"], check=True, stdout=subprocess.DEVNULL)

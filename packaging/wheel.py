@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Builds the Python package's wheel for aarch64, and holds it to this machine's results: wheel.py.
+"""Builds the Python package's wheel for aarch64, and compares its results with this machine's: wheel.py.
 
-It is built in the tree of static.py, with Zig, for a C library of 2018 or later. Then the wheels of both processors run the
-same scenarios with the same seeds, the one in an emulator of processes: their results must be the same bytes. The other
-wheel is that of `make wheel`.
+It is built in the tree of static.py, with Zig, for a C library of 2018 or later. Then it and the wheel of `make wheel`
+run the same scenarios with the same seeds, it in QEMU's user mode: the results must have the same bytes.
 """
 
 import os
@@ -70,7 +69,7 @@ def wheel(processor):
 
 
 def emulated(folder):
-    """What the wheel's runs come to in the emulator."""
+    """The results of the wheel's runs in the emulator."""
     if not (ROOT / PYTHON).exists():
         line = f"deb {static.image.Packages.origin()} {static.RELEASE} main"
         options = ["--quiet", "--mode=root", "--variant=extract", "--architectures=arm64"]
@@ -84,7 +83,7 @@ def emulated(folder):
 
 
 def own(folder):
-    """What they come to here."""
+    """The results of the same runs on this machine."""
     command = [sys.executable, "-c", RUN, *SCENARIOS]
     environment = os.environ | {"PYTHONPATH": str(folder)}
     return subprocess.run(command, cwd=static.ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout

@@ -17,7 +17,7 @@ Everything that the package has, by module. The guides are [compare](compare.md)
 
 
 def page():
-    """Give the page, as Markdown."""
+    """Return the page, as Markdown."""
     parts = [HEAD]
     for name in MODULES:
         module = importlib.import_module(name)
@@ -32,7 +32,7 @@ def order(name):
 
 
 def entry(name, thing):
-    """Give what stands about a name of a module."""
+    """Return the entry of a name of a module."""
     if inspect.isclass(thing):
         parts = [f"### {name}\n\n{constructor(name, thing)}{markdown(thing)}\n"]
         parts += [member(key, value) for key, value in members(thing).items() if not key.startswith("_")]
@@ -43,13 +43,13 @@ def entry(name, thing):
 
 
 def members(thing):
-    """Give what a class has, with what it has from other classes of the package."""
+    """Return the members of a class, including those of its bases in the package."""
     ours = [one for one in reversed(thing.__mro__) if one.__module__.startswith("sluice")]
     return {key: value for one in ours for key, value in vars(one).items()}
 
 
 def constructor(name, thing):
-    """Give how an object is made, where users make it."""
+    """Return the constructor of a class, if users call it."""
     own = vars(thing).get("__init__")
     if own is None or issubclass(thing, Exception) or "Parameters\n" not in inspect.getdoc(thing):
         return ""
@@ -57,7 +57,7 @@ def constructor(name, thing):
 
 
 def member(name, value):
-    """Give what stands about a method or a property."""
+    """Return the entry of a method or a property."""
     if isinstance(value, property):
         return f"- `{name}`: {markdown(value)}\n"
     if inspect.isfunction(value) and value.__doc__:
@@ -66,7 +66,7 @@ def member(name, value):
 
 
 def signature(function):
-    """Give the parameters of a function, without `self`, types of modules by their short names."""
+    """Return the parameters of a function, without `self`, types of modules by their short names."""
     whole = inspect.signature(function)
     kept = [one for one in whole.parameters.values() if one.name != "self"]
     text = str(whole.replace(parameters=kept)).replace("'", "")

@@ -46,7 +46,7 @@ fn compile(compiler: &str, program: &str, out: &Path) {
     assert!(status.success(), "{program}.bpf.c does not compile with {compiler}");
 }
 
-/// Converts the header's numbers and structs to Rust, with fields in their order; their meaning stands in the header.
+/// Converts the header's constants and structs to Rust, with fields in the same order; the header says what they mean.
 fn structs(header: &str) -> String {
     let mut rust = String::new();
     let mut name = String::new();

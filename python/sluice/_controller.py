@@ -15,7 +15,7 @@ __all__ = ["Controller", "Interval", "Orders", "Site", "Times"]
 
 @dataclass(frozen=True)
 class Times:
-    """Times of the packets of an interval. Zero where nothing was measured.
+    """Times of the packets of an interval; zero if nothing was measured.
 
     Attributes
     ----------
@@ -24,9 +24,9 @@ class Times:
     mean : float
         Mean, in seconds.
     max : float
-        The largest, in seconds.
+        Largest value, in seconds.
     last : float
-        That of the last packet, in seconds.
+        Value of the last packet, in seconds.
     """
 
     n: int = 0
@@ -37,32 +37,32 @@ class Times:
 
 @dataclass(frozen=True)
 class Interval:
-    """What a queue measured since the last decision, by the names of results: ``sojourn_s.mean``.
+    """Measurements of a queue since the last decision, named as in results: ``sojourn_s.mean``.
 
     Attributes
     ----------
     length_s : float
         Length of the interval.
     arrived_packets, arrived_bytes : int
-        What came to the queue.
+        Arrivals at the queue.
     sent_packets, sent_bytes : int
-        What left it.
+        Departures from the queue.
     dropped_packets, dropped_bytes : int
-        What it dropped.
+        Drops by the queue.
     backlog_packets, backlog_bytes : int
-        What waits at the end.
+        Backlog at the end of the interval.
     backlog_max_packets : int
-        The most that waited at any moment.
+        Largest backlog in the interval.
     sojourn_s : Times
         Time in the queue.
     service_s : Times
-        From the hand-over to the MAC until its ACK or final failure.
+        Time from the hand-over to the MAC until the ACK or the final failure.
     nodal_delay_s : Times
-        Both together.
+        Time in the queue plus service time.
     departure_gap_s : Times
-        Time between two hand-overs with the queue never empty in between.
+        Time between two hand-overs while packets waited.
     idle_s, busy_s : float
-        How long the queue was empty, and not.
+        Time in which the queue was empty, and time in which it was not.
     """
 
     length_s: float
@@ -85,14 +85,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class Orders:
-    """What holds from now on.
+    """Orders that apply from now on.
 
     Attributes
     ----------
     limit_packets : int
-        How many packets may wait; at least one.
+        Largest number of waiting packets; at least one.
     rate_bps : float or None
-        How fast packets may leave, in bit/s; None for as fast as they can.
+        Largest rate of departures, in bit/s; None: no bound.
     """
 
     limit_packets: int
@@ -100,7 +100,7 @@ class Orders:
 
 
 class Controller(Protocol):
-    """A controller: any class with these words.
+    """A controller: any class with this attribute and this method.
 
     Attributes
     ----------
@@ -111,13 +111,13 @@ class Controller(Protocol):
     interval_s: float
 
     def update(self, seen: Interval) -> Orders | int:
-        """Decide upon what was measured: orders, or a limit in packets."""
+        """Decide by the measurements: return orders, or a limit in packets."""
         ...
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where a controller of `reproduce` is to decide: a queue in a run.
+    """A queue in a run for which a controller of `reproduce` decides.
 
     Attributes
     ----------
@@ -130,9 +130,9 @@ class Site:
     queue : str
         The queue's name in the results of its node: ``"be"``.
     limit_packets : int or None
-        How many packets the queue may hold before the first decision; None where its limit is in bytes.
+        Limit of the queue before the first decision, in packets; None if its limit is in bytes.
     target_s : float or None
-        The delay, in seconds, that the controller aims at whose place it takes; None of one that aims at none.
+        Target delay of the replaced controller, in seconds; None if that controller has none.
     """
 
     case: dict[str, str]
@@ -148,7 +148,7 @@ Decide = Callable[[dict[str, Any]], tuple[int, "float | None"]]
 
 
 def interval(controller: Controller) -> float:
-    """Give the time between two decisions, in seconds."""
+    """Return the time between two decisions, in seconds."""
     interval_s = getattr(controller, "interval_s", None)
     if not isinstance(interval_s, Real) or not 1e-4 <= float(interval_s) <= 1e9:
         raise SluiceError(
@@ -159,7 +159,7 @@ def interval(controller: Controller) -> float:
 
 
 def _seen(measured: Mapping[str, Any]) -> Interval:
-    """Put what was measured into an interval: ``sojourn_s.mean`` is the mean of ``sojourn_s``."""
+    """Turn measurements into an interval: ``sojourn_s.mean`` is the mean of ``sojourn_s``."""
     values: dict[str, Any] = {}
     times: dict[str, dict[str, Any]] = {}
     for key, value in measured.items():
@@ -173,7 +173,7 @@ def _seen(measured: Mapping[str, Any]) -> Interval:
 
 
 def decider(controller: Controller) -> Decide:
-    """Give the function that the simulator calls."""
+    """Return the function that the simulator calls."""
     name = type(controller).__name__
 
     def decide(measured: dict[str, Any]) -> tuple[int, float | None]:

@@ -21,7 +21,7 @@ class Discipline(Protocol):
     """
 
     def enqueue(self, packet: int, length: int, flow: int, now_s: float, backlog: int, fits: bool) -> int:
-        """Decide about an arriving packet: pass or drop it, or drop one that waits and be asked again.
+        """Decide about an arriving packet: pass it, drop it, or drop a waiting packet and be asked again.
 
         Parameters
         ----------
@@ -36,12 +36,12 @@ class Discipline(Protocol):
         backlog
             Packets in the queue, without this one.
         fits
-            Whether it fits within the limit. If not, it or another is to be dropped.
+            True if the packet fits within the limit; otherwise this packet or another one must be dropped.
         """
         ...
 
     def dequeue(self, now_s: float, backlog: int) -> int:
-        """Decide about a packet that waits: it leaves, or is dropped and the queue asks again.
+        """Choose a waiting packet: it leaves, or it is dropped and the queue asks again.
 
         The queue asks while packets wait. What the network discards by itself is not reported: its number is given back
         like any other.
@@ -52,13 +52,14 @@ class Discipline(Protocol):
 def register(name: str, make: Callable[..., Discipline]) -> None:
     """Make a discipline known: ``discipline = "NAME"`` in the scenarios that are read from now on.
 
-    It stands beside those of Sluice in `Scenario.run`, `sweep` and `reproduce`. Results are not taken from an earlier
-    registration, because nothing tells whether the code is the same. What runs in another process registers it there.
+    `Scenario.run`, `sweep` and `reproduce` can use it like the disciplines of Sluice. Results of an earlier
+    registration are not reused, because nothing shows whether the code is the same. Code that runs in another process
+    must register the discipline there.
 
     Parameters
     ----------
     name
-        Its name in scenarios. A name that was registered before is registered anew.
+        Name in scenarios. A further registration of a name replaces the earlier one.
     make
         What makes a discipline for a queue, a class or a function: it is called with the seed of its random numbers
         and, by their names, the values of the table ``[queue.own.NAME]``.

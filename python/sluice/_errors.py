@@ -13,15 +13,15 @@ class ScenarioError(SluiceError, ValueError):
     Attributes
     ----------
     reason : str
-        What is wrong, without the place.
+        The fault, without its place.
     file : str or None
-        The file's name, or the name of the text; None where a changed key is wrong.
+        Name of the file or of the text; None if a changed key has the fault.
     line, column : int or None
-        The place in the file, both from 1.
+        Place of the fault in the file, both from 1.
     change : str or None
-        The changed key with its value, where that is wrong: ``queue.limit=-1``.
+        The changed key with its value, if it has the fault: ``queue.limit=-1``.
     nearest : str or None
-        The nearest right name, where one is near.
+        The nearest right name, if there is one.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class ScenarioError(SluiceError, ValueError):
 
 
 class RunError(SluiceError, RuntimeError):
-    """A run that did not come to its end."""
+    """A run that ended early."""
 
 
 class StoreError(SluiceError, RuntimeError):
@@ -70,8 +70,8 @@ class TheoryError(SluiceError, ValueError):
     Attributes
     ----------
     index : int
-        The place of the first that is wrong among the elements of the arguments, counted as ``numpy.ravel`` does; of a
-        model of groups, among the rows of groups.
+        Index of the first invalid element of the arguments, in the order of ``numpy.ravel``; for a model of groups,
+        index of the row of groups.
     """
 
     def __init__(self, message: str, index: int = 0) -> None:

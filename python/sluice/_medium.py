@@ -34,21 +34,21 @@ class Delivery:
     """Nodes that it passed, access points not among them."""
 
     def packet(self) -> bytes | None:
-        """Give the IP packet of `Medium.send_packet` as it arrives, with ECN field and TTL; None if the TTL ran out."""
+        """Return the IP packet of `send_packet` as it arrives, with ECN field and TTL; None if the TTL ran out."""
         return _sluice.carried(self.payload, self.dscp << 2 | self.ecn, self.routers)
 
 
 class Medium:
-    """A scenario's network that takes packets at its real nodes and gives them back where they arrive.
+    """A scenario's network that takes packets at its real nodes and returns them at their destinations.
 
     Times are in seconds since the start of the run. The same scenario, seed and pushes give the same deliveries.
 
     Parameters
     ----------
     scenario
-        A scenario in which two nodes or more have ``real = true``, or its file.
+        A scenario in which at least two nodes have ``real = true``, or its file.
     seed
-        All random numbers follow from it.
+        Seed of all random numbers.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class Medium:
         return self._inner.now_s
 
     def addresses(self, node: str) -> list[str] | None:
-        """Give the IPv4 and the IPv6 address of a real node, by which `send_packet` knows it."""
+        """Return the IPv4 and the IPv6 address of a real node for `send_packet`."""
         return self._inner.addresses(node)
 
     def send(self, now_s: float, source: str, destination: str, payload: bytes, *, dscp: int = 0, ecn: int = 0) -> None:
@@ -83,7 +83,7 @@ class Medium:
         Parameters
         ----------
         now_s
-            When, not before `now_s`. What arrives until then waits for `poll`.
+            Time of the push, not before `now_s`. Packets that arrive until then wait for `poll`.
         source
             A real node.
         destination
@@ -98,7 +98,7 @@ class Medium:
         Raises
         ------
         ValueError
-            If the network does not take it. A full queue is no error: the packet is lost.
+            If the network does not accept the packet. A full queue is no error: the packet is lost.
         RunError
             If a discipline that was registered has failed.
         """
@@ -111,7 +111,7 @@ class Medium:
         self._inner.send_packet(now_s, source, packet)
 
     def poll(self, until_s: float) -> Delivery | None:
-        """Give the first packet that arrives until then, and simulate no further than that."""
+        """Return the first packet that arrives until this time, and simulate only up to its arrival."""
         found = self._inner.poll(until_s)
         if found is None:
             return None
@@ -119,9 +119,9 @@ class Medium:
         return Delivery(at_s, sent_s, source, destination, bytes(payload), tos >> 2, tos & 3, routers)
 
     def next_event(self) -> float | None:
-        """Give the time before which nothing arrives; None after the end."""
+        """Return the time before which nothing arrives; None after the end."""
         return self._inner.next_event()
 
     def finish(self) -> Result:
-        """End the run now and give its results; flows of real packets have the kind ``real``."""
+        """End the run now and return its results; flows of real packets have the kind ``real``."""
         return Result(self._scenario, self._inner.finish())

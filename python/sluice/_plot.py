@@ -100,7 +100,7 @@ def plot_runs(columns: Table, axes: Mapping[str, list[str]], x: str, y: str, col
 
 
 def _summary(columns: Table, x: str, y: str, colour: str | None) -> list[dict[str, Any]]:
-    """Give mean and interval over the seeds for every case; several flows of a run are averaged first."""
+    """Return mean and interval over the seeds for every case; several flows of a run are averaged first."""
     for name in (x, y, *([] if colour is None else [colour])):
         if name not in columns.columns:
             raise SluiceError(f"the table has no column {name!r}; there are {', '.join(columns.columns)}")
@@ -120,7 +120,7 @@ def _summary(columns: Table, x: str, y: str, colour: str | None) -> list[dict[st
 
 
 def _labels(axes: Mapping[str, list[str]], axis: str) -> list[str] | None:
-    """Give the labels of an axis in their order; None where they are numbers, or it is no axis."""
+    """Return the labels of an axis in their order; None where they are numbers, or it is no axis."""
     labels = axes.get(axis, [])
     try:
         [float(label) for label in labels]

@@ -21,10 +21,10 @@ def replay(
     controller: str | Controller | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Give what a controller decides when it sees the intervals of a recording, as ``sluice replay`` does.
+    """Return the decisions of a controller that sees the intervals of a recording, as ``sluice replay`` does.
 
-    The decisions do not change the queue that was recorded: the table shows how a controller would have reacted to what
-    was measured, not how the network would have changed.
+    The decisions do not change the recorded queue: the table shows how a controller would have reacted to the
+    measurements, not how the network would have changed.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ def replay(
     Raises
     ------
     ReplayError
-        If the recording cannot be read, the settings are wrong, or the controller needs what was not recorded.
+        If the recording cannot be read, the settings are invalid, or the controller needs measurements that were not
+        recorded.
 
     Warns
     -----

@@ -32,7 +32,7 @@ class Reproduction(Runs):
 
     @property
     def axes(self) -> list[tuple[str, list[str]]]:
-        """What varies, with the labels; those of baselines are the last of their axis."""
+        """The axes with their labels; labels of baselines come last."""
         return self._study.axes
 
     @property
@@ -45,7 +45,7 @@ class Reproduction(Runs):
         return len(self._study)
 
     def table(self, name: str) -> Table:
-        """Give one of the tables by its name: ``"flows"``."""
+        """Return one of the tables by its name: ``"flows"``."""
         return Table(self._study.table(name))
 
     @property
@@ -108,16 +108,16 @@ def reproduce(
         each time, because nothing tells whether the code is the same as before. In the results their queues have the
         controller ``none``, and no target.
     like
-        The label beside which the baselines stand, as ``axis=label``: ``"scheme=ADTH-DF"``. They are one label more of
-        that axis, and decide at the queues that have a controller there. Default: the first label whose cases all have
-        one, in the order of the axes.
+        The label beside which the baselines stand, as ``axis=label``: ``"scheme=ADTH-DF"``. They become an additional
+        label of that axis, and decide at the queues that have a controller there. Default: the first label whose cases
+        all have one, in the order of the axes.
     seeds
-        How many seeds in the place of the scenario's. With fewer, claims may come out as ``needs-full-runs``.
+        Number of seeds instead of the scenario's. With fewer, claims may be ruled ``needs-full-runs``.
     quick
         Instead: three seeds, and the shorter runs of the scenario's table ``quick``.
     store
-        A folder for the results, as ``sluice reproduce --out`` makes it: runs that are there already are not made
-        again, and ``sluice report`` makes a page of it. Default: nothing is kept.
+        A folder for the results, as ``sluice reproduce --out`` makes it: stored runs are not repeated, and ``sluice
+        report`` makes a page of them. Default: nothing is kept.
 
     Returns
     -------
@@ -133,9 +133,9 @@ def reproduce(
     RunError
         If a run does not come to its end.
     SluiceError
-        If a controller orders what cannot be. What it raises by itself is raised from here.
+        If a controller gives an impossible order. Exceptions of the controller itself pass through.
     KeyboardInterrupt
-        On Ctrl-C. What is finished is kept in the store.
+        On Ctrl-C. Finished runs are kept in the store.
     """
     if seeds is not None:
         seeds, quick = whole("seeds", seeds, 1), bool(quick)
@@ -156,7 +156,7 @@ def claims(
     quick: bool = False,
     store: str | os.PathLike[str] | None = None,
 ) -> Table:
-    """Give the verdicts on a scenario's claims: `reproduce` without the runs.
+    """Return the verdicts on a scenario's claims: `reproduce` without the runs.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _maker(make: Callable[[Site], Controller]) -> Make:
 
 
 def _told(decide: Decide, site: Site) -> Decide:
-    """Say of what is raised in which run it was."""
+    """Add to an exception the run in which it was raised."""
 
     def told(measured: dict[str, Any]) -> tuple[int, float | None]:
         try:

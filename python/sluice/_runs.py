@@ -1,4 +1,4 @@
-"""What the results of many runs have in common."""
+"""Common parts of the results of many runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Runs(ABC):
     @property
     @abstractmethod
     def axes(self) -> list[tuple[str, list[str]]]:
-        """What varies, with the labels."""
+        """The axes with their labels."""
 
     @property
     @abstractmethod
@@ -28,7 +28,7 @@ class Runs(ABC):
 
     @abstractmethod
     def table(self, name: str) -> Table:
-        """Give one of the tables by its name: ``"flows"``."""
+        """Return one of the tables by its name: ``"flows"``."""
 
     @property
     def runs(self) -> Table:

@@ -26,20 +26,19 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     Parameters
     ----------
     path
-        The file, or the id of an experiment: ``"adth-s1a"``. Ids are looked for in ``./scenarios``; if there is no such
-        folder, among the experiments that are built into the package. Files that a scenario names are looked for
-        beside it.
+        The file, or the id of an experiment: ``"adth-s1a"``. Ids are looked up in ``./scenarios``; without such a
+        folder, among the built-in experiments. Files that a scenario names are looked up in its folder.
 
     Raises
     ------
     ScenarioError
-        If the file is missing or something in it is wrong: with the line and the nearest right name.
+        If the file is missing or invalid; the error has the line and the nearest right name.
     """
     return Scenario(_sluice.Scenario.load(_sluice.scenario_file(os.fspath(path))))
 
 
 class Scenario:
-    """A network, its traffic and its queues, found to be right. It never changes.
+    """A network, its traffic and its queues, checked when it is made. It never changes.
 
     Parameters
     ----------
@@ -47,12 +46,12 @@ class Scenario:
         The keys of a scenario file, nested as its tables are: ``{"title": ..., "queue": {"limit": 50}}``; quantities
         are text with a unit: ``"100 ms"``. Or the file's text.
     folder
-        Where the files are that it names.
+        Folder of the files that the scenario names.
 
     Raises
     ------
     ScenarioError
-        If something is wrong. ``line`` is that of the scenario's text, see `text`.
+        If the scenario is invalid. ``line`` refers to the scenario's text, see `text`.
     """
 
     _inner: _sluice.Scenario
@@ -73,7 +72,7 @@ class Scenario:
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
+        """The title, in a line."""
         return self._inner.title
 
     @property
@@ -88,7 +87,7 @@ class Scenario:
 
     @property
     def axes(self) -> dict[str, list[str]]:
-        """What its own ``[vary]`` varies: labels by axis."""
+        """The axes of its own ``[vary]``: labels by axis."""
         return self._inner.axes
 
     @property
@@ -97,7 +96,7 @@ class Scenario:
         return self._inner.duration_s
 
     def replace(self, changes: Mapping[str, Any]) -> Scenario:
-        """Give the same scenario with other values.
+        """Return the same scenario with other values.
 
         Parameters
         ----------
@@ -121,18 +120,18 @@ class Scenario:
         Parameters
         ----------
         seed
-            All random numbers follow from it: the same seed gives the same results everywhere.
+            Seed of all random numbers: the same seed gives the same results everywhere.
         series
-            Record time series with this spacing: ``"100 ms"``. Default: what the scenario says.
+            Record time series with this spacing: ``"100 ms"``. Default: as in the scenario.
         controllers
-            Controllers that are written in Python, by the queue at which they decide: a node (``"ap"``), of which
-            flows pass one queue; or a node and one of its queues in the results (``"ap be"`` of EDCA's best effort,
+            Controllers that are written in Python, by the queue at which they decide: a node (``"ap"``), if flows pass
+            only one of its queues; or a node and one of its queues in the results (``"ap be"`` of EDCA's best effort,
             ``"ap laptop"`` of a station). The queue has no controller of its own (``queue.controller = "none"``).
 
         Raises
         ------
         RunError
-            If the run does not come to its end, or no flow passes a queue whose controller is given.
+            If the run ends early, or no flow passes a queue whose controller is given.
         """
         scenario = self if series is None else self.replace({"record.series": series})
         stop = _sluice.Stop()
@@ -150,7 +149,7 @@ class Scenario:
 
 
 def loaded(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
-    """Give a scenario that may be named by its file."""
+    """Return a scenario, which may be given by its file."""
     return scenario if isinstance(scenario, Scenario) else load(scenario)
 
 
@@ -159,7 +158,7 @@ def _again(text: str, name: str, stem: str, folder: str, changes: list[str]) -> 
 
 
 class Result:
-    """What a run measured. The tables have the keys of ``sluice run --json`` as columns, see the page on results."""
+    """Measurements of a run. The tables have the keys of ``sluice run --json`` as columns, see the page on results."""
 
     def __init__(self, scenario: Scenario, run: _sluice.Run) -> None:
         self.scenario = scenario
@@ -172,7 +171,7 @@ class Result:
 
     @property
     def warnings(self) -> list[str]:
-        """What may behave badly by its parameters."""
+        """Warnings about parameters that may give bad results."""
         return self._run.warnings
 
     @property
@@ -197,7 +196,7 @@ class Result:
 
     @property
     def hops(self) -> Table:
-        """A row for each neighbour that a node sent to."""
+        """A row for each neighbour to which a node sent."""
         return Table(self._run.table("hops"))
 
     @property
@@ -212,11 +211,11 @@ class Result:
 
     @property
     def claims(self) -> Table:
-        """The verdicts on the scenario's claims that speak of a single run."""
+        """The verdicts on the scenario's claims about a single run."""
         return Table(self._run.table("claims"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the object that ``sluice run --json`` prints."""
+        """Return the object that ``sluice run --json`` prints."""
         value: dict[str, Any] = json.loads(self._run.json())
         return value
 
@@ -288,11 +287,11 @@ def _value(key: str, value: object) -> str:
     try:
         return _sluice.toml_value_from_json(dumps(value))
     except (TypeError, ValueError) as error:
-        raise ScenarioError(f"{key}: {value!r} cannot stand in a scenario: {error}", change=key) from error
+        raise ScenarioError(f"{key}: {value!r} cannot be written in a scenario: {error}", change=key) from error
 
 
 def _toml(keys: Mapping[str, Any]) -> str:
     try:
         return _sluice.toml_from_json(dumps(keys))
     except (TypeError, ValueError) as error:
-        raise ScenarioError(f"these keys cannot stand in a scenario: {error}") from error
+        raise ScenarioError(f"these keys cannot be written in a scenario: {error}") from error

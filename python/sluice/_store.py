@@ -32,7 +32,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Spec:
-    """All that a sweep's results depend on; what a worker is sent."""
+    """All that a sweep's results depend on; each worker gets it."""
 
     text: str
     name: str
@@ -59,8 +59,8 @@ class Spec:
 class Store:
     """A folder that holds one sweep.
 
-    ``manifest.json`` says which; ``TABLE/KEY.parquet`` holds a table of a chunk of runs, ``done/KEY`` says that all of
-    the chunk is there. Every file appears whole or not at all.
+    ``manifest.json`` describes the sweep. ``TABLE/KEY.parquet`` holds a table of a chunk of runs, and ``done/KEY``
+    shows that the chunk is complete. Every file appears completely or not at all.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -68,7 +68,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path, plan: _sluice.Plan, spec: Spec) -> Store:
-        """Make the folder, or go on with the sweep that it holds.
+        """Make the folder, or continue the sweep that it holds.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Store:
 
     @staticmethod
     def blocks(folder: Path, seeds: Sequence[int]) -> list[int]:
-        """Tell how many seeds came with each call: those that are there keep their chunks, the others are added."""
+        """Return how many seeds each call added: stored seeds keep their chunks, others are added."""
         try:
             there = json.loads((folder / "manifest.json").read_text())["blocks"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -145,18 +145,18 @@ class Store:
         return sizes
 
     def _tidy(self) -> None:
-        """Remove what processes left that were killed while they wrote a file."""
+        """Remove partial files of processes that were killed while writing."""
         for part in self.folder.glob("*/.*.*"):
             process = part.suffix[1:]
             if process.isdecimal() and not _runs(int(process)):
                 part.unlink(missing_ok=True)
 
     def has(self, key: str) -> bool:
-        """Tell whether all of a chunk is there."""
+        """Return whether a chunk is complete."""
         return (self.folder / "done" / key).exists()
 
     def keep(self, key: str, chunk: _sluice.Chunk) -> None:
-        """Keep a chunk; one with failed runs is made again the next time."""
+        """Store a chunk; a chunk with failed runs is run again the next time."""
         polars = _polars()
         try:
             for name in _sluice.TABLES:
@@ -171,7 +171,7 @@ class Store:
             raise StoreError(f"cannot keep results in {self.folder}: {error}") from error
 
     def table(self, name: str, keys: Sequence[str]) -> Table:
-        """Read a table of all chunks that are there, in the sweep's order."""
+        """Read a table of all stored chunks, in the sweep's order."""
         polars = _polars()
         if name not in _sluice.TABLES:
             raise KeyError(f"there is no table {name!r}; there are {', '.join(_sluice.TABLES)}")
@@ -201,7 +201,7 @@ class Frame:
         return self._frame.columns
 
     def column(self, name: str) -> list[Any]:
-        """Give a column as a list."""
+        """Return a column as a list."""
         values: list[Any] = self._frame[name].to_list()
         return values
 
@@ -221,7 +221,7 @@ def _short(value: object) -> str:
 
 @contextlib.contextmanager
 def _beside(path: Path) -> Any:
-    """Give a name beside a file, which it has only once it is whole."""
+    """Return a temporary name beside a file, for writing it."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield part
@@ -233,7 +233,7 @@ def _beside(path: Path) -> Any:
 
 
 def _runs(process: int) -> bool:
-    """Tell whether a process of this machine is there."""
+    """Return whether a process of this machine exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Sweeps: every combination of values with every seed, on whatever runs functions elsewhere."""
+"""Sweeps: every combination of values with every seed, run by any executor."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Value = tuple[str, list[str]]
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that did not come to its end.
+    """A run that ended early.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Failure:
     seed : int
         The run's seed.
     message : str
-        What happened.
+        The error message.
     """
 
     case: dict[str, str]
@@ -74,24 +74,23 @@ def sweep(
     scenario
         A scenario or its file.
     over
-        What varies: lists of values by dotted path, ``{"queue.limit": [50, 100]}``, or labelled changes by a name of
-        your choice, ``{"scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {}}}``. Default: the scenario's
-        ``[vary]``.
+        The axes: lists of values by dotted path, ``{"queue.limit": [50, 100]}``, or labelled changes by a name of your
+        choice, ``{"scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {}}}``. Default: the scenario's ``[vary]``.
     seeds
-        How many seeds (1, 2, ...), or the seeds. Default: the scenario's.
+        Number of seeds (1, 2, ...), or a list of seeds. Default: the scenario's.
     store
-        A folder in which results are kept as they come, as Parquet files: one data set for each table, read by
-        ``store/flows/*.parquet``. A sweep that was interrupted goes on from there, and with more seeds than
-        before only the new ones are run; their rows stand behind the others. Needs polars.
+        A folder in which results are stored as runs finish, as Parquet files: one data set for each table, read by
+        ``store/flows/*.parquet``. An interrupted sweep continues from there. With more seeds than before only the new
+        ones are run; their rows follow the others. Needs polars.
     executor
-        Where to run: any `concurrent.futures.Executor`, or `sluice.ray`. Default: threads of this process, with the
-        interpreter released.
+        Executor of the runs: any `concurrent.futures.Executor`, or `sluice.ray`. Default: threads of this process, with
+        the interpreter released.
     threads
-        How many threads, where there is no executor. Default: one for each processor. Results do not depend on it.
+        Number of threads without an executor. Default: one for each processor. Results do not depend on it.
     chunk
-        Runs that are handed out and kept together. Default: as many as simulate 2000 s.
+        Number of runs that are handed out and stored together. Default: as many as simulate 2000 s.
     progress
-        Show how far it came on standard error. Default: where that is a terminal.
+        Show the progress on standard error. Default: if standard error is a terminal.
 
     Returns
     -------
@@ -105,7 +104,7 @@ def sweep(
     StoreError
         If the folder holds results of another scenario, version or sweep.
     KeyboardInterrupt
-        On Ctrl-C. What is finished is kept in the store.
+        On Ctrl-C. Finished runs are kept in the store.
     """
     scenario = loaded(scenario)
     threads = None if threads is None else whole("threads", threads, 1)
@@ -168,7 +167,7 @@ def sweep(
 
 
 def _in_flight(submit: Any, numbers: Sequence[int], most: int) -> Iterator[tuple[int, Any]]:
-    """Give the chunks as they finish, with so many handed out at a time."""
+    """Yield the chunks as they finish, with a bounded number handed out at a time."""
     left = iter(numbers)
     running = {submit(number): number for number in itertools.islice(left, most)}
     try:
@@ -190,7 +189,7 @@ class Sweep(Runs):
     Attributes
     ----------
     failures : list of Failure
-        The runs that failed. They are tried again when the sweep is run again with its store.
+        The failed runs. They are repeated when the sweep is run again with its store.
     """
 
     def __init__(self, spec: Spec, plan: _sluice.Plan, store: Store | None) -> None:
@@ -203,7 +202,7 @@ class Sweep(Runs):
 
     @property
     def axes(self) -> list[tuple[str, list[str]]]:
-        """What varies, with the labels."""
+        """The axes with their labels."""
         return self._plan.axes
 
     @property
@@ -212,7 +211,7 @@ class Sweep(Runs):
         return self._plan.seeds
 
     def __len__(self) -> int:
-        """Count the runs that were asked for."""
+        """Return the number of requested runs."""
         return self._plan.runs
 
     def _take(self, number: int, chunk: _sluice.Chunk) -> None:
@@ -223,7 +222,7 @@ class Sweep(Runs):
             self._store.keep(self.keys[number], chunk)
 
     def table(self, name: str) -> Table:
-        """Give one of the tables by its name: ``"flows"``."""
+        """Return one of the tables by its name: ``"flows"``."""
         if self._store is not None:
             return self._store.table(name, self.keys)
         chunks = [self._chunks[number].table(name) for number in sorted(self._chunks)]
@@ -247,7 +246,7 @@ def _again(spec: Spec, store: Store | None, chunks: dict[int, bytes], failures: 
 
 
 def run_elsewhere(spec: Spec, number: int) -> bytes:
-    """Make the runs of a chunk in another process: what workers are sent."""
+    """Make the runs of a chunk in another process: the function that workers get."""
     if not spec.build.startswith(_build()):
         raise SluiceError("this worker has another build of Sluice: results of different builds are never mixed")
     done = _plan(spec).run(number, _sluice.Stop())
@@ -266,7 +265,7 @@ registered = ""
 
 
 def build() -> str:
-    """Name this build of Sluice: results of other code must not be taken for its own."""
+    """Return a name of this build of Sluice: results of other builds must not be reused."""
     return _build() + registered
 
 
@@ -300,7 +299,7 @@ def _value(axis: str, value: object) -> tuple[str, tuple[str, ...]]:
 
 
 class Bar:
-    """A line on the terminal that says how far a sweep came, and about how long the rest takes."""
+    """A line on the terminal with the progress of a sweep and the estimated remaining time."""
 
     def __init__(self, total: int, done: int, wanted: bool | None) -> None:
         self.total = total
@@ -311,7 +310,7 @@ class Bar:
         self._show()
 
     def step(self) -> None:
-        """One chunk more."""
+        """Count one more chunk."""
         self.done += 1
         self._show()
 

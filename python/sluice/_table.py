@@ -18,7 +18,7 @@ SHOWN = 20
 
 
 class Columns(Protocol):
-    """What a table is made of: columns that speak Arrow's PyCapsule interface."""
+    """Contents of a table: columns with Arrow's PyCapsule interface."""
 
     @property
     def num_rows(self) -> int: ...
@@ -36,7 +36,7 @@ class Columns(Protocol):
 class Table:
     """Rows of results. Columns are named as in ``sluice run --json``: ``delay_s.max``; SI units.
 
-    Whatever reads Arrow's PyCapsule interface reads a table without a copy: ``polars.DataFrame(table)``,
+    Libraries that read Arrow's PyCapsule interface read a table without a copy: ``polars.DataFrame(table)``,
     ``pyarrow.table(table)``, ``duckdb.sql("select * from flows")``, ``pandas.DataFrame.from_arrow(table)``.
     """
 
@@ -52,28 +52,28 @@ class Table:
         return self._columns.num_rows
 
     def __getitem__(self, name: str) -> list[Any]:
-        """Give a column as a list; None where a run has no such value."""
+        """Return a column as a list; None where a run has no such value."""
         if name not in self.columns:
             raise KeyError(f"no column is named {name!r}; there are {', '.join(self.columns)}")
         return self._columns.column(name)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Give all columns as lists, by their names."""
+        """Return all columns as lists, by their names."""
         return {name: self._columns.column(name) for name in self.columns}
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Give all rows, each by the names of the columns."""
+        """Return all rows, each by the names of the columns."""
         columns = self.to_dict()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_polars(self) -> polars.DataFrame:
-        """Give the table to polars, which must be installed."""
+        """Return the table to polars, which must be installed."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Give the table to pandas, which must be installed; from 3.0 on it needs pyarrow."""
+        """Return the table to pandas, which must be installed; from 3.0 on it needs pyarrow."""
         import pandas
 
         if hasattr(pandas.DataFrame, "from_arrow"):
@@ -112,7 +112,7 @@ def _again(columns: list[tuple[str, str, list[Any]]]) -> Table:
 
 
 def _pandas_type(values: list[Any]) -> str:
-    """Give the type that pandas has for a column when it reads Arrow: with a missing value, a count is a float."""
+    """Return the type that pandas has for a column when it reads Arrow: with a missing value, a count is a float."""
     kinds = {type(value) for value in values}
     if kinds == {int}:
         return "uint64"

@@ -29,14 +29,14 @@ def _plain(value: Any) -> object:
 
 
 def text_of(value: object) -> str | None:
-    """Give the text that a value is, if it is one."""
+    """Return the text if a value is text."""
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
     return str(value) if isinstance(value, str) else None
 
 
 def listed(values: object) -> list[Any] | None:
-    """Give the elements of a list, an array or what else is iterated over; nothing of text, a path or a number."""
+    """Return the elements of a list, an array or what else is iterated over; nothing of text, a path or a number."""
     if text_of(values) is not None:
         return None
     try:
@@ -46,12 +46,12 @@ def listed(values: object) -> list[Any] | None:
 
 
 def whole(what: str, value: object, least: int, most: int | None = None) -> int:
-    """Give a whole number, of numpy too.
+    """Return a whole number, of numpy too.
 
     Raises
     ------
     SluiceError
-        If it is none, or out of its range.
+        If the value is no whole number, or out of range.
     """
     try:
         number = index(value)  # type: ignore[arg-type]
@@ -64,12 +64,12 @@ def whole(what: str, value: object, least: int, most: int | None = None) -> int:
 
 
 def checked_seed(seed: object) -> int:
-    """Refuse what is no seed."""
+    """Refuse a value that is not a seed."""
     return whole("seed", seed, 0, 2**64 - 1)
 
 
 def seeds_of(seeds: int | Iterable[int]) -> list[int]:
-    """Give the seeds 1, 2, ... of a number of seeds, or those of a list."""
+    """Return the seeds 1, 2, ... of a number of seeds, or those of a list."""
     given = listed(seeds)
     if given is None:
         return list(range(1, whole("seeds", seeds, 1) + 1))

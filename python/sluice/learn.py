@@ -1,7 +1,7 @@
-"""Environments for learning: an agent sees what a controller sees of a queue, and moves its limit.
+"""Environments for learning: an agent sees the measurements of a controller, and changes the limit of a queue.
 
 Importing this module registers ``sluice/Limit-v0`` with Gymnasium. Every environment is a whole simulated network that
-runs on from decision to decision; the same seed gives the same episode everywhere.
+runs from decision to decision; the same seed gives the same episode everywhere.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ def table(
     Parameters
     ----------
     delay_edges
-        What separates bins of the delay over the target, ascending, at most 7.
+        Edges between bins of the delay divided by the target, ascending, at most 7.
     backlog_edges
-        What separates bins of the backlog over the limit, ascending, at most 7.
+        Edges between bins of the backlog divided by the limit, ascending, at most 7.
     factors
-        What the limit is multiplied by: a row for each bin of the delay, in it a factor for each bin of the backlog.
+        Factors on the limit: a row for each bin of the delay, with a factor for each bin of the backlog.
     target, interval
-        As text with a unit. The agent did the same with them as ``target_s`` and ``interval_s`` of its environment.
+        Text with a unit: the agent's ``target_s`` and ``interval_s``.
     delay
         Which delay of `OBSERVATION` the agent saw: ``nodal_delay_max``, or ``sojourn_mean``, which live interfaces know
         without Sluice's own discipline too.
@@ -104,7 +104,7 @@ def table(
 
 
 def toml(queue: Mapping[str, Any]) -> str:
-    """Write what `table` gave as lines of TOML.
+    """Write the result of `table` as lines of TOML.
 
     They stand below ``[queue]`` of a scenario as below ``[interface.eth0.queue]`` of the file of ``sluice agent``; each
     of them is what ``sluice attach --set`` takes.
@@ -146,7 +146,7 @@ class _Fleet:
             raise SluiceError(str(error)) from error
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give all but the networks, and what their states follow from."""
+        """Return all but the networks, and what their states follow from."""
         return {**self.__dict__, "_inner": self._inner.states()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -178,7 +178,7 @@ class _Fleet:
 
 
 def _without_controller(network: Scenario, queue: str) -> Scenario:
-    """Take the controller off the node that a queue's name begins with."""
+    """Remove the controller of the node with which a queue's name begins."""
     words = queue.split(" ")
     refusals = []
     for count in range(len(words), 0, -1):
@@ -194,7 +194,7 @@ def _box() -> Any:
 
 
 class LimitEnv(gymnasium.Env[Observations, int]):
-    """One queue of a network: what a controller sees in, a factor on the limit out.
+    """One queue of a network: the agent sees the measurements of a controller, and orders a factor on the limit.
 
     An episode is a run of the scenario; it is truncated at its end and never terminates. The reward of an interval is
     the share of the arrived packets that left, less `penalty` for each target by which the largest nodal delay was
@@ -205,16 +205,16 @@ class LimitEnv(gymnasium.Env[Observations, int]):
     scenario
         The network. Default: ADTH's chain, see `chain`.
     node
-        The queue that is decided upon, named as for `Scenario.run`: a node, or a node and one of its queues
-        (``"ap be"``). Its controller, if any, is taken off.
+        The queue that the agent governs, named as for `Scenario.run`: a node, or a node and one of its queues (``"ap
+        be"``). Its controller, if any, is removed.
     interval_s
         Time between two decisions, in seconds; at least 100 us.
     target_s
-        The nodal delay that rewards are about, in seconds.
+        Target of the nodal delay, on which rewards depend, in seconds.
     penalty
-        What exceeding the target by as much again costs.
+        Cost of a nodal delay of twice the target.
     limit
-        The limit that an episode begins with, and the largest, in packets.
+        Limit at the beginning of an episode, and largest limit, in packets.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
@@ -265,7 +265,7 @@ class LimitVectorEnv(gymnasium.vector.VectorEnv[Observations, Any, Any]):
     Parameters
     ----------
     num_envs
-        How many.
+        Number of environments.
     **settings
         As of `LimitEnv`.
     """
@@ -328,7 +328,7 @@ class QueuesEnv(pettingzoo.ParallelEnv[str, Observations, int]):  # type: ignore
     scenario
         The network. Default: ADTH's chain, see `chain`.
     nodes
-        The queues that are decided upon, each named as for `LimitEnv`.
+        The queues that the agents govern, each named as for `LimitEnv`.
     interval_s, target_s, penalty, limit
         As of `LimitEnv`.
     """
@@ -353,11 +353,11 @@ class QueuesEnv(pettingzoo.ParallelEnv[str, Observations, int]):  # type: ignore
         self._random = np.random.default_rng()
 
     def observation_space(self, agent: str) -> Any:
-        """Give the space of what an agent sees."""
+        """Return the space of what an agent sees."""
         return self._observation_space[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete[Any]:
-        """Give the space of what an agent may do."""
+        """Return the space of what an agent may do."""
         return self._action_space[agent]
 
     def reset(

@@ -150,9 +150,9 @@ def test_mistakes_are_told_with_their_place_and_the_nearest_name(chain, tmp_path
         chain.replace({"duration": "5 m"})
     with pytest.raises(sluice.ScenarioError, match="no such file"):
         sluice.load(tmp_path / "none.toml")
-    with pytest.raises(sluice.ScenarioError, match="cannot stand in a scenario"):
+    with pytest.raises(sluice.ScenarioError, match="cannot be written in a scenario"):
         chain.replace({"queue.limit": None})
-    with pytest.raises(sluice.ScenarioError, match="cannot stand in a scenario"):
+    with pytest.raises(sluice.ScenarioError, match="cannot be written in a scenario"):
         sluice.Scenario({"title": {1, 2}})
 
 

@@ -69,7 +69,7 @@ def test_what_is_wrong_with_a_controller_is_told(chain):
         quiet(chain).run(controllers={"n1": Fixed(0)})
     with pytest.raises(sluice.RunError, match="there is no node or queue `n9`"):
         quiet(chain).run(controllers={"n9": Fixed(1)})
-    with pytest.raises(sluice.RunError, match="has its own controller, which steers the queue"):
+    with pytest.raises(sluice.RunError, match="already has a controller: leave its `controller` out"):
         chain.run(controllers={"n1": Fixed(1)})
     fast = Fixed(1)
     fast.interval_s = 1e-6

@@ -64,7 +64,7 @@ def test_values_of_other_types_are_those_of_python(key, value, same):
 
 @pytest.mark.parametrize("value", [np.nan, np.float64("inf"), object(), 1j, {"a": {1, 2}}])
 def test_what_no_scenario_can_hold_is_told(chain, value):
-    with pytest.raises(sluice.ScenarioError, match=r"queue\.limit: .* cannot stand in a scenario"):
+    with pytest.raises(sluice.ScenarioError, match=r"queue\.limit: .* cannot be written in a scenario"):
         chain.replace({"queue.limit": value})
 
 

@@ -273,7 +273,7 @@ def check_exchange(folder):
     assert cts["wlan.ra"] == ack["wlan.ra"] == rts["wlan.ta"]
     assert (data["ip.src"], data["ip.dst"]) == ("10.0.0.1", "10.0.0.3"), "addresses go from end to end"
     assert int(data["udp.length"]) == 1008 and data["ip.checksum.status"] == "1"
-    assert all(row["wlan.fcs.status"] == "1" for row in (rts, cts, ack)), "check sums of whole frames are right"
+    assert all(row["wlan.fcs.status"] == "1" for row in (rts, cts, ack)), "checksums of whole frames are right"
     assert not rts["radiotap.dbm_antsignal"] and float(cts["radiotap.dbm_antsignal"]) < 0
     own = [row for row in rows if row["wlan.fc.type_subtype"] == DATA and row["wlan.ta"] == data["wlan.ta"]]
     assert [int(row["wlan.seq"]) for row in own] == list(range(10)), "ten packets, ten sequence numbers"

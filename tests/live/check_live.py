@@ -2,10 +2,10 @@
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
 With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
-with twenty kills, and eight rounds of agents that begin and end together. Where no guest is possible it says why and
-succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS, STATIONS. Two more say whether
-results depend on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so
-many processors busy meanwhile.
+with twenty kills, and eight rounds of agents that begin and end together. If no guest can be made, it says why and
+succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS, STATIONS. Two more show
+whether results depend on the host: LIVE_REPEAT is the number of times that everything runs, with a count of how each
+test ended; LIVE_LOAD is the number of processors that are kept busy meanwhile.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import image
 
 # With the workspace's features, as in `make compile`, so that nothing is compiled twice.
 BUILD = ["cargo", "build", "--workspace", "--bin", "sluice", "--test", "guest", "--locked", "--features", "bpf"]
-# A limit for a guest that hangs: on a busy machine all tests take longer than on an idle one.
+# Time limit for a guest that hangs; on a busy machine all tests take longer than on an idle one.
 SECONDS = 3_600
 
 
@@ -45,7 +45,7 @@ class Part:
     settings: dict = dataclasses.field(default_factory=dict)
 
     def run(self, share):
-        """Runs them and prints what they say; the exit status, and how each test ended."""
+        """Runs them and prints their output. Returns the exit status, and how each test ended."""
         which = " ".join(f"--skip {name}" for name in self.names) if self.skip else " ".join(self.names)
         command = self.command or f"./tests --ignored --nocapture --test-threads=1 {which}"
         command = f"{COPY}; {self.environment()} {command}"
@@ -57,18 +57,19 @@ class Part:
         return status, outcomes(said, self)
 
     def longest(self):
-        """The time limit on the host's clock: twice what a stress is asked for, which boots and begins and ends agents, too."""
+        """The time limit on the host's clock: twice the time of a stress test, which also boots, and starts and stops
+        agents."""
         return max(SECONDS, 2 * int(os.environ.get("STRESS_SECONDS") or 0))
 
     def environment(self):
-        """The tests' settings, for the guest's shell; what is in the environment comes before our own."""
+        """The tests' settings, for the guest's shell; the environment has precedence over the settings here."""
         given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS", "ROUNDS", "STATIONS")}
         given = self.settings | {name: value for name, value in given.items() if value}
         return " ".join(f"{name}={int(value)}" for name, value in given.items())
 
 
 def outcomes(said, part):
-    """How each test ended, by its name and where it ran. What a test prints stands between its name and its end."""
+    """How each test ended, by its name and its guest. The output of a test is between its name and its result."""
     _, _, failed = said.rpartition("\nfailures:\n")
     failed = re.findall(r"^    (\S+)$", failed, re.MULTILINE)
     whole = "\ntest result: " in said
@@ -79,7 +80,7 @@ def outcomes(said, part):
 
 @contextlib.contextmanager
 def load(processors):
-    """Keeps so many processors busy."""
+    """Keeps this number of processors busy."""
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processors)]
     try:
         yield
@@ -89,7 +90,7 @@ def load(processors):
             one.wait()
 
 
-# The guest's clock runs away while it reads files of the host: what tests run is copied into its memory.
+# The guest's clock runs ahead while it reads files of the host, so files that tests run are copied into its memory.
 COPY = "cp -r /host/tests /host/sluice /host/attacker /host/router /tmp; chmod 755 /tmp; cd /tmp"
 # OpenWrt's init script with stand-ins for OpenWrt.
 ROUTER = "sh router/test.sh"
@@ -163,7 +164,7 @@ def main():
 
 
 def binaries(share):
-    """Builds the tests for the guest, the program itself, and that of an attacker, and leaves them in `share`."""
+    """Builds the tests for the guest, Sluice itself, and an attacking program, into `share`."""
     attacker = image.HERE / "attacker.c"
     subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-static", attacker, "-o", share / "attacker"], check=True)
     shutil.copytree(image.HERE / "router", share / "router")
@@ -174,7 +175,7 @@ def binaries(share):
     artifacts = [message for message in map(json.loads, messages.splitlines()) if message.get("executable")]
     for name, test in {"guest": True, "sluice": False}.items():
         built = [one for one in artifacts if (one["target"]["name"], one["profile"]["test"]) == (name, test)]
-        # Information for debuggers is most of it.
+        # Debug information is most of it.
         file = share / ("tests" if test else name)
         subprocess.run(["strip", "-o", file, built[0]["executable"]], check=True)
 

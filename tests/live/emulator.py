@@ -1,9 +1,9 @@
 """QEMU for guests whose processors run at once.
 
-Before 8.1 it may go on with a stale translation of code that another processor has just patched, as Linux does when a static
-key is switched: about once an hour the guest then panics at a breakpoint that is no longer there (mended by QEMU's
-"accel/tcg: Always lock pages before translation"). Where this machine's QEMU is older, a newer one of Debian's is unpacked,
-once, in target/guest-qemu.
+Before 8.1 it may continue with a stale translation of code that another processor has just patched, as Linux does when
+a static key is switched: about once an hour the guest then panics at a breakpoint that is no longer there (fixed by
+QEMU's "accel/tcg: Always lock pages before translation"). If this machine's QEMU is older, a newer one from Debian is
+unpacked once, in target/guest-qemu.
 """
 
 import re

@@ -8,8 +8,8 @@ Output and exit status are the command's. The folder where this is called is /ho
     two            as virtual, with two processors, which take turns
     host           the host's time, two processors that run at once; needs a newer QEMU, see emulator.py
 
-The guest's own files are in memory. In virtual time keep /host out of what is measured: while the guest waits for a file
-of the host its clock runs away.
+The guest's own files are in memory. In virtual time measure nothing that uses /host: while the guest waits for a file
+of the host, its clock runs ahead.
 """
 
 import argparse
@@ -94,7 +94,7 @@ def run(command, share, clock="virtual", seconds=300, kernel=image.KERNEL, out=s
 
 
 def writable(out):
-    """A descriptor of a file for writing alone: QEMU insists on that, and a terminal's is for both."""
+    """A descriptor of a file that can only be written, as QEMU requires; a terminal's can also be read."""
     mode = fcntl.fcntl(out.fileno(), fcntl.F_GETFL) & os.O_ACCMODE
     if mode == os.O_WRONLY or stat.S_ISSOCK(os.fstat(out.fileno()).st_mode):
         return os.dup(out.fileno())
@@ -102,7 +102,8 @@ def writable(out):
 
 
 def machine(talk, share, clock, descriptor, kernel, line):
-    """QEMU's command line. At fixed addresses (`norandmaps`) what it has translated serves a program's next run, too."""
+    """QEMU's command line. At fixed addresses (`norandmaps`) its translations are used again when a program runs
+    again."""
     whole = (
         "console=ttyS0 panic=-1 loglevel=4 nokaslr mitigations=off random.trust_cpu=on no_timer_check tsc=reliable "
         f"audit=0 lsm= norandmaps talk={talk.name} {line}"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs hazards of the arena on Linux' own mac80211 and in our simulator, over the same simulated air, and prints both.
+"""Runs hazards of the arena with Linux' own mac80211 and in the simulator, over the same simulated air, and prints both
+results.
 
 The kernel is user-mode Linux (see uml.py): hostapd, stations and a wired server run in it, and `sluice emulate` is the medium of
-the radios of access point and stations. In the simulator the access point has `queues = "mac80211"`. Means with 95 % intervals:
-of Linux over `--seeds` seeds, of the model, which is quick, over ten.
+the radios of access point and stations. In the simulator the access point has `queues = "mac80211"`. Prints means with
+95 % intervals: of Linux over `--seeds` seeds, of the model, which is faster, over ten.
 """
 
 import argparse
@@ -81,7 +82,7 @@ LEAVES = {"leg": [(7, 10000, 10000)]}
 WALKS = {"leg": [(7, 130, 140), (15, 10, 140)]}
 ASLEEP = {"down": 10, "sleeps": True, "every": 0.25, "duration": 54, "hostapd": "beacon_int=100\n"}
 
-# Stations that download, that upload, and what else there is.
+# Number of stations that download, number that upload, and other settings.
 HAZARDS = {
     "1 download": {"down": 1},
     "10 downloads": {"down": 10},
@@ -182,7 +183,7 @@ def model(sluice, folder, hazard, seed):
 
 
 def rates(hazard):
-    """What MCS each station has, both ways, as a mask in hexadecimal digits; none where all have MCS 7."""
+    """The MCS of each station in both directions, as a mask in hexadecimal digits; `None` if all have MCS 7."""
     count = stations(hazard) + 1
     if hazard.get("minstrel"):
         return ["ff"] * count
@@ -245,7 +246,7 @@ def main():
     parser.add_argument("--hazard", action="append", choices=HAZARDS)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sluice", type=pathlib.Path, default=ROOT / "target/debug/sluice")
-    parser.add_argument("--kept", action="store_true", help="take results of Linux that are there already")
+    parser.add_argument("--kept", action="store_true", help="use stored results of Linux")
     parser.add_argument("--show", action="store_true", help="each run")
     args = parser.parse_args()
     place = uml.build()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The first process of a user-mode Linux in which one hazard of `judge.py` runs over Sluice's air.
 
-An access point by hostapd and stations, each a radio of mac80211_hwsim in a network namespace of its own; a server behind a
-wire of 5 ms each way, which sends downloads and pings. Environment: PLAN, the file of what to do, in JSON; the result is
-written beside it. Instructions take no time here (`time-travel=inf-cpu`), so that Python measures exactly.
+It has an access point (hostapd) and stations, each a radio of mac80211_hwsim in its own network namespace, and a server
+behind a wire of 5 ms each way, which sends downloads and pings. Environment: PLAN, the JSON file that describes the
+run; the result is written beside it. Instructions take no time here (`time-travel=inf-cpu`), so that Python measures
+exactly.
 """
 
 import ctypes
@@ -34,7 +35,7 @@ basic_rates=60 120 240
 ap_max_inactivity=3600
 """
 MCS_7 = "set bitrates ht-mcs-2.4 7"
-# A station that has only these MCS, both ways.
+# A station that uses only these MCS in both directions.
 SUPPLICANT = """network={{
 ssid="sluice"
 key_mgmt=NONE
@@ -86,7 +87,7 @@ def load(plan):
 def join(plan):
     """The access point, its stations and the server."""
     pathlib.Path("/tmp/hostapd.conf").write_text(HOSTAPD + plan.get("hostapd", ""))
-    # A daemon would keep the pipe of its output.
+    # A daemon would keep the pipe of its output open.
     sh("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said 2>&1")
     sh("ip addr add 10.8.0.1/16 dev wlan0")
     rates = plan["mcs"]
@@ -274,7 +275,7 @@ def measure(plan, began):
     loop = Loop()
     start = began + plan["begin"] if plan["begin"] else time.monotonic() + 1.0
     if start < time.monotonic():
-        raise SystemExit("the stations join too late")
+        raise SystemExit("the stations joined too late")
     loop.run(start)
     bulk = []
     for flow in plan["flows"]:

@@ -2,8 +2,8 @@
 """Measures Sluice's discipline, fq_codel and cake in the guest, and prints tables of delay, goodput and instructions.
 
 Each run is a guest of its own, in virtual time, in which chance (when a flow begins, how stations back off) follows from
-the run's number. Runs are kept in target/measured for the tests that were built: the same command goes on where it was
-interrupted.
+the run's number. Results are kept in target/measured, separately for each build of the tests, so that an interrupted
+command can be repeated to continue.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def main():
 
 
 class Guests:
-    """Guests with the tests; what they print is kept."""
+    """Guests with the tests; their output is kept."""
 
     def __init__(self, at_once):
         try:
@@ -77,13 +77,13 @@ class Guests:
         self.folder.cleanup()
 
     def all(self, wanted):
-        """What the tests print whose (name, run, clock) are `wanted`, as lines."""
+        """The lines that the tests with the `wanted` (name, run, clock) print."""
         with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
             texts = list(pool.map(lambda one: self.one(*one), wanted))
         return [line for text in texts for line in text.splitlines()]
 
     def one(self, name, run, clock, before="true", label=""):
-        """What a test prints; `before` is a command that makes ready for it, and `label` tells it from others."""
+        """The output of a test; `before` is a command that prepares it, and `label` distinguishes it from others."""
         kept = self.kept / f"{name.replace('::', '-')}-{label}{run}.txt"
         if kept.exists():
             return kept.read_text()
@@ -112,7 +112,7 @@ def table(rows):
 
 
 def cell(values):
-    """`46.4 ± 0.2`, with as many digits as suit the mean; of one run no spread is known."""
+    """`46.4 ± 0.2`, with digits to suit the mean; one run has no standard deviation."""
     mean = statistics.fmean(values)
     digits = 0 if mean >= 1_000 else 1
     if len(values) == 1:
@@ -121,7 +121,7 @@ def cell(values):
 
 
 def costs(lines):
-    """What instructions.rs prints, as Markdown."""
+    """The output of instructions.rs, as Markdown."""
     # The heading is in the line of the test's name.
     (begin,) = (at for at, line in enumerate(lines) if line.endswith("instructions per send, empty queue"))
     # How far an aim is missed stands below them.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs SWAN's testbed in the guest and sets what the document says of it (Figs. 20 to 23) beside what was measured.
+"""Runs SWAN's testbed in the guest and compares the measurements with the document's statements (Figs. 20 to 23).
 
-First the MAC delay above which a packet is late is chosen, by rule 5.1.3: the smallest of six times that hardly any packet of the
-UDP flow exceeds while nobody else sends. Then each seed is run without and with rate control, beside that with twice
-and with half that time, and with the simulator's. Runs are kept in target/measured, as measure.py keeps its own.
+First the MAC delay above which a packet is late is chosen, by rule 5.1.3: the smallest of six times that hardly any
+packet of the UDP flow exceeds while no other flow sends. Then each seed runs without rate control and with it, also
+with twice and half that time, and with the simulator's time. Runs are kept in target/measured, as by measure.py.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import image
 import measure
 
 PAGE = image.ROOT / "docs/reproductions/swan.md"
-# Times that the rule chooses from, in microseconds, and the share of seconds without a longer delay that it asks for.
+# Times from which the rule chooses, in microseconds, and the share of seconds without a longer delay that it requires.
 GRID = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000]
 SHARE = 0.99
 # Of the simulated experiments with basic access, by the same rule.
@@ -35,7 +35,7 @@ def main():
     parser.add_argument("--guests", type=int, default=os.cpu_count(), help="how many at once")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--write", action="store_true", help="put the tables that the page has into it, too")
+    parser.add_argument("--write", action="store_true", help="also update the tables in the page")
     args = parser.parse_args()
     with measure.Guests(args.guests) as guests:
         alone = runs(guests, args, ["alone"])
@@ -54,7 +54,7 @@ def main():
 
 
 def runs(guests, args, cases):
-    """What was measured, by case and seed."""
+    """Measurements by case and seed."""
 
     def one(seed):
         label = f"{args.seconds}s-{'-'.join(cases)}-"
@@ -110,18 +110,20 @@ def mean_delay(run):
 
 
 def departures(run):
-    """How far the actual rate is from the shaping rate, relative to it, over all stations and seconds that were shaped."""
+    """Mean difference between actual rate and shaping rate, relative to the latter, over all stations and shaped
+    seconds."""
     pairs = [(s, a) for station in run["rates_bps"] for s, a in station if s]
     return statistics.fmean(abs(a - s) / s for s, a in pairs)
 
 
 def excess(run):
-    """By how many packets more than the rate allows left in a second, at the most."""
+    """The largest excess over the rate in a second, in packets."""
     return max((a - s) / PACKET for station in run["rates_bps"] for s, a in station if s)
 
 
 def claims(found, late_after):
-    """The figures of the document's statements, each over the seeds: mean and the range of 95 %. They are on no record."""
+    """The values for the document's statements over the seeds: mean and half of the 95 % interval. The record has none
+    of them."""
     pairs = list(zip(found["original"], found[str(late_after)], strict=True))
     means = [(mean_delay(o), mean_delay(c)) for o, c in pairs]
     low = [(below(o, LOW * m), below(c, LOW * m)) for (o, c), (m, _) in zip(pairs, means, strict=True)]

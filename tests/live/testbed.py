@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs ADTH's testbed in the guest and sets its claims beside the simulated ones.
+"""Runs ADTH's testbed in the guest and compares its verdicts with those of simulations.
 
-For each experiment: the scenario's cases (some of them, and for a shorter time) become a plan, its runs are made on hwsim's
-radios with the real kernel, and the same claims are judged on what was measured and on the same cases simulated, with the same
-duration, rate and number of seeds. Runs are kept in target/measured, as measure.py keeps its own.
+For each experiment: the scenario's cases (some of them, and for a shorter time) become a plan, its runs use hwsim's
+radios and the real kernel. The same claims are judged on the measurements and on simulations of the same cases, with
+the same duration, rate and number of seeds. Runs are kept in target/measured, as by measure.py.
 """
 
 import argparse
@@ -51,14 +51,14 @@ EXPERIMENTS = [
     Experiment("e4", 1, 10),
     Experiment("e6", 1, 30),
 ]
-# A plan of so many runs is one guest's.
+# Maximum number of runs in one guest.
 AT_ONCE = 12
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--guests", type=int, default=os.cpu_count(), help="how many at once")
-    parser.add_argument("--write", action="store_true", help="say in the page which verdicts are alike")
+    parser.add_argument("--write", action="store_true", help="write into the page which verdicts are alike")
     parser.add_argument("--try", action="store_true", dest="sample", help="one short run of each experiment")
     parser.add_argument("experiment", nargs="*", help="some of them: e1, e3, e4, e6")
     args = parser.parse_args()
@@ -76,7 +76,7 @@ def main():
 
 
 def verdicts(experiment, guests, sample):
-    """A pair of verdicts for each claim: on what was measured, and on what was simulated."""
+    """A pair of verdicts for each claim: on the measurements, and on the simulations."""
     plan = experiment.plan()
     if sample:
         plan = plan[:: max(1, len(plan) // 2)][:2]
@@ -140,7 +140,7 @@ def summary(rows):
 
 
 def value(number, unit):
-    """Three digits, in a unit that suits them."""
+    """The number with three digits, in a suitable unit."""
     scales = {"s": [(1, "s"), (1e-3, "ms")], "bit/s": [(1e6, "Mb/s"), (1e3, "kb/s")], "share": [(1e-2, "%")]}
     if not math.isfinite(number):
         return "-"

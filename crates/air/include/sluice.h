@@ -1,16 +1,17 @@
 /* The simulated air: real packets over a simulated network, in virtual time.
  *
- * Open a scenario, push datagrams or IP packets at its real nodes, poll what arrives at others. The same scenario,
- * seed and pushes give the same deliveries to the last bit. Times are nanoseconds since the start of the run.
+ * Open a scenario, push datagrams or IP packets at its real nodes, poll what arrives at others. The same scenario, seed
+ * and pushes give the same deliveries to the last bit. Times are nanoseconds since the start of the run.
  *
  * Threads: one air is used by one thread at a time, and may be handed from thread to thread. Several airs may be used
  * at once, each by a thread of its own. Nothing is shared between them; the last error belongs to the thread.
  *
- * A caller promises that an air is of sluice_open and not closed yet, that texts end with a zero byte, and that memory is
- * as long as it says. Texts are UTF-8.
+ * The caller guarantees that an air comes from sluice_open and is not closed, that texts end with a zero byte, and that
+ * memory has the stated length. Texts are UTF-8.
  *
- * Functions that give an int give 0 (a poll 1 for a delivery), or -1: sluice_error() then says why, and nothing has
- * happened. NULL instead of an air, a text or a place for a result is such an error. No function ends the program. */
+ * Functions that return an int return 0 (a poll 1 for a delivery), or -1 for an error: sluice_error() then gives the
+ * reason, and nothing has changed. NULL for an air, a text or a result is such an error. No function ends the
+ * program. */
 
 #ifndef SLUICE_H
 #define SLUICE_H
@@ -18,13 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Version of this interface: `sluice_open` checks that the header and the library have the same.
+// Version of this interface: `sluice_open` checks that the header and the library have the same version.
 #define SLUICE_VERSION 1
 
-// Stands for no time: nothing more happens, or there is an error.
+// No time: nothing more happens, or an error occurred.
 #define SLUICE_NEVER UINT64_MAX
 
-// A network that takes packets at its real nodes and gives them back where they arrive.
+// A network that takes packets at its real nodes and returns them at their destinations.
 typedef struct sluice_air sluice_air;
 
 // A packet that has arrived. Its texts and bytes are valid until the next poll or until its air is closed.
@@ -95,8 +96,8 @@ int32_t sluice_send(struct sluice_air *air,
                     size_t length,
                     uint8_t tos);
 
-// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; if that address
-// is one of multicast or broadcast, to all. It waits in the queue for its DSCP and flow.
+// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; with a multicast
+// or broadcast address, to all. It waits in the queue for its DSCP and flow.
 int32_t sluice_send_packet(struct sluice_air *air,
                            uint64_t now_ns,
                            const char *from,

@@ -18,13 +18,13 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 use std::time::Duration;
 
-/// Version of this interface: `sluice_open` checks that the header and the library have the same.
+/// Version of this interface: `sluice_open` checks that the header and the library have the same version.
 pub const SLUICE_VERSION: u32 = 1;
 
-/// Stands for no time: nothing more happens, or there is an error.
+/// No time: nothing more happens, or an error occurred.
 pub const SLUICE_NEVER: u64 = u64::MAX;
 
-/// A network that takes packets at its real nodes and gives them back where they arrive.
+/// A network that takes packets at its real nodes and returns them at their destinations.
 pub struct Air {
     /// `None` after a panic within a call: the network's state can no longer be used.
     medium: Option<Box<Medium>>,
@@ -154,8 +154,8 @@ pub unsafe extern "C" fn sluice_send(
     unsafe { on(air, -1, send) }
 }
 
-/// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; if that address
-/// is one of multicast or broadcast, to all. It waits in the queue for its DSCP and flow.
+/// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; with a multicast
+/// or broadcast address, to all. It waits in the queue for its DSCP and flow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_send_packet(
     air: *mut Air,

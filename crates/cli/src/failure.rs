@@ -10,7 +10,7 @@ pub(crate) const HOLDS: u8 = 0;
 /// The command succeeded, but a claim differs or is not confirmed.
 #[cfg(feature = "simulator")]
 pub(crate) const DIFFERS: u8 = 1;
-/// The command or its scenario is wrong, or a folder cannot be written.
+/// The command or its scenario is invalid, or a folder cannot be written.
 pub(crate) const WRONG: u8 = 2;
 /// The command failed while it was running.
 pub(crate) const FAILED: u8 = 3;
@@ -48,8 +48,8 @@ impl Failure {
         Self { code: FAILED, message: message.to_string() }
     }
 
-    /// Makes the failure of a write. It is silent if the reader has closed its pipe, and wrong use if the destination
-    /// cannot be written. Other errors, such as a full disk, are failures while running.
+    /// Makes the failure of a write. If the reader has closed the pipe, the message is empty. A destination that cannot
+    /// be written is a usage error. Other errors, such as a full disk, are failures while running.
     pub(crate) fn unwritten(error: &io::Error, what: impl Display) -> Self {
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
@@ -118,7 +118,7 @@ impl From<SweepError> for Failure {
 impl From<linux::Error> for Failure {
     fn from(error: linux::Error) -> Self {
         match &error {
-            // This is a folder that cannot be written, which has one exit code everywhere.
+            // A folder that cannot be written has the same exit code everywhere.
             linux::Error::Kernel { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
                 Self::wrong(error.to_string())
             }

@@ -90,7 +90,7 @@ impl Outlet {
         let (to, kind) = if kind.is_socket() {
             (file, Kind::Socket)
         } else if kind.is_fifo() || kind.is_char_device() {
-            // If this descriptor became non-blocking, it would for all processes that share it.
+            // If this descriptor became non-blocking, it would be so for all processes that share it.
             let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
             let own =
                 OpenOptions::new().write(true).custom_flags(flags).open(format!("/proc/self/fd/{}", file.as_raw_fd()));

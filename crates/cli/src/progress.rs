@@ -39,7 +39,7 @@ impl Console {
             }
             thread::spawn(end_anyway);
         };
-        ctrlc::set_handler(handler).map_err(|error| Failure::failed(format!("cannot take over Ctrl-C: {error}")))?;
+        ctrlc::set_handler(handler).map_err(|error| Failure::failed(format!("cannot catch Ctrl-C: {error}")))?;
         Ok(Self { stop, bar: ProgressBar::hidden() })
     }
 

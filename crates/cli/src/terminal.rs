@@ -26,7 +26,7 @@ impl Terminal {
         let failed = |errno| Failure::failed(format!("cannot use the terminal: {errno}"));
         let former = tcgetattr(io::stdin()).map_err(failed)?;
         let mut ours = former.clone();
-        // Keys arrive at once and are not shown. Ctrl-Z would leave this screen to the shell.
+        // Keys arrive at once, without echo. Ctrl-Z is disabled, as it would leave this screen to the shell.
         ours.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         ours.special_codes[SpecialCodeIndex::VSUSP] = 0;
         let terminal = Self { out: io::stdout(), former };

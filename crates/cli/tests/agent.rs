@@ -215,12 +215,12 @@ fn inner_in_vain() {
     let mut agent = Agent::start(folder.path(), |_| ());
     agent.until("v0", "attached");
     let why = agent.until("v1", "waiting");
-    assert!(why.contains("nothing ever waits in this queue of v1") && why.contains("force = true"), "{why}");
+    assert!(why.contains("no packet ever waits in this queue of v1") && why.contains("force = true"), "{why}");
     assert!(governed("v0", 500) && queue("v1") == before, "{}", queue("v1"));
     std::fs::write(&file, CONFIG).unwrap();
     run(&format!("kill -HUP {}", agent.child.id()));
     let words = agent.until("v1", "attached");
-    assert!(words.contains("nothing ever waits"), "{words}");
+    assert!(words.contains("no packet ever waits"), "{words}");
     assert!(governed("v1", 300), "{}", queue("v1"));
     assert_eq!(end(&mut agent.child, "TERM"), Some(0));
     // A radio may come, although nothing can be governed at the start.
@@ -423,7 +423,7 @@ fn inner_learned() {
     let lines = recording.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let limits: Vec<u64> = lines.filter_map(|line| line["limit"].as_u64()).collect();
     assert!(limits.starts_with(&[800, 640, 512, 409, 327, 261, 208, 166, 132, 105]), "{limits:?}");
-    // The FIFO cannot time single packets, so a table of their delays is refused.
+    // The FIFO cannot time individual packets, so a table of their delays is refused.
     std::fs::write(folder.path().join("agent.toml"), config.replace("sojourn_mean", "nodal_delay_max")).unwrap();
     let mut agent = Agent::start(folder.path(), |_| ());
     let words = agent.until("v0", "waiting");
@@ -533,7 +533,7 @@ fn inner_refusals() {
     refused("[interface.v0.queue]\ncontroller = \"adth\"\nadth.phi_min = 7", 2, "phi_min");
     refused("[metrics]\nlisten = \"0.0.0.0:9477\"\n[interface.v0]", 2, "can be reached from other hosts");
     refused("[interface.v0]\nforce = true\nqueue.discipline = \"codel\"", 2, "use drop-tail or drop-head");
-    refused("[interface.v0]", 2, "nothing ever waits in this queue of v0");
+    refused("[interface.v0]", 2, "no packet ever waits in this queue of v0");
     let mut powerless = Command::new("setpriv");
     powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
     std::fs::write(folder.path().join("agent.toml"), CONFIG).unwrap();

@@ -55,7 +55,7 @@ fn inner_held_ports() {
     let mut said: Vec<String> = ["", "v0", "v0"].map(|device| agent.until(device, "failed")).into();
     said.sort();
     for (said, port) in said.iter().zip([" 9479", ":9477", " 9478"]) {
-        assert!(said.contains(port) && said.contains("the agent governs without it"), "{port}: {said}");
+        assert!(said.contains(port) && said.contains("the agent governs meanwhile"), "{port}: {said}");
     }
     drop((metrics, others));
     assert!(agent.until("", "listening").contains("9477"));
@@ -396,7 +396,7 @@ fn inner_shaper() {
         }
         // It says so, and both are needed where nothing waits without the shaper.
         let (code, said) = attach(device, &["--replace"]);
-        assert!(code == Some(2) && said.contains("nothing ever waits"), "{said}");
+        assert!(code == Some(2) && said.contains("no packet ever waits"), "{said}");
         assert_eq!(queue(device), before);
         assert_eq!(attach(device, &["--replace", "--force"]), (Some(0), "governed".into()));
     }
@@ -474,7 +474,7 @@ fn inner_reload() {
     run(&format!("mkfifo {}", folder.path().join("agent.toml").display()));
     run(&format!("kill -HUP {}", agent.child.id()));
     let said = agent.until("", "failed");
-    assert!(said.contains("it is not a plain file"), "{said}");
+    assert!(said.contains("it is not a regular file"), "{said}");
     while !hear().starts_with("READY=1") {}
     std::fs::remove_file(folder.path().join("agent.toml")).unwrap();
     configure(folder.path(), &(v0("{ limit = 33 }") + &v1.replace("70", "71")));

@@ -55,7 +55,7 @@ fn more_packets_than_any_link_carries() {
         refused(&traffic(&other), &["chain.toml:38:", "limit of 20 million per second"]);
     }
     let small = "{ kind = \"cbr\", rate = \"10 Gb/s\", packet = \"1 B\" }";
-    refused(&traffic(small), &["chain.toml:38:34: packets of 1 B at 10 Gb/s are more than the limit of 20 million"]);
+    refused(&traffic(small), &["chain.toml:38:34: packets of 1 B at 10 Gb/s exceed the limit of 20 million"]);
     let steps = |step: &str| replaced("deadline = \"200 ms\"", &format!("at = [{{ time = \"1 s\", {step} }}]"));
     refused(&steps("scale = 1e300"), &["chain.toml:39:31: ", "2.5 Mb/s times 1e300"]);
     refused(&steps("rate = \"900000 Gb/s\""), &["chain.toml:39:30: ", "limit of 20 million per second"]);
@@ -109,7 +109,7 @@ fn sweeps_and_networks_that_were_hardly_meant() {
     let axis = format!("\"queue.limit\" = [{}]", limits.join(", "));
     let sweep = replaced("\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]", &axis);
     let sweep = sweep.replace("seeds = 2", "seeds = 5000");
-    refused(&sweep, &["chain.toml:44:2: 2000 cases with 5000 seeds each are more than 100000 runs"]);
+    refused(&sweep, &["chain.toml:44:2: 2000 cases with 5000 seeds each exceed the maximum of 100000 runs"]);
     let flow =
         |number: u32| format!("[[flow]]\nname = \"f{number}\"\nfrom = \"n0\"\nto = \"n2\"\ntraffic = {TRAFFIC}\n");
     let flows: String = (0..20_000).map(flow).collect();

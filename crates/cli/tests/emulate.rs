@@ -149,7 +149,7 @@ fn fetch() {
 fn ping() {
     let socket = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP)).unwrap();
     for number in 1..=PINGS {
-        // An echo request of eight bytes; the check sum covers type and number.
+        // An echo request of eight bytes; the checksum covers type and number.
         let sum = !(0x0800 + number);
         let request = [&[8, 0], &sum.to_be_bytes()[..], &[0, 0], &number.to_be_bytes()].concat();
         sendto(&socket, &request, SendFlags::empty(), &SocketAddrV4::new(SERVER, 0)).unwrap();

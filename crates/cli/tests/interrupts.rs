@@ -61,7 +61,7 @@ fn flood() -> String {
 #[test]
 fn in_a_flood_of_events_at_one_moment() {
     assert!(interrupted(&flood(), &RUN).contains("nothing is kept"));
-    assert!(interrupted(&flood(), &SWEEP).contains("to run the others, repeat this command"));
+    assert!(interrupted(&flood(), &SWEEP).contains("repeat this command for the remaining runs"));
     let traced = [&RUN as &[&str], &["--trace", "events.jsonl", "--node", "n2"]].concat();
     assert!(interrupted(&flood(), &traced).contains("the files are incomplete"));
 }
@@ -71,7 +71,7 @@ fn in_a_long_run_of_slow_events() {
     let slow = CHAIN.replace("duration = \"3 s\"", "duration = \"100000000 s\"").replace("series = \"500 ms\"", "");
     let slow = slow.split("[[chart]]").next().unwrap().to_owned();
     assert!(interrupted(&slow, &RUN).contains("nothing is kept"));
-    assert!(interrupted(&slow, &SWEEP).contains("to run the others, repeat this command"));
+    assert!(interrupted(&slow, &SWEEP).contains("repeat this command for the remaining runs"));
 }
 
 /// Nodes that changed direction a thousand times a second since the last packet, months ago: one event takes minutes.

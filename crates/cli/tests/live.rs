@@ -88,7 +88,7 @@ fn inner_kill() {
     let (mut child, _lines) = attach(folder.path(), &[]);
     let second = sluice(folder.path()).args(["attach", "v0", "--force", "--state", "state"]).output().unwrap();
     assert_eq!(second.status.code(), Some(2));
-    assert!(stderr(&second).contains("v0 is governed already"), "{}", stderr(&second));
+    assert!(stderr(&second).contains("v0 is already governed"), "{}", stderr(&second));
     assert_eq!(end(&mut child, "KILL"), None);
     assert_ne!(queues(), before);
     assert_eq!(stdout(&detach()), "v0 has its former queue back\n");
@@ -225,10 +225,10 @@ fn inner_foreign_state() {
     attach_refused("is a symbolic link");
     std::fs::remove_file(&file).unwrap();
     std::fs::hard_link(&victim, &file).unwrap();
-    attach_refused("has another name");
+    attach_refused("has several hard links");
     std::fs::remove_file(&file).unwrap();
     run(&format!("mkfifo {}", file.display()));
-    attach_refused("is not a plain file");
+    attach_refused("is not a regular file");
     assert_eq!(detach(&["v0"]).0, Some(2));
     std::fs::remove_file(&file).unwrap();
     run(&format!("chmod 777 {}", state.display()));
@@ -301,12 +301,12 @@ fn inner_elsewhere() {
         |more: &[&str]| sluice(folder.path()).args(["detach", "v0", "--state", "state"]).args(more).output().unwrap();
     let elsewhere = detach(&[]);
     assert_eq!(elsewhere.status.code(), Some(2));
-    assert!(stderr(&elsewhere).contains("`sluice detach v0 --parent 1:10` ends it"), "{}", stderr(&elsewhere));
+    assert!(stderr(&elsewhere).contains("run `sluice detach v0 --parent 1:10`"), "{}", stderr(&elsewhere));
     let twice = sluice(folder.path())
         .args(["attach", "v0", "--force", "--parent", "1:10", "--state", "state"])
         .output()
         .unwrap();
-    assert!(stderr(&twice).contains("`sluice detach v0 --parent 1:10` ends it"), "{}", stderr(&twice));
+    assert!(stderr(&twice).contains("run `sluice detach v0 --parent 1:10`"), "{}", stderr(&twice));
     assert_eq!(stdout(&detach(&["--parent", "1:10"])), "v0 has its former queue back\n");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(queues(), before);
@@ -443,7 +443,7 @@ fn a_queue_in_which_nothing_ever_waits_is_not_governed_unless_that_is_forced() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_in_vain() {
-    const WHY: &str = "nothing ever waits in this queue of";
+    const WHY: &str = "no packet ever waits in this queue of";
     if !has_interface() {
         return;
     }
@@ -464,7 +464,7 @@ fn inner_in_vain() {
             assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
             let said = stderr(&output);
             assert!(said.contains(WHY) && said.contains("--force (force = true) governs this queue anyway"), "{said}");
-            assert!(said.contains(&format!("`sluice doctor {device}` shows what would")), "{said}");
+            assert!(said.contains(&format!("`sluice doctor {device}` shows alternatives")), "{said}");
             assert_eq!(queues(), before);
         }
         for how in ["--force", "--dry-run"] {

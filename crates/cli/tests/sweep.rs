@@ -116,7 +116,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("of 8 runs are finished and stored in out; to run the others, repeat"),
+        stderr(&output).contains("of 8 runs are finished and stored in out; repeat this command"),
         "{}",
         stderr(&output)
     );

@@ -27,8 +27,8 @@ pub trait Controller {
     }
 }
 
-/// Extension of [`Controller`] that the registry needs to handle all schemes alike. Its optional methods serve single
-/// schemes. Hosts call these through [`AnyController`](crate::AnyController).
+/// Extension of [`Controller`] that the registry needs to handle all schemes alike. Its optional methods serve
+/// individual schemes. Hosts call these through [`AnyController`](crate::AnyController).
 pub trait Scheme: Controller + Sized {
     /// The scheme's parameter table in a scenario.
     type Params: Default;

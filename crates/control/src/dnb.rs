@@ -13,7 +13,7 @@
 //!   sum of `t`, the domain's own part. `B` is at least `least` packets for each node.
 //! - `P(b) = 1 / (b + 1)`, that of a saturated queue, and `c` is the number of hops. Packets are given one at a time,
 //!   each to the node where one more reduces the cost most.
-//! - A node whose share is less than an aggregate counts its share in aggregates.
+//! - A share smaller than an aggregate counts aggregates instead of packets.
 //!
 //! Names in parentheses are the document's.
 

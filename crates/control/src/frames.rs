@@ -2,10 +2,10 @@
 
 use crate::Radio;
 
-/// Overhead of each packet in an aggregate, in bytes: MAC header with QoS control, LLC, check sum and delimiter (IEEE
+/// Overhead of each packet in an aggregate, in bytes: MAC header with QoS control, LLC, checksum and delimiter (IEEE
 /// 802.11-2016, 9.2.4 and 9.7).
 const FRAMING: f64 = (26 + 8 + 4 + 4) as f64;
-/// The longest frame of a single packet, in bytes: 2304 B of data, header and check sum (IEEE 802.11-2016, 9.2.4.7).
+/// The longest frame of a single packet, in bytes: 2304 B of data, header and checksum (IEEE 802.11-2016, 9.2.4.7).
 const LONGEST_ALONE: u64 = 2_346;
 /// Largest number of MPDUs in an aggregate: the window of a block acknowledgement.
 const WINDOW: u8 = 64;
@@ -42,7 +42,7 @@ mod tests {
         for (most, bytes, expected) in cases.into_iter().chain([(2_332, 52.0, 1.0), (0, 52.0, 1.0)]) {
             assert_eq!(packets(most, 0, bytes), expected.to_bits(), "{most} {bytes}");
         }
-        // The tighter of both limits; a host's number of more than a window says nothing.
+        // The lower of both limits; a host's number above the window has no effect.
         for (most, mpdus, bytes, expected) in [
             (65_535, 32, 1_500.0, 32.0_f64),
             (3_250, 32, 1_500.0, 2.0),

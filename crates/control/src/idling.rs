@@ -5,7 +5,7 @@ use units::{Duration, Rate};
 
 /// Share of idle time above which the link counts as left idle, 0 to 1.
 const IDLE: f64 = 0.5;
-/// Share of dropped packets above which drops count: with it, TCP with a round trip of 40 ms reaches some 10 Mb/s.
+/// Share of dropped packets above which drops count: at this loss TCP with 40 ms round trips reaches some 10 Mb/s.
 const DROPPED: f64 = 0.001;
 /// Share of an ordered rate; above it the rate counts as the limit of the traffic.
 const HELD: f64 = 0.8;

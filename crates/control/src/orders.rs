@@ -55,14 +55,14 @@ pub enum Mark {
     None,
     /// Every ECN-capable packet is marked.
     All,
-    /// Packets of those flows that are in one of several sets.
+    /// Flows are divided into sets; packets of the flows in one set are marked.
     Set {
         /// Number of sets. With 0 no packet is marked.
         of: u8,
         /// Index of the set, from 0.
         index: u8,
     },
-    /// Packets of those recently admitted flows that are in one of several sets.
+    /// As `Set`, but only packets of recently admitted flows.
     NewOfSet {
         /// Number of sets. With 0 no packet is marked.
         of: u8,

@@ -1,6 +1,7 @@
 //! SWAN's admission at the source of a real-time flow (section III-B and C of the document, see
-//! `docs/controllers/swan.md`). A probe finds the least rate that a node of the path can still admit; a flow that needs
-//! no more is admitted. When asked to regulate, the source probes again for its original rate, and continues or stops.
+//! `docs/controllers/swan.md`). A probe finds the minimum of the rates that the nodes of the path can still admit; a
+//! flow that needs no more is admitted. When asked to regulate, the source probes again for its original rate, and
+//! continues or stops.
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
@@ -75,7 +76,7 @@ impl SwanGate {
         Self { params: params.clone(), random, rate, admitted, awaits }
     }
 
-    /// Marks the flow as admitted long ago by another gate, because its route has moved.
+    /// Marks the flow as admitted long ago: another gate admitted it, before its route moved here.
     pub fn presume(&mut self, rate: Rate) {
         (self.rate, self.admitted) = (rate, Admitted::Long);
     }

@@ -7,8 +7,7 @@ const IPV4: usize = 20;
 const IPV6: usize = 40;
 /// Protocols whose header begins with ports: TCP, UDP, DCCP, SCTP and UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
-/// Fragments other than the first have no ports, and those of the first do not count: all fragments wait in the same
-/// queue.
+/// Only the first fragment has ports. They are ignored, so that all fragments wait in the same queue.
 const FRAGMENT: u16 = 0x3fff;
 /// Basis and factor of the 32-bit Fowler-Noll-Vo hash (draft-eastlake-fnv).
 const BASIS: u32 = 0x811c_9dc5;
@@ -100,7 +99,7 @@ pub fn carry(packet: &mut [u8], tos: u8, routers: u8) -> bool {
     }
 }
 
-/// Returns the header's check sum after one of its words has changed (RFC 1624, equation 3).
+/// Returns the header's checksum after one of its words has changed (RFC 1624, equation 3).
 fn updated(sum: u16, before: u16, after: u16) -> u16 {
     let total = u32::from(!sum) + u32::from(!before) + u32::from(after);
     let folded = (total & 0xffff) + (total >> 16);
@@ -117,7 +116,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// An IPv4 packet with a right check sum.
+    /// An IPv4 packet with a right checksum.
     pub(crate) fn v4(tos: u8, ttl: u8, protocol: u8, payload: &[u8]) -> Vec<u8> {
         let length = u16::try_from(IPV4 + payload.len()).unwrap().to_be_bytes();
         let mut packet =
@@ -128,7 +127,7 @@ mod tests {
         packet
     }
 
-    /// One's complement sum of the words of a header; all ones if its check sum is right.
+    /// One's complement sum of the words of a header; all ones if its checksum is right.
     fn total(header: &[u8]) -> u16 {
         let sum = header[..IPV4].chunks(2).fold(0_u32, |sum, word| sum + u32::from(word[0]) * 256 + u32::from(word[1]));
         u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap()

@@ -110,7 +110,7 @@ impl Medium {
     /// Keys are set as by `sluice run --set`: `duration=20 s`.
     ///
     /// # Errors
-    /// A fault in the scenario or one of the keys, or no real node; or there is neither such a file nor such an id.
+    /// The scenario or a key has a fault, no node is real, or there is neither such a file nor such an id.
     pub fn open(target: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let (path, wishes) = (Path::new(target), wishes(set));
         let is_file = path.exists() || !home::is_word(path);
@@ -238,8 +238,8 @@ impl Medium {
     }
 
     /// Pushes an IP packet at the node `from`. It goes to the real node with its destination
-    /// [address](Self::addresses), or to the one that [leads](Self::lead) there. It waits in the queue for its DSCP and
-    /// flow. Multicast and broadcast packets go to all real nodes; access points pass them on, routers do not.
+    /// [address](Self::addresses), or to the [gateway](Self::lead). It waits in the queue for its DSCP and flow.
+    /// Multicast and broadcast packets go to all real nodes; access points pass them on, routers do not.
     ///
     /// # Errors
     /// The network does not accept the packet; nothing has changed then.

@@ -15,7 +15,7 @@ pub(crate) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Returns an IPv4 packet of this length, without a check sum.
+/// Returns an IPv4 packet of this length, without a checksum.
 pub(crate) fn packet(to: [u8; 4], tos: u8, ttl: u8, length: u16) -> Vec<u8> {
     let [high, low] = length.to_be_bytes();
     let mut packet = vec![0x45, tos, high, low, 0, 0, 0, 0, ttl, 253, 0, 0, 10, 0, 0, 1];

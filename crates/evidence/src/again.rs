@@ -15,7 +15,7 @@ pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
         return row;
     }
     let verdict = match row.verdict {
-        // Without a better side, values on that side differ, and the one farthest outside is the same.
+        // Without a better side all values on that side differ, and the value farthest outside still decides.
         Ruling::Better if row.window == claim.holds && claim.better.is_none() => Some(Ruling::Differs),
         _ => claims::again(claim, row.ours, row.low, row.high),
     };

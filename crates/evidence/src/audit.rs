@@ -37,7 +37,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     for named in scenarios {
         for (key, by) in &named.scenario.chosen_by {
             let unknown = by.iter().filter(|id| !owners.contains_key(id.as_str()));
-            found.extend(unknown.map(|id| format!("{}: `chosen_by` of `{key}`: no claim {id}", named.scenario.file)));
+            found.extend(unknown.map(|id| format!("{}: chosen_by.{key}: there is no claim {id}", named.scenario.file)));
         }
     }
     for (document, rows) in records {
@@ -142,7 +142,7 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
 }
 
 /// True if a short run's verdict claims no more than the full run's. With few seeds an interval can be narrow by
-/// chance, so that a claim seems to hold that is not refuted.
+/// chance, so a claim may hold that full runs only do not refute.
 fn weaker(short: Ruling, full: Ruling) -> bool {
     let held = |ruling| matches!(ruling, Ruling::Holds | Ruling::NotRefuted);
     matches!(short, Ruling::NotConfirmed | Ruling::TooFewSeeds | Ruling::NeedsFullRuns)

@@ -62,7 +62,7 @@ pub fn unstated(texts: &[Text]) -> Vec<Unstated> {
     found
 }
 
-/// Returns the faults: values of which neither a tenth and ten times was tried nor a text gives the range.
+/// Returns the faults: values without a text that gives the range, of which not both a tenth and ten times were tried.
 pub fn untried(all: &[Unstated]) -> Vec<String> {
     let bare = all.iter().filter(|one| one.range.is_empty() && !spans_a_decade(&one.value, &one.tried));
     let told = |one: &Unstated| {

@@ -205,9 +205,9 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
 /// Parses the cells of every line according to RFC 4180.
 ///
 /// # Errors
-/// The last line has no end.
+/// The last line lacks a line feed.
 pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
-    refuse_if!(!text.is_empty() && !text.ends_with('\n'), Err("the last line has no end".to_owned()));
+    refuse_if!(!text.is_empty() && !text.ends_with('\n'), Err("the last line lacks a line feed".to_owned()));
     let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
     reader.deserialize().collect::<Result<_, _>>().map_err(|error| error.to_string())
 }

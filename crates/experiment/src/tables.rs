@@ -130,7 +130,7 @@ fn reasons(study: &Study, width: usize) -> String {
 }
 
 /// Formats the verdicts on a study's claims in a block for each claim: the statement, the document's value, and ours.
-/// If a claim has several verdicts, each has a line with its setting. At most `width` wide, if the words allow.
+/// If a claim has several verdicts, each has a line with its setting. Lines longer than `width` are wrapped at words.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -447,7 +447,7 @@ mod tests {
         let told = LeftOut { not_ip: 3, bad_fcs: 2, ..LeftOut::default() };
         let flow = |name: &str, told| Flow { name: name.to_owned(), left_out: Some(told), ..Flow::default() };
         outcome.flows.extend([flow("whole", LeftOut::default()), flow("f", told)]);
-        let expected = "f: frames that are not replayed: 3 without an IP packet, 2 with a wrong check sum\n\n";
+        let expected = "f: frames that are not replayed: 3 without an IP packet, 2 with an invalid checksum\n\n";
         assert_eq!(left_out(&outcome, 100), expected);
     }
 

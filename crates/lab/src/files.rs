@@ -1,4 +1,4 @@
-//! Scenarios and configurations in files. For a missing path, the error gives the part that exists and its names.
+//! Scenarios and configurations in files. If a path is missing, the error names the existing folder and similar names.
 
 use experiment::scenario::{Files, Refusal, Scenario, Wishes, nearest, opened, parse};
 use schemars::JsonSchema;
@@ -95,7 +95,7 @@ pub fn sentence(path: &Path) -> String {
 fn instead(folder: &Path, name: &str) -> String {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(here).into_iter().flatten().flatten();
-    // A dangling link is in the folder, but no help.
+    // A dangling link is in the folder, but must not be suggested.
     let mut names: Vec<String> = entries
         .filter(|entry| entry.path().exists())
         .filter_map(|entry| entry.file_name().into_string().ok())

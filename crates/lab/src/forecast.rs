@@ -19,7 +19,7 @@ use sim::results::Outcome;
 
 /// Number of draws that are simulated with today's queues. At most half of them are kept.
 pub const DRAWS: usize = 40;
-/// Smallest number of draws that reproduce the readings; then their largest distance from the readings, in tolerances.
+/// Smallest number of draws that reproduce the readings; the next constant is their largest distance in tolerances.
 const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
 /// Number of kept draws in which growth of the neighbour's load is simulated, too.
@@ -93,7 +93,7 @@ pub struct Forecast {
 /// Results of a simulation.
 #[derive(Clone, Debug)]
 struct Found {
-    /// Round-trip time of the slowest hundredth of the pings, in s.
+    /// 99th percentile of the pings' round-trip times, in s.
     rtt: f64,
     /// Goodput to and from the stations, in bit/s.
     goodput: [f64; 2],

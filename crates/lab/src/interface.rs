@@ -100,7 +100,7 @@ pub struct Station {
     pub old: Option<Rate>,
 }
 
-/// Returns a rate of 802.11a, b or g that shows a station's standard. Frames without data have the lowest, 1 or 6 Mb/s.
+/// Returns a rate of 802.11a, b or g that shows a station's standard. Frames without data are sent at 1 or 6 Mb/s.
 fn old_rate(bits_per_second: u64) -> Option<Rate> {
     let known = [2_000, 5_500, 11_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000].map(Rate::kbps);
     known.into_iter().find(|rate| rate.as_bps() == bits_per_second)
@@ -193,7 +193,7 @@ impl Interface {
     }
 
     /// Returns the guard interval of most frames. With one generation it is that generation's; 802.11ax has none below
-    /// 0.8 us. Before 802.11ax the short one counts only if all stations have it.
+    /// 0.8 us. Before 802.11ax the short interval counts only if all stations have it.
     fn guard(&self, newest: Format) -> GuardInterval {
         use GuardInterval::{Double, Long, Quadruple, Short};
         if newest < Format::He {
@@ -491,11 +491,11 @@ mod tests {
             ("Interface w\nStation 02:00:00:00:00 (on w)\n", 2, "is not an address"),
             ("Interface w\n\tchannel 1 (2412 MHz), width: 30 MHz\n", 2, "20, 40, 80"),
             ("Interface w\n\ttx bitrate:\t6.0 MBit/s\n", 2, "after the line `Station ADDRESS`"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 14 HE-NSS 1\n", 2, "up to 13, not by `14`"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS\n", 2, "up to 11, not by ``"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 14 HE-NSS 1\n", 2, "`HE-MCS`, found `14`"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS\n", 2, "up to 11 after `VHT-MCS`, found ``"),
             ("Station 02:00:00:00:00:01\n\n\ttx bitrate:\t1 MBit/s MCS 3 80MHz\n", 3, "no channels of 80 MHz"),
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS 3 60MHz\n", 2, "`60MHz`: expected 40MHz"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-GI 3\n", 2, "up to 2, not by `3`"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-GI 3\n", 2, "2 after `HE-GI`, found `3`"),
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-NSS 0\n", 2, "1 to 8 spatial streams"),
         ] {
             let error = scenario_of(text).unwrap_err();

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 /// `adth.target_delay=50 ms`. `queue.` may precede a key, as in `--set` for a scenario.
 ///
 /// # Errors
-/// Names the first argument that is not a key with a value, or says what is wrong with the settings as a whole.
+/// Names the first argument that is not a key with a value, or says why the settings as a whole are invalid.
 pub fn settings(sets: &[String]) -> Result<Settings, String> {
     let mut root = Table::new();
     for set in sets {

@@ -73,7 +73,7 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
         packets += u128::from(arrived.packets);
         bytes += u128::from(arrived.bytes.count());
     }
-    refuse_if!(packets == 0, Err("no packet arrived in it"));
+    refuse_if!(packets == 0, Err("no packet arrived while recording"));
     let mean = u64::try_from((bytes + packets / 2) / packets).unwrap_or(u64::MAX);
     let fits = (HEADERS + 1..=HEADERS + MOST_PAYLOAD).contains(&mean);
     Ok(if fits { (Bytes::new(mean - HEADERS), false) } else { (Bytes::new(USUAL_PAYLOAD), true) })
@@ -110,13 +110,13 @@ fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
     };
     for decision in recording {
         let from = begin(decision).max(end);
-        // Nothing is known of the time between; a scenario begins at zero.
+        // Nothing is known about the time between intervals; a scenario begins at zero.
         if from > end {
             add(end, Rate::bps(0));
         }
         end = decision.at;
         let bits = u128::from(decision.seen.arrived.packets) * u128::from(payload.bits()) * 1_000_000_000;
-        // The first packet begins the interval; others are late rather than early, so that no extra one falls into it.
+        // The first packet begins the interval; others are late, not early, so that it gets no extra packet.
         let rate = bits / u128::from((end - from).as_nanos().max(1));
         add(from, Rate::bps(u64::try_from(rate).unwrap_or(u64::MAX)));
     }

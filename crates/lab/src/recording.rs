@@ -97,7 +97,7 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
 /// was built, and its decisions.
 ///
 /// # Errors
-/// The settings are wrong, or the controller needs what was not recorded.
+/// The settings are invalid, or the controller needs measurements that were not recorded.
 pub fn replay(
     name: &str,
     recording: &[Decision],

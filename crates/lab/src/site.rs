@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 /// Length of a degree of latitude in metres, on a sphere with the earth's mean radius.
 const DEGREE: f64 = 6_371_008.8 * std::f64::consts::PI / 180.0;
-/// Radio and traffic of the scenario, which no list has.
+/// Radio and traffic of the scenario. Lists of nodes do not contain them.
 const NETWORK: &str = include_str!("site/network.toml");
 const COMPARISON: &str = r#"[vary]
 seeds = 3
@@ -38,7 +38,7 @@ pub fn is_site(text: &str) -> bool {
     separator(text).is_some() || is_json(text) && text.contains("\"FeatureCollection\"")
 }
 
-/// What separates the columns of CSV, some of which are a position.
+/// Returns the separator of CSV columns, if some columns are a position.
 fn separator(text: &str) -> Option<u8> {
     let header = text.lines().next().unwrap_or_default();
     let has_position = |by: &u8| {
@@ -55,14 +55,14 @@ fn is_json(text: &str) -> bool {
 /// Returns the text of a scenario with the nodes of a list. `about`: where the list comes from.
 ///
 /// # Errors
-/// Names the node that is wrong, and says why.
+/// Names the invalid node, and says why.
 pub fn scenario(text: &str, about: &str) -> Result<String, String> {
     let mut nodes = if is_json(text) { of_geojson(text)? } else { of_csv(text)? };
     let points: Vec<(Value, [f64; 3])> =
         nodes.iter().filter(|it| it.is_access_point).map(|it| (it.keys["name"].clone(), it.at)).collect();
     if points.is_empty() || points.len() == nodes.len() {
         return Err(format!(
-            "{} of its {} nodes are access points; a site has stations, too",
+            "{} of its {} nodes are access points; a site needs access points and stations",
             points.len(),
             nodes.len()
         ));
@@ -165,9 +165,9 @@ fn flatten(mut nodes: Vec<Node>) -> Result<Vec<Node>, String> {
     if let Some(Node { at: [lon, lat, _], .. }) =
         nodes.iter().find(|it| it.at[0].abs() > 180.0 || it.at[1].abs() > 90.0)
     {
-        return Err(format!("there is no latitude {lat} with longitude {lon}"));
+        return Err(format!("latitude {lat} or longitude {lon} is out of range"));
     }
-    // From a node rather than from Greenwich, so that a site may lie across the 180th meridian.
+    // Longitudes count from a node, not from Greenwich, so that a site may lie across the 180th meridian.
     let from = nodes.first().map_or(0.0, |it| it.at[0]);
     for Node { at, .. } in &mut nodes {
         at[0] = (at[0] - from + 540.0).rem_euclid(360.0) - 180.0;
@@ -243,7 +243,7 @@ mod tests {
             ("name,role,x,y\na,ap,inf,2\n", "line 2: a node needs a position of finite numbers"),
             ("name,role,x,y\na,ap,1,\n", "line 2: a node needs a position of finite numbers"),
             ("name;role;x;y\na;ap;3,5;2\n", "line 2: `x` must be a number, not `3,5`"),
-            ("name,role,lat,lon\na,ap,100,2\n", "there is no latitude 100 with longitude 2"),
+            ("name,role,lat,lon\na,ap,100,2\n", "latitude 100 or longitude 2 is out of range"),
             ("name,role,x,y\n,ap,1,2\n", "line 2: a node needs a `name`"),
             ("name,role,x,y\na,ap,1\n", "line: 2"),
             ("{\"type\": \"FeatureCollection\"}", "it has no `features`"),

@@ -1,4 +1,4 @@
-//! Findings about this machine and its interfaces: what is possible, why no more is, and what would help. Reads only.
+//! Findings about this machine and its interfaces: what is possible, why more is not, and what would help. Reads only.
 
 mod bundle;
 #[cfg(test)]

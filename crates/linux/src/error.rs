@@ -41,7 +41,7 @@ pub enum Error {
     Distrusted { path: PathBuf, why: &'static str },
     #[error("the answer of the agent at {} is not a status ({why}): {said}", socket.display())]
     NoStatus { socket: PathBuf, why: serde_json::Error, said: String },
-    #[error("{} sends something that is not a status", socket.display())]
+    #[error("the program at {} sends too much to be a status", socket.display())]
     EndlessStatus { socket: PathBuf },
     #[error("not permitted to {what}, which needs {needs}: run the command with sudo")]
     NotPermitted { what: String, needs: &'static str },
@@ -112,8 +112,8 @@ pub enum Unfit {
     #[error("{controller} {}", lacks(lacking, kind))]
     Controller { controller: Name, kind: &'static str, lacking: Lacking },
     #[error(
-        "{controller} needs the notes of neighbours' agents; --notes (notes = true) exchanges them at the interface, except \
-         in a dry run"
+        "{controller} needs the notes of neighbours' agents: exchange them by --notes (notes = true); a dry run cannot \
+         exchange them"
     )]
     Notes { controller: Name },
     #[error("no host at {device} is known to answer pings: name addresses by --ping")]
@@ -144,11 +144,11 @@ pub enum Unsupported {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Taken {
-    #[error("{device} is governed already{}; `{detach}` ends it", by(*process))]
+    #[error("{device} is already governed{}: run `{detach}` first", by(*process))]
     Governed { device: String, process: Option<u32>, detach: String },
     #[error("{device} is being attached at this moment; try again")]
     Attaching { device: String },
-    #[error("{device} is governed at {there}, not at {here}: `{detach}` ends it")]
+    #[error("{device} is governed at {there}, not at {here}: run `{detach}`")]
     Elsewhere { device: String, here: String, there: String, detach: String },
     #[error("process {process}, which governs {device}, was told to end and did not end within {waited}")]
     Stays { process: u32, device: String, waited: Duration },
@@ -212,8 +212,8 @@ mod tests {
             let (device, detach) = ("eth0".into(), "sluice detach eth0".into());
             Error::from(Taken::Governed { device, process, detach }).to_string()
         };
-        assert_eq!(governed(None), "eth0 is governed already; `sluice detach eth0` ends it");
-        assert_eq!(governed(Some(7)), "eth0 is governed already (process 7); `sluice detach eth0` ends it");
+        assert_eq!(governed(None), "eth0 is already governed: run `sluice detach eth0` first");
+        assert_eq!(governed(Some(7)), "eth0 is already governed (process 7): run `sluice detach eth0` first");
         let handle = Unfit::Handle { handle: 0x51ce_0000, kind: "sluice" };
         assert_eq!(handle.to_string(), "no queue of kind sluice has the handle 51ce:");
         let locked = Taken::Lock { path: "/sys/fs/bpf".into() }.to_string();

@@ -220,7 +220,7 @@ fn blocks<H: Host>(
             if let Some(harm) = &harm {
                 // The former state returns before anybody is told.
                 host.restore()?;
-                trial.ended = Ended::Harm(format!("{} {harm}", plan.arms[arm]));
+                trial.ended = Ended::Harm(format!("with {}, {harm}", plan.arms[arm]));
             }
             if told(trial).is_break() || harm.is_some() {
                 return Ok(());
@@ -273,12 +273,12 @@ fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     let most = |of: fn(&Block) -> f64| before.iter().filter(|block| block.arm == 0).map(of).fold(0.0, f64::max);
     let (default, silence) = (most(|block| block.loss_ratio), most(|block| block.silence_s));
     if silent > SILENCE.max(3.0 * silence) {
-        return Some(format!("answered no ping for {silent:.0} s"));
+        return Some(format!("no ping was answered for {silent:.0} s"));
     }
     let (echoes, own) = so_far.echoes();
     let is_known = before.iter().filter(|block| block.arm == 0).count() >= KNOWN;
     let is_harm = echoes >= ECHOES && own > default + if is_known { LOSS } else { LOSS_AT_FIRST };
-    is_harm.then(|| format!("lost {:.0} % of the pings, the default at most {:.0} %", 100.0 * own, 100.0 * default))
+    is_harm.then(|| format!("{:.0} % of the pings are lost (default: at most {:.0} %)", 100.0 * own, 100.0 * default))
 }
 
 /// Returns the smallest value that at least this share of the values does not exceed.

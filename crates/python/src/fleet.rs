@@ -102,9 +102,9 @@ impl Fleet {
         Ok(self.seen())
     }
 
-    /// Applies one decision of every agent: the index of the factor that it chose. Returns what the agents observe,
-    /// their rewards as 64-bit floats, and whether each network has ended. A network that had ended starts anew: its
-    /// action is ignored, and its reward is zero.
+    /// Applies each agent's decision, the index of its chosen factor. Returns what the agents observe, their rewards as
+    /// 64-bit floats, and whether each network has ended. A network that had ended starts anew: its action is ignored,
+    /// and its reward is zero.
     fn step(&mut self, py: Python<'_>, actions: &[u8]) -> PyResult<(Vec<u8>, Vec<u8>, Vec<bool>)> {
         let Self { settings, members } = self;
         let agents = settings.queues.len();

@@ -1,8 +1,7 @@
 //! The compiled part of the Python package `sluice`: crates `lab`, `emulate` and `sim` in Python's types.
 //!
 //! This crate only converts: text and numbers to arguments, results to columns, errors to exceptions. The interpreter
-//! is released during runs. Models, statistics and what users of Python see are elsewhere, the last in `python`.
-//! is in `python`.
+//! is released during runs. Models and statistics are in other crates; what users of Python see is in `python`.
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 

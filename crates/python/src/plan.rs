@@ -29,8 +29,8 @@ pub(crate) struct Plan {
 #[pymethods]
 impl Plan {
     /// Plans a sweep. `over`: the axes in the place of the file's `[vary]`; `build`: the identity of this build of
-    /// Sluice; `chunk`: the largest number of runs in a chunk; `blocks`: the number of seeds added by each call, so
-    /// that seeds that are added leave the other chunks as they are.
+    /// Sluice; `chunk`: the largest number of runs in a chunk; `blocks`: the number of seeds that each call added; a
+    /// chunk has seeds of one call only, so that later seeds do not change it.
     #[new]
     fn new(
         scenario: &Bound<'_, Scenario>,
@@ -90,7 +90,7 @@ impl Plan {
         py.detach(|| self.chunks.iter().map(|numbers| self.key(numbers)).collect())
     }
 
-    /// Returns a hash, over the first seed of each case, that differs from that of a sweep of other networks.
+    /// Returns a hash of all cases' networks, each with the first seed. A sweep of other networks has another hash.
     fn networks(&self, py: Python<'_>) -> String {
         let firsts: Vec<usize> = (0..self.runs()).step_by(self.scenario.seeds.len().max(1)).collect();
         py.detach(|| self.key(&firsts))

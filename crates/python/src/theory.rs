@@ -82,7 +82,7 @@ struct NotNegative(f64);
 struct Positive(f64);
 struct Share(f64);
 
-/// Types of a number: what is expected of it, and what it becomes, if it fits.
+/// Types of arguments that are numbers: what the message expects, and the conversion; `None` if the number is refused.
 macro_rules! numbers {
     ($($type:ty: $expected:literal, $fits:expr;)+) => {
         $(impl Argument for $type {
@@ -122,7 +122,7 @@ fn whole(value: f64) -> Option<u32> {
     is_whole.then_some(value as u32)
 }
 
-/// Structures of arguments: a field is the argument of its name, or of the one behind it, checked by a type after `as`.
+/// Structures of arguments: each field, perhaps the name of its argument, and perhaps a type that checks it.
 macro_rules! structures {
     ($($type:path { $($field:ident $(: $name:literal)? $(as $check:ident)?),+ })+) => {
         $(impl Argument for $type {

@@ -61,8 +61,7 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     /// Takes an arriving packet. It joins, or it or other packets are handed to `dropped`.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>);
 
-    /// Discards at least one packet, at the tail or of the longest flow. A packet that goes before all others needs its
-    /// room.
+    /// Discards at least one packet, at the tail or of the longest flow. A packet that is put first needs the room.
     fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>);
 
     /// Puts a packet that has just arrived and fits before all other packets.

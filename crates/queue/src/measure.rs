@@ -184,8 +184,8 @@ impl ServiceAverage {
         Self { weight, mean_nanos: None, last: Instant::ZERO }
     }
 
-    /// Records packets that the MAC has finished; it had each for `service`. A packet is first in line from then on, or
-    /// from the last completion if that was later. So among packets that share a frame only the first adds time.
+    /// Records packets that the MAC has finished; it had each for `service`. A packet is first in line from its
+    /// hand-over, or from the last completion if that was later. So of packets in one frame only the first adds time.
     #[inline]
     pub(crate) fn add(&mut self, now: Instant, service: Duration, packets: u32) {
         let Some(weight) = self.weight else { return };

@@ -68,7 +68,7 @@ pub(crate) struct OwnQueue<P> {
 impl<P: Packet> OwnQueue<P> {
     pub(crate) fn new(name: &'static str, tables: &Map<String, Value>, setup: &Setup) -> Result<Self, Invalid> {
         if setup.purge.is_some() {
-            return Err(Invalid::new("purge", "is not for a registered discipline, which chooses by itself"));
+            return Err(Invalid::new("purge", "is not for a registered discipline, which chooses its drops"));
         }
         let table = tables.get(name).cloned().unwrap_or_else(|| Map::new().into());
         let make = registered()[name];

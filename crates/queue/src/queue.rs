@@ -104,17 +104,17 @@ impl<P: Packet> Queue<P> {
         account.joins(now, len);
     }
 
-    /// Returns the packet behind `index` others; for zero, the one that [`take`](Self::take) returns. A discipline that
-    /// drops at the head decides now about all packets up to it, at most [`LOOK_AHEAD`](crate::LOOK_AHEAD). A packet
-    /// seen here leaves, unless a packet that goes first arrives before or the limit shrinks.
+    /// Returns the packet at `index`; index 0 is the packet that [`take`](Self::take) returns next. A discipline that
+    /// drops at the head decides now about all packets up to `index`, at most [`LOOK_AHEAD`](crate::LOOK_AHEAD). A
+    /// packet seen here leaves, unless a packet that goes first arrives before or the limit shrinks.
     #[inline]
     pub fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
         let Self { account, packets } = self;
         packets.peek(index, &mut Context { account, now, dropped })
     }
 
-    /// Takes the next packet for the MAC, or the one after `index` others if it can share a frame with a packet before
-    /// it. If a packet is queued and `index` is zero, it returns one.
+    /// Takes the packet at `index` for the MAC: the next packet (index 0), or a later one that can share a frame with
+    /// an earlier one. If a packet is queued and `index` is zero, it returns one.
     #[inline]
     pub fn take(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<Departure<P>> {
         let Self { account, packets } = self;
@@ -140,7 +140,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Discards at least one packet, if any is queued, as if the limit had shrunk below the backlog: for queues that
-    /// share a limit. Does nothing if the queue's [`Purge`] says so.
+    /// share a limit. Does nothing with [`Purge::None`].
     pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         debug_assert!(account.balances());

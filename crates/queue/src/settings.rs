@@ -139,6 +139,6 @@ fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Limit, D::Error> 
     let limit = Limit::deserialize(deserializer)?;
     match unusable(limit) {
         None => Ok(limit),
-        Some(why) => Err(D::Error::custom(format_args!("a limit {why}, and this is {limit}"))),
+        Some(why) => Err(D::Error::custom(format_args!("the limit is {limit}: it {why}"))),
     }
 }

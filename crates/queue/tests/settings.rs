@@ -54,8 +54,8 @@ fn packets_are_purged_where_the_discipline_drops() {
 #[test]
 fn what_cannot_be_used_is_refused_at_its_line() {
     for (toml, line, message) in [
-        ("\nlimit = 0", 2, "a limit must be above zero, and this is 0 packets"),
-        ("limit = 1000001", 1, "a limit must be at most 1000000 packets, and this is 1000001 packets"),
+        ("\nlimit = 0", 2, "the limit is 0 packets: it must be above zero"),
+        ("limit = 1000001", 1, "the limit is 1000001 packets: it must be at most 1000000 packets"),
         ("limit = \"64\"", 1, "a number of packets is written without quotes; a size has a unit, as \"64 kB\""),
         ("\n\ncontroler = \"adth\"", 3, "unknown field `controler`"),
         ("controller = \"codel\"", 1, "unknown variant `codel`, expected "),

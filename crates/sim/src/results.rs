@@ -81,7 +81,7 @@ pub struct Flow {
     /// The flow's service class; absent for `best-effort`.
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub class: Class,
-    /// Results of the flow's admission, if it asks for it.
+    /// Results of the flow's admission control, if it has any.
     pub admission: Option<Admission>,
     /// Packets that the source made. TCP: segments with data that were sent, including retransmissions. `ping`:
     /// requests.
@@ -171,7 +171,7 @@ pub struct LeftOut {
     pub tunnels: u64,
     /// 802.11 management and control frames, and data frames without data.
     pub management: u64,
-    /// With a wrong check sum, as radiotap tells.
+    /// With a wrong checksum, according to radiotap.
     pub bad_fcs: u64,
     /// Repetitions of frames of which an earlier one was recorded, by transmitter, TID and sequence number.
     pub repeated: u64,
@@ -570,7 +570,7 @@ pub struct Totals {
     pub cells: Vec<CellTotals>,
 }
 
-/// The flows that pass one access point: those from and to it and its stations.
+/// The flows that pass one access point: those from or to the access point or its stations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellTotals {
     /// The access point.

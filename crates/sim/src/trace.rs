@@ -104,7 +104,7 @@ pub struct Frame {
     pub length: Duration,
     /// Mode in which the frame is sent.
     pub mode: Mode,
-    /// Length including delimiters, MAC headers and check sums. For a frame to several stations it is the length of the
+    /// Length including delimiters, MAC headers and checksums. For a frame to several stations it is the length of the
     /// receiver's part.
     pub psdu: Bytes,
     /// Contents of a data frame; more than one MPDU for an aggregate (A-MPDU).
@@ -177,7 +177,7 @@ pub struct Mpdu {
     pub retry: bool,
     /// Access category; `None` for a frame without QoS.
     pub category: Option<Category>,
-    /// Length including MAC header and check sum.
+    /// Length including MAC header and checksum.
     pub length: Bytes,
     /// True if the MPDU was received intact; always true at its sender.
     pub intact: bool,

@@ -87,9 +87,9 @@ fn what_cannot_ask_is_refused() {
     for (text, path, says) in [
         (with("class = \"real-time\"\n", ""), "flow.call.admission", "class = \"real-time\""),
         (with("to = \"n2\"", "to = \"broadcast\""), "flow.call.admission", "one destination"),
-        (with(steady, "kind = \"saturated\", packet = \"40 B\""), "flow.call.admission", "times of their own"),
-        (with(steady, "kind = \"ping\""), "flow.call.admission", "times of their own"),
-        (with(steady, "kind = \"voice\", silence = true"), "flow.call.admission.rate", "give one to ask for"),
+        (with(steady, "kind = \"saturated\", packet = \"40 B\""), "flow.call.admission", "own sending times"),
+        (with(steady, "kind = \"ping\""), "flow.call.admission", "own sending times"),
+        (with(steady, "kind = \"voice\", silence = true"), "flow.call.admission.rate", "give the rate to request"),
     ] {
         refuses(&text, path, says);
     }

@@ -215,7 +215,7 @@ fn impossible_channels_are_refused() {
             one(36, 20, "[radio]\nstandard = \"802.11ax\"\nfrequency = \"2.437 GHz\"\nchannel_width = \"40 MHz\"\n"),
             "at 2.4 GHz",
         ),
-        (one(36, 20, &format!("{RADIO}propagation = \"range\"\nrange = \"30 m\"\n")), "need powers"),
+        (one(36, 20, &format!("{RADIO}propagation = \"range\"\nrange = \"30 m\"\n")), "need received powers"),
         (one(36, 20, &format!("{RADIO}capture = \"any-signal\"\n")), "needs one channel"),
         (one(36, 80, RADIO).replace("access_point = \"ap\"", "channel = 40"), "the channel of its access point"),
         (

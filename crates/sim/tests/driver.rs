@@ -180,7 +180,7 @@ fn keys_that_make_no_sense_beside_a_driver_are_refused() {
     let unreal = text.replace("real = true\nqueues = \"driver\"\naccess_point", "queues = \"driver\"\naccess_point");
     assert!(refusal(&unreal).contains("needs a real kernel: set `real = true` for `near`"), "{}", refusal(&unreal));
     let mixed = text.replacen("queues = \"driver\"\naccess_point", "access_point", 1);
-    assert!(refusal(&mixed).contains("a kernel sends at all real nodes, or at none"), "{}", refusal(&mixed));
+    assert!(refusal(&mixed).contains("write it at all real nodes or at none"), "{}", refusal(&mixed));
     let limited = text.replace("role = \"access-point\"", "role = \"access-point\"\nqueue = { limit = 50 }");
     assert!(refusal(&limited).contains("`queues = \"driver\"` brings"), "{}", refusal(&limited));
     let flow = "[[flow]]\nname = \"f\"\nfrom = \"ap\"\nto = \"near\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";

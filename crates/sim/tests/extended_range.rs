@@ -106,7 +106,7 @@ fn what_would_not_be_heard_as_far_is_refused_with_its_key() {
     let extended = "extended_range = \"242 tones\"";
     for key in ["rts_threshold = \"500 B\"", "cts_to_self = true"] {
         let error = refused(&link(400, extended, &format!("[mac]\n{key}")));
-        assert!(error.contains(key.split(' ').next().expect("a key")) && error.contains("leave one out"), "{error}");
+        assert!(error.contains(key.split(' ').next().expect("a key")) && error.contains("leave out one"), "{error}");
     }
     let error = refused(&link(400, "extended_range = \"106 tones\"\nmcs = 2", ""));
     assert!(error.contains("radio.mcs") && error.contains("write 0"), "{error}");

@@ -38,7 +38,7 @@ fn numbers_with_gaps_are_the_nodes_without_a_position_one_by_one() {
     let outcome = run(&scenario("setdest", 4, RANGE, fixed), &file).expect("it can be built");
     assert_eq!(outcome.flows[0].received_packets, 200);
     let refusal = run(&scenario("setdest", 2, RANGE, ""), &file).expect_err("too few nodes");
-    assert_eq!(refusal, "`file` moves 3 nodes, and the scenario has 2 without a position");
+    assert_eq!(refusal, "`file` moves 3 nodes, but the scenario has only 2 without a position");
     let refusal = run(&scenario("setdest", 4, RANGE, ""), &file).expect_err("too many nodes");
     assert_eq!(refusal, "the movement file has no start for node `n3`");
 }

@@ -11,7 +11,7 @@ use units::{Duration, Instant};
 const BEACON_US: f64 = 102_400.0;
 /// 1000 B of payload are 1064 B at 11 Mb/s behind the long preamble; 30 m at the speed of light in whole nanoseconds.
 const DATA_US: f64 = 966.0 + 0.1;
-/// A null frame is a MAC header and a check sum: 28 B, 20.4 us, in whole microseconds.
+/// A null frame is a MAC header and a checksum: 28 B, 20.4 us, in whole microseconds.
 const NULL_US: f64 = 192.0 + 21.0 + 0.1;
 /// Time between two frames without back-off: SIFS, an ACK at 1 Mb/s, and DIFS.
 const TURN_US: f64 = 10.0 + 304.0 + 50.0;

@@ -14,7 +14,7 @@ const SECONDS: u32 = 10;
 
 const PAYLOAD: u64 = 500;
 
-/// UDP, IP and LLC/SNAP, QoS header and check sum: 66 B; the delimiter: 4 B.
+/// UDP, IP and LLC/SNAP, QoS header and checksum: 66 B; the delimiter: 4 B.
 const SUBFRAME: u64 = PAYLOAD + 66 + 4;
 
 /// The standard's limit on the number of attempts at a frame.

@@ -92,7 +92,7 @@ impl Buffer {
         (self.growth + self.b * delta) / (self.growth + self.b)
     }
 
-    /// Returns `gamma_e = a (1 - beta_T) rho / (alpha_T + b)`: bandwidth-delay product's weight if the queue emptied.
+    /// Returns `gamma_e = a (1 - beta_T) rho / (alpha_T + b)`: the weight of the BDP if the queue emptied.
     pub fn gamma_emptied(&self) -> f64 {
         self.a * (1.0 - self.backoff) * self.spread / (self.growth + self.b)
     }

@@ -17,7 +17,7 @@
 //! - (3.2) `F = 1 - floor(K x / r)`: below zero the loss is by congestion. For random losses `x / r` is near `1 / K`,
 //!   so that `F` is 0.
 //!
-//! If a whole batch is lost, `x = 1` of `r = K`, `F` is 0, too. Only the rule on bursts finds this; it is not modelled.
+//! If a whole batch is lost, `x = 1` of `r = K`, `F` is 0 too. The document's rule for bursts is not modelled.
 
 use core::num::NonZeroU32;
 

@@ -41,7 +41,7 @@ const ROOM: f64 = 35.0;
 /// `Nc` and `Nfor`: noise of the circuit, and the noise floor at the receiver.
 const CIRCUIT: f64 = -70.0;
 const FLOOR: f64 = -64.0;
-/// `Q` for `qdu` = 1: one pair of G.711's conversions.
+/// `Q` for `qdu` = 1: one G.711 coder and decoder.
 const QUANTISATION: f64 = 37.0;
 
 /// Returns `R` of a call with this mouth-to-ear delay and this share of packets missing for any cause: 0 to 100, and

@@ -9,22 +9,22 @@ pub enum Error {
     /// There is no station, a class or group has none, or there are more stations than the solver allows.
     #[error("each class has at least one station, and all classes together at most the model's MAX_STATIONS")]
     Stations,
-    #[error("a station has 1 to 4 access categories")]
+    #[error("a station must have from 1 to 4 access categories")]
     Categories,
-    #[error("an AIFSN is 1 to 15")]
+    #[error("an AIFSN must be from 1 to 15")]
     Aifsn,
     #[error("the windows must satisfy 1 <= cw_min <= cw_max <= 65535")]
     Windows,
-    #[error("the attempts must be 1 to 255, or unlimited")]
+    #[error("the limit of attempts must be from 1 to 255, or none")]
     Attempts,
     #[error("the times of slot, frame, success and collision must be above zero and at most one minute")]
     Times,
     /// `q` is above 1, a rate of arrivals is infinite, or `q` or a rate is below 1e-90.
     #[error("q must be above 0 and at most 1, and an arrival rate must be above 0 and finite")]
     Arrivals,
-    #[error("an aggregate has 1 to 256 subframes")]
+    #[error("an aggregate must have from 1 to 256 subframes")]
     Subframes,
-    #[error("a probability must be 0 to 1")]
+    #[error("a probability must be from 0 to 1")]
     Probability,
     /// No device is busy for more than a nanosecond in a second.
     #[error("at least one device must have a busy time above zero")]

@@ -60,7 +60,7 @@ use units::{Bytes, Duration};
 /// The largest number of stations in all groups together.
 pub const MAX_STATIONS: u32 = 1000;
 
-/// Smallest `q` or rate of arrivals: its square is still above zero.
+/// Smallest allowed `q` or arrival rate; its square must be above zero.
 const RAREST: f64 = 1e-90;
 
 /// Arrivals of frames at a station.

@@ -119,7 +119,7 @@ impl Rate {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        // Data sent at once are short enough.
+        // Up to 2.3 GB the product fits into 64 bits.
         if let Some(bit_nanos) = volume.bits().checked_mul(NANOS) {
             return Duration::from_nanos(bit_nanos.div_ceil(self.0));
         }

@@ -47,7 +47,7 @@ fn print(f: &mut fmt::Formatter<'_>, n: u64, kind: &Kind, units: &[(&str, u64, u
     write!(f, " {name}")
 }
 
-/// Reads a quantity that is kept as a float. `units`: names, each with what makes the value, or a fault, of a number.
+/// Reads a quantity that is kept as a float. `units`: each name with its conversion from a number.
 fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Result<f64, ParseError> {
     let written = Written::split(text, kind)?;
     let Some((_, convert)) = units.iter().find(|(name, _)| *name == written.unit) else {

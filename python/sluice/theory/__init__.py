@@ -1,12 +1,12 @@
-"""Closed forms and solvers with arrays in and out: what the simulator is held to, and can be compared with.
+"""Closed forms and solvers for arrays, with which the simulator is validated and can be compared.
 
 Arguments are numbers, sequences or arrays, which are broadcast as numpy does; results are numpy arrays of 64-bit
 floats. A model of several groups (stations, categories, queues, hops) takes them along the last axis. Each function is
 one model of the crate ``theory``, whose documentation has the equations, their source and where they hold.
 
-Arguments outside their range raise `sluice.TheoryError`; its ``index`` is the place of the first that is wrong among
-the elements of the arguments, counted as ``numpy.ravel`` does; of a model of groups it counts the rows of groups.
-Needs numpy: ``pip install 'sluice-wifi[theory]'``.
+Arguments outside their range raise `sluice.TheoryError`; its ``index`` is that of the first invalid element, in the
+order of ``numpy.ravel``; for a model of groups, that of the row of groups. Needs numpy: ``pip install
+'sluice-wifi[theory]'``.
 """
 
 # Bodies come from signatures, whose names crates/python/src/theory.rs reads: a new model is an arm there, a function
@@ -134,7 +134,7 @@ def mm1(arrivals_per_s: Numbers, services_per_s: Numbers) -> Queue:
 
 @model()
 def mm1_sojourn_quantile_s(arrivals_per_s: Numbers, services_per_s: Numbers, quantile: Numbers) -> Array:
-    """Give the time in an M/M/1 system that a part of the customers stay below, in seconds."""
+    """Return the time in an M/M/1 system below which this share of the customers stays, in seconds."""
 
 
 @model()
@@ -143,7 +143,7 @@ def mg1(arrivals_per_s: Numbers, mean_service_s: Numbers, service_variance_s2: N
 
 
 class LossQueue(NamedTuple):
-    """A queue with limited room in the long run; times are of those who were let in."""
+    """A queue with limited room in the long run; times are of admitted customers."""
 
     loss_probability: Array
     mean_sojourn_s: Array
@@ -152,11 +152,11 @@ class LossQueue(NamedTuple):
 
 @model()
 def mm1k(arrivals_per_s: Numbers, services_per_s: Numbers, room: Numbers) -> LossQueue:
-    """M/M/1/K: who finds the system full is lost. Any load."""
+    """M/M/1/K: customers that find the system full are lost. Any load."""
 
 
 class AltTraffic(NamedTuple):
-    """TCP flows that share a link, as far as the model of ALT's buffer knows them."""
+    """Aggregate parameters of TCP flows that share a link, for the model of ALT's buffer."""
 
     growth_packets_per_s: Array
     acceleration_packets_per_s2: Array
@@ -182,18 +182,18 @@ class AltBuffer(NamedTuple):
 @model()
 def alt_buffer(a: Numbers, b: Numbers, growth_packets_per_s: Numbers, *, spread: Numbers = 1.0,
         backoff: Numbers) -> AltBuffer:  # fmt: skip
-    """Give how the buffer that ALT sizes develops under TCP (Li, Leith, Malone, section V; see `alt_traffic`)."""
+    """Return the evolution of ALT's buffer under TCP (Li, Leith, Malone, section V; see `alt_traffic`)."""
 
 
 @model(size_packets="The size at this congestion event, in packets, above zero.")
 def alt_next(size_packets: Numbers, bdp_packets: Numbers, a: Numbers, b: Numbers, growth_packets_per_s: Numbers, *,
         spread: Numbers = 1.0, backoff: Numbers) -> Array:  # fmt: skip
-    """Give ALT's size at the next congestion event, in packets (equations 5 to 7)."""
+    """Return ALT's size at the next congestion event, in packets (equations 5 to 7)."""
 
 
 @model()
 def dnb_drop_probability(load: Numbers, size_packets: Numbers) -> Array:
-    """Give the share of arrivals that an M/M/1/b queue drops, as DNB reckons."""
+    """Return the share of arrivals that an M/M/1/b queue drops, as DNB computes it."""
 
 
 @model(by_group=True)
@@ -223,7 +223,7 @@ class SwanDelay(NamedTuple):
 def swan_mac_delay(real_time: Numbers, busy_real_time: Numbers, best_effort: Numbers, busy_best_effort: Numbers, *,
         cw_min: Numbers, cw_max: Numbers, slot_s: Numbers, success_s: Numbers,
         collision_s: Numbers) -> SwanDelay:  # fmt: skip
-    """Solve SWAN's Model A: the MAC delay that follows from how long devices are busy (section IV-A)."""
+    """Solve SWAN's Model A: the MAC delay that follows from the busy shares of the devices (section IV-A)."""
 
 
 class SwanEquilibrium(NamedTuple):
@@ -248,47 +248,47 @@ def swan_equilibrium(real_time: Numbers, packets_per_s: Numbers, mac_delay_s: Nu
 def swan_busy_of_each(best_effort: Numbers, real_time: Numbers, packets_per_s: Numbers, mac_delay_s: Numbers, *,
         cw_min: Numbers, cw_max: Numbers, slot_s: Numbers, success_s: Numbers,
         collision_s: Numbers) -> Array:  # fmt: skip
-    """Give the part of the time that each best-effort device may be busy so that real time keeps its target delay."""
+    """Return the part of the time that each best-effort device may be busy so that real time keeps its target delay."""
 
 
 @model(ack_s="Channel time of a transport acknowledgement on each hop, in seconds. Default: none.")
 def tmac_rate(data_s: Groups, ack_s: Groups = 0.0, packets_per_ack: Numbers = 1.0) -> Array:
-    """Give the rate of every flow under T-MAC, in packets per second, where all cross one collision domain."""
+    """Return the rate of every flow under T-MAC, in packets per second, where all cross one collision domain."""
 
 
 @model()
 def tmac_parking_lot(sources: Numbers) -> Array:
-    """Give what each source of a parking lot has under T-MAC, in packets per slot."""
+    """Return the rate of each source of a parking lot under T-MAC, in packets per slot."""
 
 
 @model()
 def bqm_discriminator(every: Numbers, lost: Numbers, of_zero: Numbers) -> Array:
-    """Give biased queue management's loss discriminator: below zero for congestion, NaN where nothing is lost."""
+    """Return biased queue management's loss discriminator: below zero for congestion, NaN where nothing is lost."""
 
 
 @model()
 def bqm_probability(of_zero: Numbers, window: Numbers, every: Numbers, lost: Numbers) -> Array:
-    """Give the probability that so many of the packets that chance takes have discard priority 0 (equation 3.1)."""
+    """Return the probability that this number of the randomly lost packets has discard priority 0 (equation 3.1)."""
 
 
 @model()
 def bqm_misjudged(window: Numbers, every: Numbers, lost: Numbers) -> Array:
-    """Give the probability that the discriminator takes losses by chance for congestion."""
+    """Return the probability that the discriminator mistakes random losses for congestion."""
 
 
 @model(arrivals_per_s="Packets that come per second, above zero.")
 def energy_cost(threshold_packets: Numbers, *, arrivals_per_s: Numbers, low_per_s: Numbers, high_per_s: Numbers,
         low_w: Numbers, high_w: Numbers, packets_per_w: Numbers) -> Array:  # fmt: skip
-    """Give the long-run cost of a node that serves at its low rate up to a threshold of packets, in packets."""
+    """Return the long-run cost of a node that serves at its low rate up to a threshold of packets, in packets."""
 
 
 @model(arrivals_per_s="Packets that come per second, above zero.")
 def energy_threshold(*, arrivals_per_s: Numbers, low_per_s: Numbers, high_per_s: Numbers, low_w: Numbers,
         high_w: Numbers, packets_per_w: Numbers) -> Array:  # fmt: skip
-    """Give the threshold with the least cost, in packets."""
+    """Return the threshold with the least cost, in packets."""
 
 
 @model()
 def emodel_rating(mouth_to_ear_s: Numbers, missing_ratio: Numbers = 0.0, *, impairment: Numbers = 0.0,
         robustness: Numbers = 25.1) -> Array:  # fmt: skip
-    """Give how users rate a telephone call, ``R`` of ITU-T G.107: 93.2 at best, satisfied above 80."""
+    """Return the rating of a telephone call, ``R`` of ITU-T G.107: 93.2 at best, satisfied above 80."""

@@ -31,7 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def model(*, by_group: bool = False, **texts: str) -> Callable[[Function], Function]:
-    """Give a function its body, and describe its parameters and results: by ``texts``, else by the glossary.
+    """Return a function its body, and describe its parameters and results: by ``texts``, else by the glossary.
 
     Arguments go to the model by name, those of a tuple as ``name[0]`` and so on; an optional one that is None stays
     away. A model with parameters of type `Groups` takes the last axis together; ``by_group``: with results for each.

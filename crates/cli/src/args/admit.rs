@@ -68,7 +68,7 @@ fn destination(text: &str) -> Result<(Ipv4Addr, u16), String> {
     };
     let address: Ipv4Addr = address.parse().map_err(|_| wrong())?;
     if address.is_unspecified() || address.is_multicast() || address.is_broadcast() {
-        return Err(format!("{address} is not the address of a single destination"));
+        return Err(format!("{address} is not a unicast address"));
     }
     Ok((address, port))
 }

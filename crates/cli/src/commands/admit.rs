@@ -15,7 +15,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
     let gate = GateParams { patience, retries, stagger, new_for };
     let (destination, port) = args.to;
     let wanted = Wanted { rate, destination, port, agent: args.state.join(SOCKET), gate };
-    let [program, words @ ..] = &args.command[..] else { return Err(Failure::wrong("there is no command")) };
+    let [program, words @ ..] = &args.command[..] else { return Err(Failure::wrong("no command is given")) };
     let mut command = Command::new(program);
     command.args(words);
     let refused = match args.refused {

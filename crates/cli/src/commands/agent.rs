@@ -78,7 +78,7 @@ fn plain(path: &Path) -> io::Result<Vec<u8>> {
     const LARGEST: u64 = 1 << 24;
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    refuse_if!(!file.metadata()?.is_file(), Err(io::Error::other("it is not a plain file")));
+    refuse_if!(!file.metadata()?.is_file(), Err(io::Error::other("it is not a regular file")));
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -115,7 +115,7 @@ impl Serving<'_> {
         let _ = self.log.line(text);
     }
 
-    /// Reports which tables of the configuration are wrong. All others apply.
+    /// Reports which tables of the configuration are invalid. All others apply.
     fn leave_out(&mut self, wrong: &[String]) {
         let words = wrong.iter().map(|why| format!("{why}; the agent ignores this table"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));

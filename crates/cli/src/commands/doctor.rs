@@ -17,8 +17,8 @@ pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
     }
     let device = args.device.as_deref().map_or_else(|| "DEV".to_owned(), quoted);
     let next = format!(
-        "\nto find out what is better here: sluice forecast {device} simulates it (Wi-Fi), sudo sluice trial {device} compares \
-         queues on live traffic\n"
+        "\nto compare queues here: sluice forecast {device} simulates them (Wi-Fi), sudo sluice trial {device} uses \
+         live traffic\n"
     );
     print(&(text(&diagnosis) + &next))
 }

@@ -172,7 +172,7 @@ impl Host for Attaching {
         let Err(failure) = self.take(decision) else { return ControlFlow::Continue(()) };
         let ends = self.dry_run;
         if !ends {
-            self.complain(format_args!("{failure}; governing goes on"));
+            self.complain(format_args!("{failure}; the agent continues to govern"));
         }
         self.broken = Some(failure);
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -275,7 +275,7 @@ fn create(path: &Path) -> Result<Outlet, Failure> {
 
 fn write(file: &mut Outlet, decision: &Decision, air: &str) -> Result<(), Failure> {
     let decision = line(decision)?;
-    // It is written line by line, because an outlet takes no more at once than it can queue.
+    // The recording is written line by line, because an outlet takes no more at once than it can queue.
     let mut lines = air.split_inclusive('\n').chain([&*decision]);
     lines.try_for_each(|line| file.put(line)).map_err(|error| Failure::unwritten(&error, "the recording"))
 }

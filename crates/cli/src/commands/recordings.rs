@@ -1,4 +1,4 @@
-//! Recordings of an agent. Neither a restart nor refused settings ever lose what a file contained before.
+//! Recordings of an agent. Earlier contents of a file survive a restart and refused settings.
 
 use super::decisions::line;
 use crate::failure::Failure;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::{Duration, Rate};
 
-/// Formats a table of all stations, and below it why each missing reading is missing. Empty without Wi-Fi.
+/// Formats a table of all stations, and below it the reasons for missing readings. Empty without Wi-Fi.
 pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> String {
     let (mut rows, mut lines) = (Vec::new(), String::new());
     for (device, air) in wireless {

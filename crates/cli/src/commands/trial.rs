@@ -82,7 +82,7 @@ fn wrong(path: &Path, why: &str) -> Failure {
 
 fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, Failure> {
     let text = std::fs::read(path).map_err(|error| wrong(path, &format!("cannot be read: {error}")))?;
-    serde_json::from_slice(&text).map_err(|error| wrong(path, &format!("is no {what}: {error}")))
+    serde_json::from_slice(&text).map_err(|error| wrong(path, &format!("is not a {what}: {error}")))
 }
 
 /// Returns the arms of a forecast; empty without a forecast.
@@ -138,7 +138,7 @@ fn plan(args: &args::Trial) -> Result<Plan, Failure> {
     let (block, arms) = (args.block, args.arms.clone());
     let rounds = args.length.as_nanos() / block.as_nanos().saturating_mul(arms.len() as u64).max(1);
     if block < Duration::from_secs(2) || arms.len() < 2 || rounds == 0 {
-        let why = "expected two --arms or more, a --block of 2 s or more, and --for as long as a block of each arm";
+        let why = "expected two or more --arms, a --block of at least 2 s, and a --for that holds a block of each arm";
         return Err(Failure::wrong(why));
     }
     let (left_out, slice) = (block / 6, (block / 6).min(Duration::from_secs(1)));

@@ -34,12 +34,12 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     #[expect(clippy::disallowed_methods, reason = "the same program sets it for itself")]
     let told = env::var(INSIDE);
     let Ok(told) = told else { return Ok(None) };
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("follow the parent"))?;
-    // The parent may have ended before, even if no process has waited for it; the old `/proc` still shows it.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("end with the parent process"))?;
+    // The parent may have ended before this call, as a zombie that the old `/proc` still shows.
     let (parent, device) = told.lines().next().and_then(|line| line.split_once(' ')).unwrap_or_default();
     let parent = Path::new("/proc").join(parent);
     if has_ended(&fs::read_to_string(parent.join("stat")).unwrap_or_default()) {
-        return Err(failed("find the parent")(io::Error::from(io::ErrorKind::NotFound)));
+        return Err(failed("find the parent process")(io::Error::from(io::ErrorKind::NotFound)));
     }
     let host = device.parse().ok().map(taken).transpose()?;
     priority::keep();
@@ -56,7 +56,7 @@ fn taken(number: i32) -> Result<Host, Unavailable> {
     // SAFETY: the process before this one has left the number open, and nothing else here uses it.
     #[expect(unsafe_code, reason = "an open file comes from another process by its number")]
     let device = unsafe { OwnedFd::from_raw_fd(number) };
-    fcntl_setfd(&device, FdFlags::CLOEXEC).map_err(failed("take over a device"))?;
+    fcntl_setfd(&device, FdFlags::CLOEXEC).map_err(failed("close a device on exec"))?;
     Ok(Host(device))
 }
 
@@ -73,7 +73,7 @@ fn has_ended(stat: &str) -> bool {
 /// # Errors
 /// The system refuses.
 pub fn again(nodes: &[String], host: Option<Host>) -> Result<ExitStatus, Unavailable> {
-    let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
+    let signals = Signals::take_over().map_err(|error| failed("catch signals")(io::Error::other(error)))?;
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let own = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET;
     unshare(own).map_err(|errno| Unavailable::Namespaces(errno.into()))?;
@@ -83,7 +83,7 @@ pub fn again(nodes: &[String], host: Option<Host>) -> Result<ExitStatus, Unavail
     write("uid_map", format!("0 {user} 1"))?;
     write("gid_map", format!("0 {group} 1"))?;
     let left = |Host(device): &Host| fcntl_setfd(device, FdFlags::empty()).map(|()| device.as_raw_fd().to_string());
-    let device = host.as_ref().map(left).transpose().map_err(failed("leave a device open"))?.unwrap_or_default();
+    let device = host.as_ref().map(left).transpose().map_err(failed("keep a device open on exec"))?.unwrap_or_default();
     let told = format!("{} {device}\n{}", std::process::id(), nodes.join("\n"));
     let program = fs::read_link("/proc/self/exe").map_err(failed("find this program"))?;
     let mut child = Command::new(program)

@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const PREFIX_V4: u8 = 8;
 const PREFIX_V6: u8 = 64;
 
-/// Says when a delivery is late, and what is recorded of it.
+/// When a delivery is late, and whether lateness is recorded as a time series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// A packet is late if it is delivered by more than this later than in simulated time.
@@ -45,7 +45,7 @@ pub struct Rules {
     pub step: Option<Duration>,
 }
 
-/// What the network's results do not have: lateness and refused packets of an emulation.
+/// Measurements that the network's results lack: lateness and refused packets of an emulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Lateness of deliveries, and packets that were not carried.
@@ -127,7 +127,7 @@ pub fn run(
     begin: &mut dyn FnMut(&[Ready]),
     late: &mut dyn FnMut(Duration),
 ) -> Result<(Report, Ended), NotRun> {
-    let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
+    let signals = Signals::take_over().map_err(|error| failed("catch signals")(io::Error::other(error)))?;
     let of_node = |name: &str| Some(Ready { name: name.to_owned(), addresses: medium.addresses(name)? });
     let told: Vec<Ready> = medium.nodes().filter_map(of_node).collect();
     let mut nodes = Vec::new();

@@ -15,7 +15,7 @@ pub struct Ready {
 }
 
 /// Gives this thread, in its own namespaces, a `/sys` with the node's devices and an `/etc/hosts` with the names of all
-/// nodes. Name servers are queried only behind a gateway: queries over the air would be in vain. Errors: a container
+/// nodes. Name servers are queried only behind a gateway: over the air no name server answers. Errors: a container
 /// refuses mounts that would show more than its own. Most programs do not need these mounts.
 pub(super) fn narrow(nodes: &[Ready], leads: bool) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;

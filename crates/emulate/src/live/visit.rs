@@ -53,7 +53,7 @@ pub fn visit(name: &str) -> Result<(), NoVisit> {
 }
 
 /// A process of this user that keeps nodes. Its open folder in `/proc` identifies it: if the process ends and another
-/// gets its number, that one does not appear in the open folder.
+/// process gets its number, the open folder does not show the other process.
 struct Emulation {
     process: File,
     /// The node's user namespace, which this user made.
@@ -85,7 +85,7 @@ impl Emulation {
             (within(&self.process, "ns/pid"), CloneFlags::CLONE_NEWPID),
             (node.join("ns/net"), CloneFlags::CLONE_NEWNET),
         ];
-        // All are opened and their owners checked before the first is entered. Afterwards `/proc` may be another one.
+        // All are opened and their owners checked before the first is entered: afterwards `/proc` may differ.
         let checked = |(path, kind)| {
             let space = File::open(path)?;
             let is_within = is_same(&related(&space, libc::NS_GET_USERNS)?, &self.user)?;

@@ -27,9 +27,9 @@ rules! {
     });
     "series.take", "set `covered` exactly where `take` is `settling`",
     |claim| series(claim, |window| (window.take == Take::Settling) != window.covered.is_some());
-    "series.over", "`over` belongs to `fall`",
+    "series.over", "`over` needs `take = \"fall\"`",
     |claim| series(claim, |window| window.over.is_some() && window.take != Take::Fall);
-    "series.counting", "`counting` needs `take = \"reaches\"`, `\"stays\"` or `\"settling\"`: it replaces seconds",
+    "series.counting", "`counting` replaces seconds, so it needs `take = \"reaches\"`, `\"stays\"` or `\"settling\"`",
     |claim| series(claim, |window| {
         window.counting.is_some() && !matches!(window.take, Take::Reaches | Take::Stays | Take::Settling)
     });
@@ -69,7 +69,7 @@ rules! {
     |claim| is_zero(claim) && claim.statistic != Statistic::default();
     "seeds", "`holds = \"zero\"` compares the median seed and the mean: leave out `seeds` and `share_of_runs`",
     |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some());
-    "better", "`better` names a side on which the range of `holds` is bounded",
+    "better", "`better` must name a side on which `holds` has a bound",
     |claim| is_unbounded(claim);
     "cause", "a claim with `cause` also needs `why`",
     |claim| claim.cause.is_some() && claim.why.is_none();

@@ -173,8 +173,8 @@ impl Function {
         }
     }
 
-    fn takes(self, arguments: usize) -> bool {
-        arguments == 1 || (arguments == 2 && matches!(self, Self::Max | Self::Min))
+    fn most_arguments(self) -> usize {
+        if matches!(self, Self::Max | Self::Min) { 2 } else { 1 }
     }
 }
 
@@ -208,8 +208,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
             tokens.push(Token::Sign(first));
             rest = rest[1..].trim_start();
         } else if let Some(quoted) = rest.strip_prefix('\'') {
-            let (word, after) =
-                quoted.split_once('\'').ok_or_else(|| format!("`{text}` has a quote that does not end"))?;
+            let (word, after) = quoted.split_once('\'').ok_or_else(|| format!("`{text}` lacks a closing quote"))?;
             tokens.push(Token::Word(word));
             rest = after.trim_start();
         } else {
@@ -293,10 +292,10 @@ impl Parser<'_> {
             arguments.push(self.sum()?);
         }
         self.close()?;
-        if function.takes(arguments.len()) {
+        if arguments.len() <= function.most_arguments() {
             return Ok(Expression::Of(*function, arguments));
         }
-        Err(format!("`{name}` does not take {} arguments", arguments.len()))
+        Err(format!("`{name}` has {} arguments; the maximum is {}", arguments.len(), function.most_arguments()))
     }
 
     fn close(&mut self) -> Result<(), String> {
@@ -401,7 +400,7 @@ mod tests {
             ("(a + 1", "its end"),
             ("a b + 1", "`b`"),
             ("log(a)", "is not a function"),
-            ("sum(a, 1)", "does not take 2"),
+            ("sum(a, 1)", "has 2 arguments; the maximum is 1"),
             ("'a + 1", "does not end"),
             ("a + * b", "`*`"),
         ] {

@@ -91,8 +91,7 @@ impl Question<'_> {
             return wanted.into_iter().map(|case| (case, Vec::new())).collect();
         }
         let pairs = wanted.into_iter().map(|case| (case, self.counterparts(case, cases)));
-        // A case is not compared with itself, unless it may be the best of several. Nor is it compared if the sweep
-        // lacks the case that it should be compared with.
+        // Leaves out cases that would be compared with themselves alone, and those whose counterparts the sweep lacks.
         pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
     }
 

@@ -300,7 +300,7 @@ fn the_better_side_of_the_window_is_a_verdict_of_its_own() {
     assert_eq!(better("20 % .. 30 %", "below", &few, json!({})), Ruling::Better);
     assert_eq!(better("20 % .. 30 %", "above", &few, json!({})), Ruling::Differs);
     assert_eq!(better("5 % .. 8 %", "below", &few, json!({})), Ruling::Differs);
-    assert_eq!(better("11 % .. 30 %", "below", &few, json!({})), Ruling::NotConfirmed, "it contains the border");
+    assert_eq!(better("11 % .. 30 %", "below", &few, json!({})), Ruling::NotConfirmed, "it contains the bound");
     // The worst seed decides, and a seed that is better than the document is not the worst.
     let every = json!({ "seeds": "every" });
     assert_eq!(better("20 % .. 30 %", "below", &[0.01, 0.25, 0.35], every.clone()), Ruling::Differs);

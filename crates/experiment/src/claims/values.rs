@@ -81,7 +81,7 @@ impl Question<'_> {
         window::coefficient(ours.into_iter().zip(theirs))
     }
 
-    /// Returns the one of several cases with which our case is compared.
+    /// Returns the case with which our case is compared.
     fn chosen(&self, seed: &Seed, case: usize, others: &[usize]) -> Option<usize> {
         if let Some(result) = &self.reaching {
             let reached = |case: usize| self.values(seed, case, result).iter().sum::<f64>();

@@ -42,8 +42,8 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
     }
 }
 
-/// Rules with another window on the value and the interval measured for a claim. `None` if one case or one seed
-/// decides, because with another window another one might decide.
+/// Rules on a claim's measured value and interval with another window. `None` if one case or one seed decides, because
+/// with another window a different case or seed might decide.
 pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling> {
     let condition = claim.condition().filter(|condition| *condition != Condition::Zero)?;
     if claim.statistic == Statistic::Each || claim.share_of_runs.is_some() {
@@ -61,7 +61,7 @@ pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling
 }
 
 /// True for a claim on a single printed number whose window has only one end, because any value beyond that end would
-/// pass for the number. A window that ends at zero, such as `> 0`, states an order and is not open.
+/// count as this number. A window that ends at zero, such as `> 0`, states an order and is not open.
 pub fn is_open(claim: &Claim) -> bool {
     let printed = match &claim.reported {
         Some(Reported::Number(value)) => Some(*value),
@@ -153,7 +153,7 @@ fn zero(extent: Extent, values: &[f64]) -> Judgement {
     Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
 }
 
-/// Lets one seed decide: that which is farthest outside or inside the window; `before` orders two distances.
+/// Judges by one seed, the farthest outside or inside the window; `before` orders two distances.
 fn by_seed(
     claim: &Claim,
     condition: Condition,

@@ -31,7 +31,7 @@ pub(super) fn correlations(ours: &Side, theirs: &Side, window: &Window) -> Vec<f
     iter::zip(seen(ours), seen(theirs)).map(|(a, b)| correlation(&a, &b)).collect()
 }
 
-/// A window of one run, with the series that select its steps, and series that are summed where time would be.
+/// A window of one run, with the series that select its steps, and series that are summed instead of time.
 struct Clock<'w> {
     window: &'w Window,
     /// Length of a step, or of a bin of several steps.

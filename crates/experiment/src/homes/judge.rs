@@ -128,7 +128,7 @@ pub(crate) fn judge(study: &mut Study) {
             study.claims.push(verdict(what, group, says, ours.median, (more, bound)));
         }
         if let (Some(ours), Some(chance)) = (found(rows, OURS, what, ALL), found(rows, CHANCE, what, ALL)) {
-            let says = format!("{what}: at most as many homes are worse by over 10 % as in the null control");
+            let says = format!("{what}: no more homes are over 10 % worse than in the null control");
             let [ours, chance] = [ours, chance].map(|found| found.worse.len() as f64);
             study.claims.push(verdict(&format!("{what} worse"), ALL, says, ours, (false, chance)));
         }

@@ -101,7 +101,7 @@ fn write(
     write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
 }
 
-/// Returns the beginning of a page, up to its body. Its policy forbids to fetch anything, even for the library.
+/// Returns the beginning of a page, up to its body. Its policy forbids fetching anything, also by the library.
 fn head(title: &str) -> String {
     HEAD.replace("{style}", STYLE).replacen("{title}", &Escaped(title).to_string(), 1)
 }
@@ -278,7 +278,7 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     Ok(())
 }
 
-/// Writes some cells of each row of a table, which are numbered over all columns.
+/// Writes those cells of each row whose indices are in `places`.
 fn block(
     out: &mut String,
     table: &Table,
@@ -346,8 +346,8 @@ fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     }
     write!(
         out,
-        "<details><summary>Replay one run</summary>\n<p class=\"note\">Each with the case's first seed; any other of {} \
-         may stand in its place.</p>\n<ul class=\"replays\">\n",
+        "<details><summary>Replay one run</summary>\n<p class=\"note\">Each command uses the case's first seed; any \
+         other of {} can replace it.</p>\n<ul class=\"replays\">\n",
         ranges(&study.seeds)
     )?;
     for run in cases {

@@ -6,7 +6,7 @@ use crate::study::{Run, Study};
 use sim::results::CellTotals;
 use std::fmt::{self, Write as _};
 
-/// Fewest access points for a map, most access points whose names are shown beside them, and most cases that are drawn.
+/// Minimum number of access points for a map; then the maximum numbers of access points with names, and of cases.
 const FEW: usize = 4;
 const MOST_NAMED: usize = 40;
 const MOST_CASES: usize = 4;

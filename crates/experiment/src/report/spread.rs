@@ -13,7 +13,7 @@ pub(super) fn picture(spreads: &[Spread], id: String, data: &mut Data) -> Result
     let all = spreads.iter().flat_map(|spread| &spread.lines).flat_map(|(_, values)| values).map(|(_, value)| *value);
     let drawn = all.filter(|value| *value > 0.0).map(|value| value.clamp(ENDS[0], ENDS[1]));
     let (low, high) = drawn.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    refuse_if!(high <= 0.0, Err("Nothing of this was measured.".to_owned()));
+    refuse_if!(high <= 0.0, Err("None of this was measured.".to_owned()));
     let at = |place: u32| low * (high / low).powf(f64::from(place) / f64::from(PLACES - 1));
     let at: Vec<f64> = (0..PLACES).map(at).collect();
     let style = |(colour, (name, _)): (usize, &(String, _))| Style { name: name.clone(), colour, dash: 0 };

@@ -45,7 +45,7 @@ pub struct Point {
     pub value: Option<f64>,
 }
 
-/// Most values that a line has: more than a screen has columns.
+/// Maximum number of values of a line: more than a screen has columns.
 const MOST: usize = 3_000;
 
 /// Writes the page as one HTML file; `library` is as for [`report::html`](super::html).
@@ -124,7 +124,7 @@ fn picture(chart: &Chart, number: usize, grid: Grid, data: &mut Data) -> Result<
         legend.push(Style { name: name.clone(), colour: key % COLOURS, dash: key / COLOURS });
         lines.push(Line { key, series: Some(series), points: Vec::new() });
     }
-    refuse_if!(lines.is_empty(), Err("Nothing of this was measured.".to_owned()));
+    refuse_if!(lines.is_empty(), Err("None of this was measured.".to_owned()));
     let rules = chart.targets.iter().map(|(name, at)| {
         most = most.max(*at);
         Rule { name: name.clone(), kind: "target", at: Some(*at), along: Vec::new() }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_said() {
         let html = html(&page(vec![("recorded".into(), Vec::new())]), "x");
-        assert!(html.contains("Nothing of this was measured."), "{html}");
+        assert!(html.contains("None of this was measured."), "{html}");
     }
 
     #[test]

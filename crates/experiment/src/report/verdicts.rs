@@ -53,8 +53,8 @@ pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     if study.seeds.len() > 1 {
         writeln!(
             out,
-            "<p class=\"note\">Ours: the mean over {} and its 95 % interval. The interval decides; if it contains the border, the \
-             claim is not confirmed. Where one seed decides, its value is followed by the smallest and the largest value.</p>",
+            "<p class=\"note\">Ours: the mean over {} and its 95 % interval. The interval decides; if it contains \
+             the bound, the claim is not confirmed. Where one seed decides, its value is followed by the smallest and the largest value.</p>",
             count(study.seeds.len(), "seed")
         )?;
     }

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(read.cases.len(), scenario.cases.len());
         assert_eq!(read.alone, alone);
         assert!(scenario.text.contains("codel"), "what others inherit belongs to the text");
-        // A setting stays if only another case uses it than the one that is run.
+        // A setting also stays if it is used only by a case that is not run.
         let own = "base = \"base.toml\"\nvary.\"queue.discipline\" = [\"drop-tail\", \"codel\"]\n";
         let beside = Beside(&[("base.toml", base.as_bytes())]);
         let alone = Wishes { base_only: true, ..Wishes::default() };

@@ -94,7 +94,7 @@ fn packets(flow: &Flow) -> Result<(), Fault> {
         if each_second > MOST_PACKETS {
             let times = if key.ends_with("scale") { format!(" times {scale:e}") } else { String::new() };
             let message = format!(
-                "packets of {packet} at {rate}{times} are more than the limit of {} million per second; 10 Gb/s carry \
+                "packets of {packet} at {rate}{times} exceed the limit of {} million packets per second; 10 Gb/s carry \
                  15 million",
                 MOST_PACKETS / 1e6
             );

@@ -71,8 +71,8 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
 /// Largest length of a name. Tables, paths of results and, for nodes, names of files contain it.
 const LONGEST_NAME: usize = 200;
 
-/// Checks names. The simulator also refuses repeated names, but only here the second one's span is known, and that
-/// names are parts of dotted paths.
+/// Checks names. The simulator also refuses repeated names, but does not know the second name's span, nor that names
+/// are parts of dotted paths.
 fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {
         let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());

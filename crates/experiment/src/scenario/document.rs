@@ -126,7 +126,7 @@ pub(super) struct Leaf<'d, 's> {
     pub(super) value: &'d Value<'s>,
 }
 
-/// Returns the values of a table and of the tables within, each table in the order of the file: `a.b = 1` and
+/// Returns the values of a table and of its inner tables, in the order of the file within each table: `a.b = 1` and
 /// `"a.b" = 1` mean the same. A table that `is_leaf` stays whole.
 pub(super) fn leaves<'d, 's>(table: &'d DeTable<'s>, is_leaf: fn(&DeTable<'s>) -> bool) -> Vec<Leaf<'d, 's>> {
     let keys = table.iter().sorted_by_key(|(key, _)| key.span().start);

@@ -102,7 +102,7 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Refuses to set, from outside or by an earlier axis, a key that another axis sets in every case. That change
+    /// Refuses a key that is set from outside or by an earlier axis if another axis sets it in every case. That change
     /// would be lost silently, and the label of the case would be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {
@@ -188,7 +188,7 @@ impl<'s> Draft<'s> {
         })
     }
 
-    /// Returns the file word for word, or with its base as one file without the base's settings at these offsets.
+    /// Returns the file unchanged; with a base, returns both as one file, without the base's settings at these offsets.
     fn text(&self, without: &BTreeSet<usize>) -> String {
         match self.source.of_base() {
             Some(_) => base::expanded(self.source, &self.written, without),
@@ -251,7 +251,7 @@ impl<'s> Draft<'s> {
         let (kept, left_out): (Vec<_>, Vec<_>) = combinations.into_iter().partition(|chosen| self.runs(chosen));
         let (count, seeds) = (kept.len(), self.vary.seeds.len());
         if count * seeds > MOST_RUNS {
-            let message = format!("{count} cases with {seeds} seeds each are more than {MOST_RUNS} runs");
+            let message = format!("{count} cases with {seeds} seeds each exceed the maximum of {MOST_RUNS} runs");
             return Err(self.refuse_at("vary", message));
         }
         let mut cases = Vec::new();
@@ -297,7 +297,7 @@ impl<'s> Draft<'s> {
         }
         document::name_turns(&mut network).map_err(|place| {
             let refusal =
-                self.source.refuse(place, "`turns` is not a controller: it is for the `queues` of access points");
+                self.source.refuse(place, "`turns` is not a controller: write `queues = \"turns\"` at an access point");
             refusal.note("this queue belongs to no access point")
         })?;
         document::inherit_queue(&mut network);

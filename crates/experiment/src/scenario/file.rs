@@ -75,7 +75,7 @@ pub(super) fn found(files: &dyn Files, path: &Path, missing: impl FnOnce(&str) -
         _ => Refusal::file(name, format!("cannot be read: {error}")),
     })?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(Refusal::file(name, "is larger than 16 MiB, the most of a scenario"));
+        return Err(Refusal::file(name, "is larger than 16 MiB, the maximum for a scenario"));
     }
     Ok(bytes)
 }
@@ -97,7 +97,7 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
     Ok(text)
 }
 
-/// Reads bytes of another file than a scenario as a `T`. Refusals call them `name`.
+/// Reads bytes of another file than a scenario as a `T`. Refusals name the file `name`.
 ///
 /// # Errors
 /// The text has a fault; the refusal gives its span.

@@ -1,8 +1,8 @@
 //! Settings without effect. A setting that changes nothing in any case is a mistake, and is refused.
 //!
 //! While a network is built, it marks each setting that it reads ([`Marks`]). A setting that only some cases use stays,
-//! because a sweep chooses between disciplines, protocols and models. So do settings of a file's base, which several
-//! experiments share, and settings that only a key set from outside disables.
+//! because a sweep chooses between disciplines, protocols and models. Settings of a file's base, which several
+//! experiments share, also stay, and settings that only a key set from outside disables.
 
 mod reasons;
 mod rules;
@@ -136,7 +136,7 @@ impl<'s> Seen<'s> {
         if !within || !self.source.is_set(known) {
             self.places.insert(known, None);
         }
-        // A key of the file has an effect if one of its values has.
+        // A key of the file has an effect if one of its values has an effect.
         if !self.source.is_set(place.start) {
             self.places.insert(span.start, None);
         }

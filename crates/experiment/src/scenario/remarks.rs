@@ -28,16 +28,16 @@ impl Scenario {
         let name = &case.network.node.iter().find(|node| is_scheduled(node))?.name;
         (!keys.is_empty()).then(|| {
             format!(
-                "{}: has no effect on packets that `{name}` sends by radio and queues by its key `queues`; \
-                `--set node.{name}.queues=one` changes this",
+                "{}: has no effect on packets that `{name}` sends by radio, because its key `queues` \
+                overrides it; `--set node.{name}.queues=one` changes this",
                 keys.join(", ")
             )
         })
     }
 }
 
-const RADAR: &str = "a band with radar (DFS): that access points listen for it before they send, and leave the channel when \
-    they hear it, is not simulated";
+const RADAR: &str = "a band with radar (DFS): access points must first listen for radar, and leave a channel that has \
+    it; this is not simulated";
 
 /// Warns if the number of an access point's channel is in a band at 5 GHz whose rules are not simulated.
 fn channel(network: &Network) -> Option<String> {
@@ -53,7 +53,7 @@ fn band(network: &Network) -> Option<String> {
     let mut standards = network.node.iter().filter_map(|node| node.standard).chain([network.radio.standard]);
     let told = match frequency.as_hertz() / 1_000_000 {
         5925..=7125 if standards.any(|standard| standard != Standard::Ax) => {
-            "the 6 GHz band, where of these standards only 802.11ax may send"
+            "the 6 GHz band, where standards before 802.11ax may not send"
         }
         5250..=5350 | 5470..=5725 => RADAR,
         _ => return None,

@@ -414,7 +414,7 @@ fn turns_are_named_where_controllers_are() {
     let none = CELL.replace("role = \"access-point\"\nqueues = \"turns\"\n", "");
     for (text, set) in [(none.as_str(), "queue.controller=turns"), (CELL, "node.sta.queue.controller=turns")] {
         let said = refused(text, &wishes(&[set]));
-        assert!(said.contains("`turns` is not a controller: it is for the `queues`"), "{set}: {said}");
+        assert!(said.contains("`turns` is not a controller: write `queues = "), "{set}: {said}");
     }
 }
 
@@ -445,12 +445,12 @@ fn a_band_whose_rules_are_not_simulated_is_named() {
     };
     assert_eq!(told(&["radio.frequency=5.18 GHz"]), "");
     assert!(told(&["radio.frequency=5.5 GHz"]).contains("radar (DFS)"));
-    assert!(told(&["radio.frequency=6.115 GHz", "radio.standard=802.11ac"]).contains("only 802.11ax"));
+    assert!(told(&["radio.frequency=6.115 GHz", "radio.standard=802.11ac"]).contains("before 802.11ax"));
     let high = ["radio.frequency=6.115 GHz", "radio.standard=802.11ax"];
     assert_eq!(told(&high), "");
     // A node's own standard counts, too: an access point's stations of 802.11a and ac may not send there.
     for own in ["node.ap.standard=802.11a", "node.ap.standard=802.11ac"] {
-        assert!(told(&[high[0], high[1], own]).contains("only 802.11ax"), "{own}");
+        assert!(told(&[high[0], high[1], own]).contains("before 802.11ax"), "{own}");
     }
     // The number of a channel at 5 GHz has the same meaning.
     let ax = "radio.standard=802.11ax";

@@ -58,7 +58,7 @@ fn retain<'s>(entries: &mut DeArray<'s>, mut passes: impl FnMut(&mut DeTable<'s>
 /// An axis, and a label that was removed from it.
 type Gone = (String, String);
 
-/// Removes values of axes whose `only` does not pass. Returns those removed labels that no value of their axis has now.
+/// Removes each value whose `only` fails `passes`. Returns those removed labels that no value of their axis has now.
 fn remove_labels(vary: &mut DeTable<'_>, mut passes: impl FnMut(&mut DeTable<'_>) -> bool) -> Vec<Gone> {
     let mut gone = Vec::new();
     for (axis, values) in vary.iter_mut() {

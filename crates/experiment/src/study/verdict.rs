@@ -170,7 +170,7 @@ pub enum Ruling {
     NeedsFullRuns,
     /// The claim was not ruled on: seeds that a short run left out could change the result.
     TooFewSeeds,
-    /// The claim's 95 % interval contains the border of the window.
+    /// The claim's 95 % interval contains a bound of the window.
     #[default]
     NotConfirmed,
     /// The interval does not lie in the window.

@@ -1,10 +1,10 @@
 //! The worst of very many rows.
 
-/// Most rows of flows or queues that a person reads; the next constant is the number of rows shown of a longer table.
+/// Maximum number of rows that are all shown; the next constant is the number of rows shown of a longer table.
 const MOST_ROWS: usize = 60;
 const WORST_ROWS: usize = 10;
 
-/// Keeps only the worst of too many rows, and says so in a line. Each row has a number that is larger if it is worse.
+/// Keeps only the worst of too many rows, and says so in a line. Each row has a number; larger is worse.
 pub(super) fn worst(mut rows: Vec<(f64, Vec<String>)>, what: &str, how: &str) -> (Vec<Vec<String>>, String) {
     let all = rows.len();
     let mut said = String::new();

@@ -68,7 +68,7 @@ struct Line<'e> {
     delay_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
-    /// Flow that an event concerns as a whole; events of single packets have none.
+    /// Flow that an event concerns as a whole; events of individual packets have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<&'e str>,
 }

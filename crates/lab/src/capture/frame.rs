@@ -132,14 +132,14 @@ fn radiotap(
     let mimo_of = |format| mimo.filter(|mimo| mimo.format() == format);
     if let Some(mimo) = mimo_of(Format::Ht) {
         let (wide, short) = (mimo.width() == ChannelWidth::Mhz40, mimo.guard() == GuardInterval::Short);
-        // The known fields are bandwidth, MCS, guard interval, format (mixed) and code.
+        // The fields marked as known are bandwidth, MCS, guard interval, format (mixed) and code.
         let ldpc = u8::from(mimo.has_ldpc()) << 4;
         bytes.raw(&[0x1f, u8::from(wide) | u8::from(short) << 2 | ldpc, mimo.mcs()]);
     }
     if let Some(Part { reference, last }) = part {
         bytes.align(4);
         bytes.u32(reference);
-        // It is known which MPDU is the last.
+        // The last MPDU is marked as known.
         bytes.u16(0x0004 | u16::from(last) << 3);
         bytes.u16(0);
     }
@@ -166,7 +166,7 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
         ChannelWidth::Mhz160 => 11,
     });
     bytes.raw(&[mimo.mcs() << 4 | mimo.streams(), 0, 0, 0]);
-    // These are code, group and partial AID.
+    // The bytes are code, group and partial AID.
     bytes.raw(&[mimo.has_ldpc().into(), 0, 0, 0]);
 }
 
@@ -201,7 +201,7 @@ fn duration(frame: &Frame) -> u16 {
     u16::try_from(frame.reserves.as_nanos().div_ceil(1_000)).unwrap_or(0x7fff).min(0x7fff)
 }
 
-/// Writes a control frame without its check sum. Returns the frame's length with the check sum (9.3.1).
+/// Writes a control frame without its checksum. Returns the frame's length with the checksum (9.3.1).
 fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let start = bytes.0.len();
     let subtype = match frame.kind {
@@ -252,8 +252,8 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     bytes.0.len() - start + unwritten + CHECK_SUM
 }
 
-/// Writes a QoS Null frame to an access point without its check sum. It reports the size of a queue in units of 256 B
-/// (9.2.4.5.6). Returns the frame's length with the check sum.
+/// Writes a QoS Null frame to an access point without its checksum. It reports the size of a queue in units of 256 B
+/// (9.2.4.5.6). Returns the frame's length with the checksum.
 fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queued: u64) -> usize {
     let start = bytes.0.len();
     bytes.raw(&[0xc8, 0x01]);
@@ -302,7 +302,7 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
     usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
 }
 
-/// Returns the user priority of a category (table 10-1): of the two that belong to it, the default one.
+/// Returns the default of a category's two user priorities (table 10-1).
 fn user_priority(category: Category) -> u16 {
     match category {
         Category::Background => 1,

@@ -1,4 +1,4 @@
-//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads and check sums over
+//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads and checksums over
 //! payloads are left out, but packets of real programs are complete.
 
 use super::addresses::Ends;
@@ -29,7 +29,7 @@ const WINDOW_SCALE: [u8; 2] = [3, 3];
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
-/// Option for experiments (RFC 4727) with Sluice's own identifier (RFC 6994). It permits reports of losses, or is one.
+/// Option that permits or contains loss reports: one for experiments (RFC 4727), with Sluice's identifier (RFC 6994).
 const REPORTS: [u8; 4] = [253, 4, 0x53, 0x4c];
 const REPORT: [u8; 4] = [253, 5, 0x53, 0x4c];
 /// The report that losses were not caused by congestion.
@@ -37,8 +37,8 @@ const WIRELESS: u8 = 0xff;
 /// Largest window that needs no scaling, in bytes.
 const UNSCALED: u64 = 65_535;
 
-/// Builds a packet that has `length` bytes from the IP header on. Returns its Ethernet type, and its headers; of a real
-/// program the whole packet.
+/// Builds a packet that has `length` bytes from the IP header on. Returns its Ethernet type, and its headers; for a
+/// real program's packet, all of its bytes.
 pub(super) fn packet(packet: &Packet, length: u16, ends: &Ends) -> (u16, Vec<u8>) {
     let real = packet.real.as_deref().filter(|_| packet.options.is_none()).unwrap_or_default();
     if real.len() == usize::from(length) && !real.is_empty() {
@@ -132,7 +132,7 @@ fn ip(packet: &Packet, length: u16, ttl: u8, protocol: u8, ends: &Ends) -> Vec<u
     bytes
 }
 
-/// Computes the check sum of a header whose check sum field is zero.
+/// Computes the checksum of a header whose checksum field is zero.
 fn check_sum(header: &[u8]) -> u16 {
     let sum: u32 = header.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -165,7 +165,7 @@ fn tcp(segment: &Segment, ends: &Ends) -> Vec<u8> {
     let shift = if segment.flags & Segment::SYN == 0 { scale(segment.window) } else { 0 };
     let window = u16::try_from((segment.window >> shift).min(UNSCALED)).expect("at most 65535");
     bytes.extend(window.to_be_bytes());
-    // Check sum and urgent pointer follow.
+    // Checksum and urgent pointer follow.
     bytes.extend([0; 4]);
     bytes.extend(options);
     bytes
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(check_sum(&[&four[..10], &[0; 2], &four[12..20]].concat()), 0x65e0);
         assert_eq!(real(&four, 21, Ecn::Ect1), (ETHERTYPE_IPV4, four.to_vec()));
         let (_, marked) = real(&four, 21, Ecn::Ce);
-        // Two more in a word are two less in the check sum.
+        // Two more in a word are two less in the checksum.
         assert_eq!((marked[1], &marked[10..12], marked[20]), (3, &[0x65, 0xde][..], 7));
         let six = [&[0x60, 0x10, 0, 0, 0, 1, 59, 9][..], &[1; 33]].concat();
         assert_eq!(real(&six, 41, Ecn::Ect1), (ETHERTYPE_IPV6, six.clone()));

@@ -9,13 +9,13 @@ use std::ops::Range;
 /// Longest simulated time of a draw, and of its warm-up, in steps.
 pub(super) const LENGTH: usize = 80;
 pub(super) const WARMUP: usize = 20;
-/// Busy share above which a channel counts as full, because contention leaves the rest idle; then the share of a step
-/// above which other networks count as sending.
+/// Busy share above which a channel counts as full, because contention leaves the rest idle; the next constant is the
+/// share of a step above which other networks count as sending.
 const FULL: f64 = 0.7;
 const FOREIGN: f64 = 0.03;
 /// Number of bytes in a step above which the traffic is more than a call.
 const ACTIVE: f64 = 3_000.0;
-/// Longest gap within a burst, in steps; then the length above which a burst counts as endless.
+/// Longest gap within a burst, in steps; the next constant is the length above which a burst counts as endless.
 const GAP: usize = 2;
 const ENDLESS: usize = 30;
 /// Bytes of TCP acknowledgements, as a share of the bytes that they acknowledge.
@@ -41,7 +41,7 @@ pub(super) enum Kind {
     Bursts,
 }
 
-/// What is drawn because no recording shows it.
+/// Values that are drawn because no recording shows them.
 #[derive(Clone, Debug)]
 pub(super) struct Draw {
     pub(super) seed: u64,
@@ -143,7 +143,7 @@ impl Air {
         Ok(text)
     }
 
-    /// Returns the keys of the flows to a station or from it.
+    /// Returns each flow's TOML keys, towards (`way` 0) or from a station.
     fn loads(&self, draw: &Draw, station: usize, way: usize) -> Vec<String> {
         let [own, other] = [way, 1 - way].map(|way| &self.bytes[station][way][draw.steps.clone()]);
         let answers = other.iter().sum::<f64>() / own.iter().sum::<f64>().max(1.0);

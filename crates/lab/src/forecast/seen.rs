@@ -90,7 +90,7 @@ impl Air {
             for told in radio["stations"].as_array().into_iter().flatten() {
                 stations.entry(told["address"].as_str().unwrap_or_default()).or_default().add(place, told);
             }
-            // Some drivers survey less often. Their counts are spread over the time since the survey before.
+            // Some drivers survey less often. Their counts are spread over the time since the previous survey.
             let counts = ["channel_active_s", "channel_busy_s", "channel_sending_s"].map(|key| number(radio, key));
             if counts[0] > survey.last().map_or(0.0, |last: &Reading| last.1[0]) {
                 survey.push((place, counts));

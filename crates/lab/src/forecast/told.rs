@@ -27,7 +27,7 @@ impl Forecast {
         let _ = write!(text, "Other cells use {:.0} % of the airtime; ", 100.0 * self.foreign);
         let _ = match self.grown {
             Some(Interval { low, high, .. }) => {
-                writeln!(text, "if they take all that they can, the ping time changes {low:.2} to {high:.2} times.")
+                writeln!(text, "if they take all that they can, the ping time is {low:.2} to {high:.2} times as long.")
             }
             None => writeln!(text, "if their share grows, the forecast does not hold."),
         };
@@ -45,7 +45,7 @@ impl Arm {
             Interval { low, high, .. } if low > 1.0 / LITTLE && high < LITTLE => "no difference to be expected",
             Interval { high: ..1.0, .. } => "faster",
             Interval { low, .. } if low > 1.0 => "slower",
-            _ => "cannot tell: conditions that were not measured decide",
+            _ => "cannot tell: this depends on conditions that were not measured",
         }
     }
 }

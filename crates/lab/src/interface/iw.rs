@@ -136,7 +136,7 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
         let mut number = |most: u8| {
             let value = words.next().unwrap_or_default();
             let number = value.parse().ok().filter(|number| *number <= most);
-            number.ok_or_else(|| format!("`{word}` is followed by a number up to {most}, not by `{value}`"))
+            number.ok_or_else(|| format!("expected a number up to {most} after `{word}`, found `{value}`"))
         };
         match word {
             // This MCS counts the streams.

@@ -1,5 +1,5 @@
-//! A process that outlives `sluice admit` for as long as processes of its command live. They inherited the filter and
-//! could open no more sockets if nobody answered it.
+//! A process that outlives `sluice admit` for as long as processes of its command live. These processes inherited the
+//! filter, and can open no sockets unless a process answers its requests.
 
 use crate::admission::filter::{let_through, receive};
 use crate::error::Error;
@@ -43,7 +43,7 @@ impl Keeper {
     }
 }
 
-/// Leaves all that a user could miss or wait for: the terminal, its signals, the folder, and all files.
+/// Releases everything that a user may need or wait for: the terminal, its signals, the folder, and all files.
 fn leave(ended: i32, listener: i32) -> Result<(), Errno> {
     let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;

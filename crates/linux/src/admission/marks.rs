@@ -13,10 +13,10 @@ use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
-/// Pause between two reads. In an overload of marked packets most are never read. This is no loss: all of them ask for
-/// the same.
+/// Pause between two reads. In an overload most marked packets are never read. This loses nothing: all of them ask for
+/// the same regulation.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Most packets that are read at once.
+/// Maximum number of packets per read.
 const TURN: usize = 256;
 /// Bytes that are kept of each packet: the longest IPv4 header, and the ports.
 const KEPT: usize = 64;

@@ -23,7 +23,7 @@ use units::{Rate, refuse_if};
 
 /// Length of every message, in bytes.
 pub const LENGTH: usize = 76;
-/// Most agents that a message may pass: more than any path of a mesh, and the end of a loop.
+/// Maximum number of agents that a message may pass: more than on any path of a mesh. It also ends loops.
 pub const MOST_HOPS: u8 = 32;
 
 pub(crate) const MAGIC: [u8; 4] = *b"SWAN";
@@ -34,12 +34,12 @@ pub(crate) const VERSION: u8 = 2;
 pub enum Kind {
     /// On its way to the destination: asks each node for its available rate.
     Probe = 1,
-    /// On its way back to the source, with the least rate that a node of the path can admit.
+    /// On its way back to the source, with the lowest rate that any node of the path can admit.
     Answer,
     /// Travels to the source, and says that packets of the flow arrive marked.
     Regulate,
     /// Travels to the destination. Says that the flow still exists and expects requests to regulate, or, with rate
-    /// zero, that it has ended. Agents do not answer a wrong message of this kind.
+    /// zero, that it has ended. Agents do not answer an invalid message of this kind.
     Present,
 }
 
@@ -52,7 +52,7 @@ pub struct Message {
     pub hops: u8,
     /// Number of the probe. An answer repeats the number; requests to regulate have zero.
     pub number: u64,
-    /// Least rate that a node of the path can admit, in network-layer bytes; [`UNBOUNDED`] if no node set a bound.
+    /// Lowest rate that any node of the path can admit, in network-layer bytes; [`UNBOUNDED`] if no node set a bound.
     pub bottleneck: Rate,
     /// Source of the flow. Unspecified between a program and the agent of the same machine, which knows the address.
     pub source: IpAddr,
@@ -82,7 +82,7 @@ pub enum Malformed {
     Version(u8),
     #[error("message kind {0} is unknown")]
     Kind(u8),
-    #[error("{0} hops are more than the maximum of {MOST_HOPS}")]
+    #[error("{0} hops exceed the maximum of {MOST_HOPS}")]
     Hops(u8),
     #[error("a reserved byte of the message is not zero")]
     Reserved,

@@ -7,15 +7,15 @@ use units::{Duration, Instant};
 
 /// Time between two reads of the sockets: a wake-up costs much more than a message.
 const BETWEEN_TURNS: Duration = Duration::from_millis(5);
-/// Most messages that one read takes from a socket: 6,400 per second. The kernel drops what its buffer cannot hold.
+/// Maximum number of messages per read of a socket: 6,400 per second. The kernel drops what its buffer cannot hold.
 pub(crate) const TURN: usize = 32;
 /// Messages per second from one sender, and its burst.
 const OF_ONE: u64 = 50;
-/// Messages per second from all neighbours, and their burst; each other standing has the same limit.
+/// Messages per second from all neighbours, and their burst; the limit holds for each [`Standing`] apart.
 const OF_ALL: u64 = 200;
-/// Messages per second whose senders are checked by a route, and their burst; each other standing has the same limit.
+/// Messages per second whose senders are checked by a route, and their burst; for each [`Standing`] apart.
 const CHECKS: u64 = 1_000;
-/// Most senders that are distinguished. One more replaces the sender that was silent for longest.
+/// Maximum number of distinguished senders. A new sender replaces the one that was silent for longest.
 const MOST_SENDERS: usize = 64;
 
 /// Returns when messages may be read again, after a read that found some.
@@ -39,7 +39,7 @@ enum Sender {
     Neighbour(Neighbour),
 }
 
-/// The limits and how far they are used.
+/// The limits, and how much of each is used.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// One bucket for each standing.

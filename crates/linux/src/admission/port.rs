@@ -183,7 +183,7 @@ impl Port {
         }
     }
 
-    /// Reads the messages that are waiting, equally many at most from each socket.
+    /// Reads waiting messages, at most the same number from each socket.
     fn receive(&self) -> Vec<(Peer, Message)> {
         let mut came = Vec::new();
         for _ in 0..TURN {
@@ -230,7 +230,7 @@ pub(crate) fn program_name(number: u64) -> String {
     format!("{PROGRAM}{number:016x}")
 }
 
-/// Reads one datagram of a program; `None` if it is no message. Errors: there is no other datagram.
+/// Reads one datagram of a program; `None` if it is no message. Errors: no datagram is left.
 fn from_program(socket: BorrowedFd<'_>, owners: &Owners) -> Result<Option<(Peer, Message)>, Errno> {
     let mut buffer = [0; LENGTH + 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];

@@ -9,17 +9,17 @@ use crate::admission::pace::{Pace, Standing};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};
 
-/// Most programs of this machine that are remembered. One more displaces a program of the user who has most: the one
-/// that was silent for longest and has no open probe.
+/// Maximum number of remembered programs of this machine. A new one displaces a program of the user with most entries:
+/// the one that was silent for longest and has no open probe.
 const MOST_PROGRAMS: usize = 64;
 /// A user with more programs than this also loses one with an open probe, if another user needs the entry.
 const MOST_OPEN: usize = 8;
-/// Least time between two requests to regulate one flow, as in the simulator. Without this limit a flow of fifty
+/// Minimum time between two requests to regulate one flow, as in the simulator. Without this limit a flow of fifty
 /// packets per second would cause fifty equal requests per second.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
 /// A single marked packet in this time is ignored: congestion marks many, and any host on the link can forge one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
-/// Most flows whose marked packets are remembered.
+/// Maximum number of flows whose marked packets are remembered.
 const MOST_MARKED: usize = 64;
 
 /// First hop of a route.
@@ -63,7 +63,7 @@ struct Arrived<'r> {
     routes: &'r mut dyn Routes,
 }
 
-/// The state of an agent in admission.
+/// An agent's state for admission control.
 #[derive(Debug, Default)]
 pub(crate) struct Relay {
     programs: Vec<Asked>,
@@ -117,7 +117,7 @@ impl Relay {
                 Kind::Probe | Kind::Present => source,
                 Kind::Answer | Kind::Regulate => destination,
             };
-            // This check comes first, so that a sender that names others uses up nothing of their quotas.
+            // This check comes first, so that a sender with a forged name cannot use up the quota of another sender.
             if !self.pace.checks(now, standing) || !is_via(neighbour, end, routes) {
                 return Vec::new();
             }
@@ -211,7 +211,7 @@ impl Relay {
         true
     }
 
-    /// Returns the index of the program that gives way to another one of this user.
+    /// Returns the index of the entry that a new program of this user replaces.
     fn least_needed(&self, now: Instant, user: u32) -> Option<usize> {
         let of = |user| self.programs.iter().filter(|asked| asked.program.user == user).count();
         let most = self.programs.iter().map(|asked| of(asked.program.user)).max()?;

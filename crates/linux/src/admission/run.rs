@@ -52,8 +52,7 @@ pub fn run(
 ) -> Result<Ended, NotStarted> {
     let failed = |errno: Errno| NotStarted::Supervision(Error::kernel("run a command")(errno));
     let signals = take_over().map_err(NotStarted::Supervision)?;
-    // Orphaned processes of the command become children of this process, which can then change the class of their
-    // sockets.
+    // Orphaned processes of the command become children of this process, which can then change their sockets' class.
     set_child_subreaper(Some(rustix::process::getpid())).map_err(failed)?;
     let source = Source::open(wanted).map_err(NotStarted::Supervision)?;
     let mut admission =
@@ -185,7 +184,7 @@ fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
 fn take_over() -> Result<SignalFd, Error> {
     let mut set = SigSet::empty();
     PASSED_ON.into_iter().chain([Signal::SIGCHLD]).for_each(|signal| set.add(signal));
-    let refused = Error::kernel("take over signals");
+    let refused = Error::kernel("catch signals");
     set.thread_block().map_err(refused)?;
     SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(refused)
 }

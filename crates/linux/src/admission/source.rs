@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use units::{Instant, Rate};
 
-/// Most messages that are read at once.
+/// Maximum number of messages per read.
 const TURN: usize = 64;
 
 /// What a program asks for.
@@ -60,7 +60,7 @@ pub enum News {
 /// Contents of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// Least rate that a node can admit; `None` if no node set a bound.
+    /// Lowest rate that any node of the path can admit; `None` if no node set a bound.
     pub bottleneck: Option<Rate>,
     /// Number of agents that the answer has passed.
     pub hops: u8,
@@ -100,7 +100,7 @@ impl Source {
     pub(crate) fn open(wanted: Wanted) -> Result<Self, Error> {
         let failed = Error::kernel("ask the agent of this machine");
         let (socket, flow) = (unnamed().map_err(failed)?, random()?);
-        // Others see the numbers of the flow and the socket; the seed is another, so that nobody can guess the probes'.
+        // Other hosts see the flow's and the socket's number; with another seed nobody can guess the gate's probes.
         let gate = FlowGate::new(&wanted.gate, random()?);
         let (new_until, present) = (Instant::ZERO, Instant::NEVER);
         Ok(Self { wanted, socket, flow, has_agent: false, gate, new_until, present })

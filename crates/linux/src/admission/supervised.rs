@@ -2,13 +2,13 @@
 //!
 //! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
 //! UDP socket. If the asking thread has this process's network, user, control group and label, this process makes the
-//! socket with the class. It hands over a socket that equals one of the thread's own. Otherwise the thread makes its
+//! socket, sets its class and hands it over: the thread could have made the same socket. Otherwise the thread makes its
 //! own socket, and this process sets its class shortly after. Open sockets change by copies of their descriptors
 //! (`pidfd_getfd`), which a process may make of its descendants. A class that the program sets (`IP_TOS`,
 //! `IPV6_TCLASS`) has no effect and causes no error.
 //!
 //! Needs Linux 5.14 with seccomp. The filter does not see sockets of `io_uring` and of 32-bit programs, so these keep
-//! class zero until the next change. Nor does it see options of single packets.
+//! class zero until the next change. Nor does it see per-packet options.
 
 use crate::admission::filter::{KIND, Wanted, filter, hand_over, install, let_through, receive, refuse};
 use crate::admission::keeper::Keeper;
@@ -66,7 +66,7 @@ pub struct Supervised {
 /// Times from a thread's request until its own socket gets the class. The socket exists within microseconds, unless the
 /// machine is busy.
 const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(200)];
-/// Most processes whose own sockets wait for the class.
+/// Maximum number of processes whose own sockets wait for the class.
 const MOST_LATE: usize = 64;
 
 descriptor_of!(Supervised, listener);

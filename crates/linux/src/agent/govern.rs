@@ -23,7 +23,7 @@ use crate::telemetry::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, refuse_if};
 
-/// Longest time between two looks for clients that are overdue.
+/// Longest time between two checks for overdue clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// Time between two attempts to make a socket listen.
 const TRIED_EVERY: Duration = Duration::from_secs(2);
@@ -152,7 +152,7 @@ impl Agent {
                 break;
             }
             if self.patience == Patience::End {
-                // If the interface does not exist, this error lists those that do.
+                // If the interface does not exist, this error lists the existing ones.
                 Route::open()?.link(&self.governors[at].wish.place.device)?;
             }
             let Err(error) = self.with(at, now(), host, Governor::take_up) else {
@@ -203,7 +203,7 @@ impl Agent {
         }
     }
 
-    /// Makes every socket listen that can. Failures are reported once, and tried again later.
+    /// Tries to make every socket listen. A failure is reported once, and the socket is tried again later.
     pub(super) fn listen(&mut self, host: &mut dyn Host) {
         let mut done: Vec<(String, &str, Result<AgentEventKind, Error>)> = Vec::new();
         for listener in std::mem::take(&mut self.listeners) {
@@ -254,7 +254,7 @@ impl Agent {
                 }
                 Err(error) => {
                     failed = true;
-                    let words = format!("{error}; the agent governs without it and retries every {TRIED_EVERY}");
+                    let words = format!("{error}; the agent governs meanwhile, and retries every {TRIED_EVERY}");
                     if self.deaf.insert(key, words.clone()).as_ref() != Some(&words) {
                         tell(host, device, AgentEventKind::Failed, words);
                     }
@@ -401,7 +401,7 @@ impl Agent {
         Ok(most)
     }
 
-    /// Tells the manager that the agent lives, its number of queues, and, after an attempt for each, that it is ready.
+    /// Tells the manager that the agent lives, how many queues it governs, and, once each was tried, that it is ready.
     fn tell_manager(&mut self) {
         let now = now();
         let is_tried = self.governors.iter().all(|governor| governor.is_governing() || governor.next() > now);

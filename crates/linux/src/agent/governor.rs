@@ -89,7 +89,7 @@ pub(super) struct Round<'a> {
 }
 
 impl Governor {
-    /// Makes a waiting governor. With notes its controller draws from `seed`, by which nodes differ; else from zero.
+    /// Makes a waiting governor. With notes its controller draws from `seed`, unique to the node; else from zero.
     pub(super) fn new(wish: Wish, seed: u64, now: Instant) -> Result<Self, Error> {
         let seed = if wish.notes { seed } else { 0 };
         let controller = controller(&wish, seed)?;
@@ -445,7 +445,7 @@ impl Governor {
     }
 }
 
-/// Judges every [`JUDGED`] if the controller's limit idles the link, until that was reported once; returns the finding.
+/// Checks every [`JUDGED`] whether the limit leaves the link idle, until this was reported; returns the finding.
 fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<String> {
     let idling = told.as_mut()?;
     idling.add(seen, orders.rate);
@@ -473,7 +473,7 @@ fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     needs::controller(&wish.place.device, &wish.settings, seed, wish.notes)
 }
 
-/// Returns the remark that packets of up to `segments` segments make a limit in packets imprecise, if so.
+/// Returns a remark if packets of up to `segments` segments make a limit in packets imprecise.
 fn rough(wish: &Wish, segments: u32) -> Option<String> {
     let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
     (is_rough && segments > 1 && !wish.dry_run).then(|| {
@@ -483,7 +483,7 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
     })
 }
 
-/// Returns the remark that the controller begins with an arbitrary limit until it knows the link's rate, if so.
+/// Returns a remark if the controller begins with an arbitrary limit, because it does not know the link's rate yet.
 fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);

@@ -27,7 +27,7 @@ impl RealTime {
             return Err(Unfit::Controller { controller: controller.name(), kind, lacking }.into());
         }
         if first.needs().sets.any_of(Sets::MARK) {
-            let (kind, lacking) = ("a queue whose real time has a controller", Lacking::Setting("ECN marks"));
+            let (kind, lacking) = ("a queue with a controller for real-time packets", Lacking::Setting("ECN marks"));
             return Err(Unfit::Controller { controller: first.name(), kind, lacking }.into());
         }
         Ok(Some(Self { next: now + interval(&controller), controller }))
@@ -88,6 +88,6 @@ mod tests {
         assert_eq!(built(rate, mark).unwrap().unwrap().name(), mark);
         let refused = |first, second| built(first, second).err().unwrap().to_string();
         assert!(refused(mark, rate).contains("which a real-time queue cannot apply"), "{}", refused(mark, rate));
-        assert!(refused(mark, mark).contains("whose real time has a controller"), "{}", refused(mark, mark));
+        assert!(refused(mark, mark).contains("with a controller for real-time"), "{}", refused(mark, mark));
     }
 }

@@ -48,7 +48,7 @@ impl Signals {
         for signal in HARMLESS {
             taken.remove(signal);
         }
-        let failed = Error::kernel("take over signals");
+        let failed = Error::kernel("catch signals");
         taken.thread_block().map_err(failed)?;
         let read = SignalFd::with_flags(&taken, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(failed)?;
         Ok(Self { read, taken })

@@ -93,7 +93,7 @@ impl<'s> Live<'s> {
     /// echoes. Then gives up the privileges that no arm needs.
     ///
     /// # Errors
-    /// There is no such interface, another trial or agent runs, no host is known to ask, or a privilege is missing.
+    /// There is no such interface, another trial or agent runs, no host to ping is known, or a privilege is missing.
     pub fn open(place: Place, arms: Vec<Arm>, pings: Vec<Ipv4Addr>, signals: &'s Signals) -> Result<Self, Error> {
         let link = Route::open()?.link(&place.device)?;
         make_state_folder(&place.state_folder)?;
@@ -161,7 +161,7 @@ impl<'s> Live<'s> {
     /// Reads the counters of the interface and of its stations.
     fn count(&mut self) -> Result<(u64, [u64; 2]), Error> {
         let device = &self.place.device;
-        // Of this thread's namespace, unlike `/sys`; received bytes come first, and sent ones eight numbers later.
+        // Unlike `/sys`, it shows this thread's network namespace. Sent bytes are eight numbers after received ones.
         let table = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
         let row = table.lines().filter_map(|line| line.trim().split_once(':')).find(|(name, _)| name == device);
         let numbers = row.map(|(_, row)| row.split_whitespace().filter_map(|number| number.parse::<u64>().ok()));

@@ -12,7 +12,7 @@ use crate::error::{Error, Unfit, Unforced};
 use crate::kernel::rtnetlink::{ROOT, Route};
 use units::refuse_if;
 
-/// A queue that was taken up.
+/// A queue to which the agent has attached.
 pub(crate) struct Attached {
     /// Device that measures, limits and restores the queue.
     pub(crate) device: Box<dyn Device>,
@@ -24,8 +24,8 @@ pub(crate) struct Attached {
 /// there is: turns of stations (2), or else the knobs of mac80211's scheduler (1), where mac80211 holds the packets;
 /// turns without stations (3) where the driver pushes back. Else it tries Sluice's own discipline first, then the
 /// queues of mac80211 if it holds the packets, else the kernel's FIFO. Errors: there is no such interface, a privilege
-/// is missing, the device has no such settings, or another agent is there. Or, unless the wish agrees to it, the former
-/// queue could not be restored or no packet ever waits in the queue.
+/// is missing, the device has no such settings, or another agent is there. Unless the wish allows it, also: the former
+/// queue could not be restored, or no packet ever waits in the queue.
 pub(crate) fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     let is_of_phy = [txq::KIND, knobs::KIND].contains(&attached.device.capabilities().kind);
@@ -69,7 +69,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
             Err(error) => Err(Unforced::Policy { name: wish.place.device.clone(), why: error.to_string() }.into()),
         },
         Backend::Auto if !is_root && wish.is_unspecific() && !wish.force => {
-            let why = "the kernel takes no BPF queue in a class".into();
+            let why = "the kernel allows a BPF queue only as the root of an interface".into();
             Err(Unforced::Policy { name: wish.place.device.clone(), why }.into())
         }
         Backend::Auto => {

@@ -8,9 +8,9 @@ use crate::device::wish::{Place, Wish};
 use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::{Link, Qdisc, Route};
 
-/// Locks a place and reads its present queue. First restores what a killed agent left, unless its discipline `stands`,
-/// here on the interface: then it stays, and the queue before it is still the one to restore; returns true in that case.
-/// Refuses a queue that could not be restored later, or that limits the link's rate, unless it is to be replaced.
+/// Locks a place and reads its present queue. First restores what a killed agent left. If that agent's discipline still
+/// `stands` on the interface, it stays, the recorded former queue will be restored later, and true is returned. Refuses
+/// a queue that could not be restored later, or that limits the link's rate, unless it is to be replaced.
 pub(crate) fn claim(
     wish: &Wish,
     route: &mut Route,

@@ -39,7 +39,7 @@ impl Driver {
             Holder::NotWifi => {}
             Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, of mac80211, which holds its packets (nl80211) and takes every packet at once, so no root qdisc ever holds packets"
+                    "{called}, a driver of mac80211, which holds its packets (nl80211) and takes every packet at once: packets never wait in a root qdisc"
                 );
                 return (Self::Mac80211, found);
             }
@@ -130,8 +130,7 @@ pub(crate) struct Idle {
     pub(crate) why: String,
 }
 
-/// Returns the reason why no packet ever waits in the queue at `place`, if so. Errors: there is no such interface or
-/// class.
+/// Returns why no packet ever waits in the queue at `place`, if so. Errors: there is no such interface or class.
 pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;
@@ -144,8 +143,8 @@ pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> 
     let (_, obstacle) = Former::read(&mut route, &link, place.parent, &qdiscs)?;
     let name = &link.name;
     let why = format!(
-        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` shows \
-         what would"
+        "no packet ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor \
+         {name}` shows alternatives"
     );
     Ok(Some(Idle { but_by_credit: driver == Driver::Mac80211, is_precious: obstacle.is_some(), why }))
 }

@@ -1,11 +1,12 @@
-//! Estimates the intervals of a queue whose counters can only be read, many times per interval.
+//! Estimates the intervals of a queue from readings of its counters, many per interval.
 //!
 //! - *Sojourn* by Little's law (Little 1961): the backlog in bytes, integrated over time, divided by the bytes that
 //!   left. Bytes are used because the kernel counts a GSO packet once while it waits, but by its segments when it
 //!   leaves. Packets dropped at the head have waited like those sent, and count as leaving.
 //! - *Departure gap* and *service*: the time between two readings divided by the number of packets that left. Packets
 //!   must wait at both readings, so that the link was never idle.
-//! - *Idle and busy time*: each reading stands for half of the time since the previous one and until the next.
+//! - *Idle and busy time*: each reading counts for half of the time since the previous reading and half of the time
+//!   until the next.
 
 use crate::kernel::Counters;
 use control::{Count, Interval, Measures, Reads, Stat};
@@ -20,7 +21,7 @@ pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
         Reads::GAP.and(Reads::AVERAGE),
         "time between two readings divided by the packets that left, while packets waited",
     ),
-    (Reads::OCCUPANCY, "each reading stands for half the time to the next"),
+    (Reads::OCCUPANCY, "each reading counts for half the time to the readings before and after it"),
 ];
 
 /// State of a queue between two intervals.

@@ -24,7 +24,7 @@ pub enum Kind {
     /// Limit in bytes that include link headers; an arriving packet is dropped when the queue is full.
     Bfifo,
     /// Limit in packets; the oldest packet is dropped when the queue is full. If the limit of a full queue is lowered,
-    /// the queue stays as long until fewer packets arrive than leave.
+    /// the queue keeps its length until fewer packets arrive than leave.
     PfifoHeadDrop,
 }
 

@@ -43,8 +43,8 @@ pub(crate) struct Former {
     pub(super) qdisc: Option<Saved>,
     /// Handle of Sluice's discipline.
     pub(super) ours: u32,
-    /// Former largest number of segments in a packet, if the agent changed it; of the interface's places the last one
-    /// that is restored sets it again.
+    /// Former largest number of segments in a packet, if the agent changed it; the last attachment point of the
+    /// interface that is restored sets it again.
     pub(super) segments: Option<u32>,
     /// True if the transmit queue had length 0, which the kernel changes when a discipline is installed.
     #[serde(default)]
@@ -82,7 +82,7 @@ pub(crate) struct FormerKnobs {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and any obstacle to its loss.
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and what forbids replacing it.
     pub(crate) fn read(
         route: &mut Route,
         link: &Link,

@@ -96,7 +96,7 @@ pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
 
 /// Returns the settings of a phy that can be changed, except its packet limit, and remarks on the others.
 pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String>) {
-    const LIMIT_ALONE: &str = "Sluice sets only the packet limit of all queues, so stations still wait long";
+    const LIMIT_ALONE: &str = "Sluice sets only the packet limit of all queues, so rounds stay long";
     if !phy.has_aql {
         return (None, vec![format!("the driver has no airtime queue limits (AQL): {LIMIT_ALONE}")]);
     }

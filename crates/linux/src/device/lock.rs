@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::refuse_if;
 
-/// Most attempts to lock a file that other processes keep replacing.
+/// Maximum number of attempts to lock a file that other processes keep replacing.
 const ATTEMPTS: usize = 100;
 
 /// Opens the file with this name and tries to lock it. Also returns true if that succeeded, false if another process
@@ -81,15 +81,15 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
         Err(Errno::LOOP) => return refuse("is a symbolic link, so it cannot be Sluice's state"),
         // The file is a pipe without a reader, or a socket.
-        Err(Errno::NXIO) => return refuse("is not a plain file, so it cannot be Sluice's state"),
+        Err(Errno::NXIO) => return refuse("is not a regular file, so it cannot be Sluice's state"),
         file => file.map_err(|errno| failed(path, errno.into()))?,
     };
     let stat = fstat(&file).map_err(|errno| failed(path, errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return refuse("is not a plain file, so it cannot be Sluice's state");
+        return refuse("is not a regular file, so it cannot be Sluice's state");
     }
     refuse_if!(stat.st_uid != geteuid().as_raw(), refuse("belongs to another user, so it cannot be Sluice's state"));
-    refuse_if!(stat.st_nlink > 1, refuse("has another name, so it cannot be Sluice's state"));
+    refuse_if!(stat.st_nlink > 1, refuse("has several hard links, so it cannot be Sluice's state"));
     // A user who may read the file may also lock it, and could so prevent restoring.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;
     Ok(File::from(file))

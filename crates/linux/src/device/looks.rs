@@ -54,7 +54,7 @@ impl Looks {
     }
 
     /// Returns the counters of the queue at `parent` of an interface; `None` if the kernel has no such queue or, with a
-    /// `handle`, if the queue has another one.
+    /// `handle`, if the queue has another handle.
     pub(crate) fn counters(
         &self,
         now: Instant,
@@ -109,7 +109,7 @@ impl Users {
         let current = if let Some(followed) = all.take() {
             followed
         } else {
-            // Messages that arrive meanwhile are read at the next call. The last message about a queue is true.
+            // Messages that arrive meanwhile are read at the next call. The last message about a queue is valid.
             let mut listed = route.qdiscs()?;
             for qdiscs in listed.values_mut() {
                 qdiscs.retain(|qdisc| qdisc.handle != 0);

@@ -142,13 +142,13 @@ impl State {
         link: &Link,
         limit: u32,
     ) -> Result<(), Error> {
-        // A killed agent whose queue continues has recorded the number already. It is read now: `link` may be older
-        // than a change by the killed agent or its undoing by this one.
+        // A killed agent whose queue continues has recorded the number already. The present number is read anew: `link`
+        // may be older than a change by the killed agent, or than its undoing by this agent.
         let now = route.link(&link.name)?.gso_max_segs;
         let noted = noted_by_others(&self.path, former);
         former.segments.get_or_insert(noted.unwrap_or(now));
         self.keep(former)?;
-        // The lowest limit wins that a governed queue of the interface asks for.
+        // The lowest limit applies that any governed queue of the interface asks for.
         route.set_segments(link.index, if noted.is_some() { limit.min(now) } else { limit })
     }
 

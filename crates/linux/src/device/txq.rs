@@ -169,7 +169,7 @@ pub(super) fn at_root(parent: u32) -> Result<(), Error> {
     if parent == ROOT {
         return Ok(());
     }
-    Err(Unfit::Class { why: "the queues of mac80211 have one limit, not one for a class" }.into())
+    Err(Unfit::Class { why: "the queues of mac80211 have one limit, not one per class" }.into())
 }
 
 /// Returns the phy, its limit, and the lock that only one of the phy's interfaces can have.

@@ -32,7 +32,7 @@ pub(super) struct Interface {
     module: Option<String>,
 }
 
-/// A phy: nl80211's answers under attribute numbers in hexadecimal, and its debugfs files; null if unreadable.
+/// A phy: nl80211's answers in hexadecimal by the number of the attribute, and debugfs files, null if unreadable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Radio {
     pub(super) attributes: BTreeMap<u16, String>,

@@ -57,7 +57,7 @@ pub(super) fn findings(
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
         // The user's queue must not be removed.
-        Some(why) => Finding::bad("former queue", why, "as above: leave it as it is"),
+        Some(why) => Finding::bad("former queue", why, "as above: keep this queue"),
     });
     if parent == ROOT
         && let Some(found) = one_for_several(link)
@@ -124,8 +124,8 @@ fn stays(why: &str) -> Finding {
     Finding::bad(
         "attach",
         format!("a user set up this queue: {why}"),
-        "leave it as it is: cake, fq_codel and a shaper's own queue bound delays themselves. To govern a rate by Sluice instead, \
-         set it with htb and govern a class of that",
+        "keep this queue: cake, fq_codel and a shaper's own queue bound delays themselves. To let Sluice govern a \
+         shaped queue instead, set the rate with htb and govern an htb class",
     )
 }
 

@@ -9,7 +9,7 @@ use crate::telemetry::stations::{Stations, look};
 use std::fs;
 use units::Duration;
 
-/// Number of readings before AQL is called stuck, and their spacing: AQL lets much less than a second be pending.
+/// Number of readings before AQL is called stuck, and their spacing: AQL allows much less than a second to be pending.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
@@ -91,8 +91,8 @@ fn airtime(stations: &Stations) -> Finding {
     }
     Finding::bad(
         TOPIC,
-        "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
-         from the others",
+        "the driver reports no airtime: mac80211 cannot share the air between stations by time, and slow stations take \
+         airtime from the others",
         "use another driver or card; Sluice's release by credit needs no such reports, and bounds the delay that all stations share",
     )
 }
@@ -101,11 +101,11 @@ fn channel(stations: &Stations) -> Finding {
     const TOPIC: &str = "channel";
     match stations.channel {
         Survey { busy: Some(_), sending: Some(_), .. } => {
-            Finding::good(TOPIC, "the driver reports how long its channel is busy, and how long it sends itself")
+            Finding::good(TOPIC, "the driver reports its channel's busy time and its own sending time")
         }
         Survey { busy: Some(_), .. } => Finding::bad(
             TOPIC,
-            "the driver reports how long its channel is busy, but not how long it sends itself: the time of other senders is unknown",
+            "the driver reports its channel's busy time, but not its own sending time: other senders' time is unknown",
             OTHER_CARD,
         ),
         _ => Finding::bad(TOPIC, "the driver does not report how long its channel is busy", OTHER_CARD),
@@ -128,7 +128,7 @@ fn link(device: &str, stations: &Stations) -> Finding {
 
 fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     const TOPIC: &str = "AQL";
-    let Some(first) = looks.first() else { return Finding::good(TOPIC, "not looked at") };
+    let Some(first) = looks.first() else { return Finding::good(TOPIC, "not read") };
     if !first.has_aql {
         return Finding::bad(
             TOPIC,
@@ -155,7 +155,7 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
         Ok(aql) => Finding::good(
             TOPIC,
             format!(
-                "{} of airtime are pending; once {} are pending, stations get their lower limit",
+                "{} of airtime is pending; once {} is pending, stations get their lower limit",
                 shown(aql.pending),
                 shown(aql.threshold)
             ),
@@ -176,8 +176,8 @@ fn stuck(looks: &[Stations]) -> Option<String> {
     if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
         let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
         return Some(format!(
-            "{} of airtime are pending ({} are allowed), {} of which belong to no present station: they were never subtracted, \
-             and each station keeps its lower limit",
+            "{} of airtime is pending ({} allowed), of which {} belongs to no present station: it was never \
+             subtracted, and each station keeps its lower limit",
             shown(aql.pending),
             shown(aql.threshold),
             shown(lost)
@@ -194,7 +194,7 @@ fn stuck(looks: &[Stations]) -> Option<String> {
             !pending.is_zero() && pending >= now.high[place] && looks.iter().all(|look| stays(look) == Some(pending))
         })?;
         Some(format!(
-            "{} of airtime stay pending for {}, where AQL allows {}: mac80211 sends this station nothing",
+            "{} of airtime stays pending for {}, where AQL allows {}: mac80211 sends this station nothing",
             shown(now.pending[category]),
             station.address,
             shown(now.high[category])
@@ -218,7 +218,7 @@ mod tests {
     fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
         let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
         let why = stuck(&leak).unwrap();
-        let all = "189.0 ms of airtime are pending (24.0 ms are allowed), 189.0 ms of which belong to no present";
+        let all = "189.0 ms of airtime is pending (24.0 ms allowed), of which 189.0 ms belongs to no present";
         assert!(why.starts_with(all), "{why}");
         let finding = aql(&leak, Some("mt7915e"));
         assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_channel_is_surveyed_where_the_time_of_others_is_known() {
         let mut stations = look(ms(0), ms(0));
-        assert!(channel(&stations).found.contains("not how long it sends"), "{:?}", channel(&stations));
+        assert!(channel(&stations).found.contains("not its own sending time"), "{:?}", channel(&stations));
         stations.channel.sending = Some(ms(9));
         assert!(channel(&stations).good);
         stations.channel = Survey::default();
@@ -307,7 +307,7 @@ mod tests {
     fn a_station_that_stands_still_above_its_limit_is_stuck() {
         let why = stuck(&[look(ms(13), ms(13)), look(ms(13), ms(13))]).unwrap();
         assert!(
-            why.starts_with("13.0 ms of airtime stay pending for 02:00:00:00:01:00, where AQL allows 12.0 ms"),
+            why.starts_with("13.0 ms of airtime stays pending for 02:00:00:00:01:00, where AQL allows 12.0 ms"),
             "{why}"
         );
         assert_eq!(stuck(&[look(ms(13), ms(13)), look(ms(14), ms(14))]), None, "it moves");

@@ -1,4 +1,4 @@
-//! Files of mac80211 in debugfs that change airtime queue limits (AQL); `net/mac80211/debugfs.c` was read in Linux 7.2.
+//! Files of mac80211 in debugfs that change airtime queue limits (AQL), as in Linux 7.2 (`net/mac80211/debugfs.c`).
 
 use crate::error::Error;
 use rustix::fs::{Mode, chmod, stat};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
 /// Access categories in the order of mac80211 and of its files.
 pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
-/// Most bytes of a file that is read here.
+/// Maximum number of bytes that are read from a file.
 const LONGEST: u64 = 4_096;
 /// Files of a phy about AQL: the first two from Linux 5.5 on, `aql_enable` from 5.10, `aql_pending` from 6.1.
 pub(crate) const AQL_FILES: [&str; 4] = [LIMITS, THRESHOLD, "aql_enable", "aql_pending"];

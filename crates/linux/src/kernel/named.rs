@@ -15,7 +15,7 @@ use units::refuse_if;
 #[derive(Debug)]
 pub(crate) struct Unnamed {
     socket: OwnedFd,
-    /// Socket that finds out if another one has a name. It can be used any number of times.
+    /// Socket that tests if another socket has a name. It can be used any number of times.
     probe: OwnedFd,
     /// Temporary name of the socket, until its mode is set.
     hidden: Option<PathBuf>,
@@ -34,8 +34,8 @@ impl Unnamed {
         Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
     }
 
-    /// Gives the socket this name once it can `listen`. The file appears with its final mode, and replaces one without
-    /// a process. Errors: another socket or another file has the name, or the system refuses.
+    /// Gives the socket this name once it can `listen`. The file appears with its final mode, and replaces a file that
+    /// belongs to no process. Errors: another socket or another file has the name, or the system refuses.
     pub(crate) fn name(
         &mut self,
         path: &Path,

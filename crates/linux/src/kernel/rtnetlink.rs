@@ -153,7 +153,7 @@ impl Route {
 
     /// Changes the options of the discipline that is already installed there.
     pub(crate) fn change(&mut self, new: &Qdisc) -> Result<(), Error> {
-        self.put(new, 0, "move the limit")
+        self.put(new, 0, "change the limit")
     }
 
     fn put(&mut self, new: &Qdisc, flags: u16, what: &str) -> Result<(), Error> {
@@ -170,7 +170,7 @@ impl Route {
     /// Removes the discipline at `parent`; the kernel installs its default there.
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
-        self.0.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
+        self.0.ask(request, |_| ()).map_err(|errno| failed("remove the queue", errno))
     }
 
     /// Sets the largest number of segments (GSO) in a packet of interface `index`.
@@ -255,7 +255,7 @@ pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
                 remove_below(of_link, |parent| parent >> 16 == old.handle >> 16);
             }
         }
-        // If a class disappears, so does its queue, and without a message of its own.
+        // If a class disappears, its queue disappears without a message.
         RTM_DELTCLASS => {
             let (Some(index), Some(class)) = (u32_at(payload, 4), u32_at(payload, 8)) else { return };
             if let Some(of_link) = users.get_mut(&index) {
@@ -329,7 +329,7 @@ fn qdisc(payload: &[u8]) -> Option<Qdisc> {
 }
 
 /// Parses `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets follows
-/// the 32-bit one, but only after that has overflowed.
+/// the 32-bit count, but only once the 32-bit count has overflowed.
 fn counters(nest: &[u8]) -> Counters {
     let mut counters = Counters::default();
     for (kind, value) in attributes(nest) {

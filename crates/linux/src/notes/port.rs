@@ -124,7 +124,7 @@ impl Port {
         }
     }
 
-    /// Reads the waiting notes, equally many at most from each interface.
+    /// Reads the waiting notes, at most the same number from each interface.
     fn hear(&mut self, now: Instant) {
         if self.rests.is_some_and(|until| now < until) {
             return;
@@ -163,7 +163,7 @@ impl Port {
     }
 }
 
-/// Reads one datagram and its sender. One that is too long keeps a length that makes it invalid.
+/// Reads one datagram and its sender. A datagram that is too long keeps an invalid length.
 fn receive(socket: &OwnedFd) -> Option<(Ipv4Addr, Vec<u8>)> {
     let mut buffer = [0; LONGEST + 1];
     let (_, length, address) = recvfrom(socket, &mut buffer[..], RecvFlags::empty()).ok()?;

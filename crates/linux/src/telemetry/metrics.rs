@@ -38,7 +38,7 @@ metrics! {
         |status| match status.limit { Limit::Packets(packets) if live(status) => packets.into(), _ => return None };
     gauge "sluice_queue_limit_bytes", "The present limit, if it is a size.",
         |status| match status.limit { Limit::Bytes(bytes) if live(status) => bytes.count() as f64, _ => return None };
-    gauge "sluice_queue_rate_bits_per_second", "How fast best effort may leave, if it is shaped.",
+    gauge "sluice_queue_rate_bits_per_second", "Rate to which best effort is shaped, if it is.",
         |status| status.rate.filter(|_| live(status))?.as_bps() as f64;
     gauge "sluice_queue_backlog_packets", "Packets waiting at the end of the newest interval.",
         |status| seen(status, Quantity::Counts)?.backlog.packets as f64;
@@ -56,7 +56,7 @@ metrics! {
         |status| mean(seen(status, Quantity::Service)?.service)?;
     gauge "sluice_queue_service_time_average_seconds", "Exponential average of service times.",
         |status| seen(status, Quantity::ServiceEwma)?.service_ewma?.as_secs_f64();
-    gauge "sluice_queue_busy_ratio", "Part of the newest interval in which packets waited.",
+    gauge "sluice_queue_busy_ratio", "Share of the newest interval in which packets waited.",
         |status| busy(seen(status, Quantity::Occupancy)?)?;
     gauge "sluice_queue_interval_seconds", "Length of the newest interval.",
         |status| status.last.filter(|_| live(status))?.length.as_secs_f64();
@@ -72,21 +72,21 @@ metrics! {
         |status| counts(status)?.dropped.packets as f64;
     counter "sluice_queue_dropped_bytes_total", "Bytes of the packets that the queue discarded.",
         |status| counts(status)?.dropped.bytes.count() as f64;
-    gauge "sluice_queue_real_time_backlog_packets", "Packets of real time waiting, if they have a queue.",
+    gauge "sluice_queue_real_time_backlog_packets", "Waiting real-time packets, if they have a queue.",
         |status| real_time(status)?.last.backlog.packets as f64;
-    gauge "sluice_queue_real_time_delay_seconds", "Mean time of packets of real time in their queue.",
+    gauge "sluice_queue_real_time_delay_seconds", "Mean time of real-time packets in their queue.",
         |status| mean(real_time(status)?.last.sojourn)?;
-    counter "sluice_queue_real_time_arrived_packets_total", "Packets of real time that arrived.",
+    counter "sluice_queue_real_time_arrived_packets_total", "Real-time packets that arrived.",
         |status| status.real_time?.totals.arrived.packets as f64;
-    counter "sluice_queue_real_time_sent_packets_total", "Packets of real time that left.",
+    counter "sluice_queue_real_time_sent_packets_total", "Real-time packets that left.",
         |status| status.real_time?.totals.sent.packets as f64;
-    counter "sluice_queue_real_time_sent_bytes_total", "Bytes of the packets of real time that left.",
+    counter "sluice_queue_real_time_sent_bytes_total", "Bytes of the real-time packets that left.",
         |status| status.real_time?.totals.sent.bytes.count() as f64;
-    counter "sluice_queue_real_time_dropped_packets_total", "Packets of real time that were discarded.",
+    counter "sluice_queue_real_time_dropped_packets_total", "Real-time packets that were discarded.",
         |status| status.real_time?.totals.dropped.packets as f64;
     counter "sluice_queue_limit_changes_total", "How often the limit changed.",
         |status| status.totals.limit_changes as f64;
-    counter "sluice_queue_restarts_total", "How often the queue was taken up again after it was lost.",
+    counter "sluice_queue_restarts_total", "How often the agent governed the queue again after losing it.",
         |status| status.totals.restarts as f64;
 }
 

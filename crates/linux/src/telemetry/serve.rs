@@ -28,11 +28,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use units::Instant;
 
-/// Most clients at once. One more displaces the oldest client that does not watch, or is dropped if all watch.
+/// Maximum number of clients. Another one displaces the oldest that does not watch, or is dropped if all watch.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
-/// Most clients that wait until they are accepted.
+/// Maximum number of clients that wait to be accepted.
 const BACKLOG: i32 = 16;
 /// Mode of the socket: read and write for owner and group.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WGRP);

@@ -1,6 +1,6 @@
 //! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and each station's pending
-//! airtime below mac80211 from debugfs. This is for airtime queue limits (AQL); `net/mac80211/debugfs.c` and
-//! `debugfs_sta.c` were read in Linux 7.2. A value that is not available is a reason.
+//! airtime below mac80211 from debugfs. The files about airtime queue limits (AQL) have the form of Linux 7.2
+//! (`net/mac80211/debugfs.c`, `debugfs_sta.c`). A value that is not available is replaced by the reason.
 
 use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use units::{Duration, Rate};
 
 /// Reason why the times of a channel are not available.
-pub const NO_SURVEY: &str = "its driver does not survey that";
+pub const NO_SURVEY: &str = "its driver does not report this in its survey";
 
 /// A value, or the reason why it is not available.
 pub type Told<T> = Result<T, String>;
@@ -232,8 +232,8 @@ fn micros(n: u32) -> Duration {
     Duration::from_micros(n.into())
 }
 
-/// Parses the total in `aql_pending` of a phy. The total follows a line for each access category and, if the kernel
-/// counts multicast, one for that, which the total leaves out.
+/// Parses the total in `aql_pending` of a phy. The file has a line per access category, one for multicast if the kernel
+/// counts it, and the total without multicast.
 fn read_pending(text: &str) -> Option<Duration> {
     let total = text.lines().find_map(|line| line.strip_prefix("total")?.trim().strip_suffix(" us"))?;
     total.parse().ok().map(micros)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Rate};
 
-/// Most events that a status keeps: the newest ones.
+/// Maximum number of events that a status keeps: the newest ones.
 pub const EVENTS_KEPT: usize = 32;
 
 /// Present state of a governed queue. In JSON one object, whose numbers have their units in the keys (`target_delay_s`,

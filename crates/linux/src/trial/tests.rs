@@ -119,7 +119,7 @@ fn a_known_verdict_ends_a_trial_and_harm_does_at_once() {
     assert!(trial.ended == Ended::Known && trial.blocks.len() < 81 && trial.level < LEVEL, "{:?}", trial.ended);
     let mut host = Numbers { loses: Some(1), ..Numbers::new(&[1.0, 1.0], 1) };
     let trial = held(&plan(2, 40, 1), &mut host);
-    assert_eq!(trial.ended, Ended::Harm("turns answered no ping for 10 s".to_owned()));
+    assert_eq!(trial.ended, Ended::Harm("with turns, no ping was answered for 10 s".to_owned()));
     assert!(trial.blocks.len() < 5);
     // If the default loses as much, the loss is no harm.
     let mut host = Numbers { loses: Some(0), ..Numbers::new(&[1.0, 1.0], 1) };

@@ -159,7 +159,7 @@ impl Outcome {
     }
 }
 
-/// Number of times at which the programs that see packets being freed were left out.
+/// Number of times at which the programs that trace freed packets were left out.
 fn unseen() -> u64 {
     let ours = |program: &ProgramInfo| program.name == "sluice_consumed" || program.name == "sluice_dropped";
     ProgInfoIter::default().filter(ours).map(|program| program.recursion_misses).sum()

@@ -142,7 +142,7 @@ impl<P: Packet> Biased<P> {
         Some(waiting)
     }
 
-    /// Returns the slot with `index` others before it.
+    /// Returns the slot at `index`, counted from the head.
     fn behind(&self, index: usize) -> u32 {
         let mut slot = self.order.behind;
         for _ in 0..index {

@@ -46,7 +46,7 @@ impl State {
     }
 }
 
-/// Where the packets come from about which the law decides.
+/// Source of the packets about which the law decides.
 pub(crate) trait Source<P> {
     /// Removes and returns the next packet.
     fn next(&mut self) -> Option<Waiting<P>>;

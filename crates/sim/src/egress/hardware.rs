@@ -113,7 +113,7 @@ impl Hardware {
         queue.packets.push_back(packet);
     }
 
-    /// Returns the queues of a category; the one after the queue that was served last comes first.
+    /// Returns the queues of a category in turn, beginning after the queue that was served last.
     fn in_turn(&self, category: u8) -> impl Iterator<Item = usize> {
         let (queues, last) = (self.queues.len(), self.last[usize::from(category)]);
         let order = (1..=queues).map(move |step| (last + step) % queues);
@@ -144,7 +144,7 @@ impl Hardware {
         self.queues[place].take(0)
     }
 
-    /// Returns the packet with `index` others before it in the queue of a receiver.
+    /// Returns the packet at `index` in the queue of a receiver.
     pub(super) fn peek(&self, category: u8, to: u32, index: usize) -> Option<Waiting> {
         let place = self.place(category, to)?;
         self.queues[place].packets.get(index).map(|passed| passed.packet)
@@ -249,7 +249,7 @@ impl Fifo {
         &mut self.receivers[place].1
     }
 
-    /// Takes the packet with `index` others before it for the MAC.
+    /// Takes the packet at `index` for the MAC.
     fn take(&mut self, index: usize) -> Option<Taken> {
         let passed = self.packets.remove(index)?;
         debug_assert!(*self.waiting(passed.packet.to) > 0 && self.load >= passed.load.into());

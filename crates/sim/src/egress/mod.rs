@@ -250,7 +250,7 @@ impl Egress {
         let later = |&(_, at): &(PortId, Instant)| at > now;
         match &self.order {
             Order::Turns(turns) => turns.ready_at(category).filter(later),
-            // It has no shaper that holds its ports back.
+            // The scheduler has no shaper that holds its ports back.
             Order::Mac80211(_) => None,
             Order::RoundRobin(_) => self.layout.filled(category, &self.ports).filter(later).min_by_key(|&(_, at)| at),
         }
@@ -371,9 +371,9 @@ impl Egress {
         taken
     }
 
-    /// True if a category certainly has no packet for the MAC, because its only port is an empty plain queue. A look at
-    /// such a category has no side effect.
-    // It saves the MAC a call for each queue that it has emptied.
+    /// True if a category certainly has no packet for the MAC, because its only port is an empty plain queue. A check
+    /// of such a category has no side effect.
+    // This check saves the MAC a call for each queue that it has emptied.
     fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
         one && self.signals.is_empty()
@@ -415,8 +415,8 @@ impl Egress {
         self.ports[port].peek(now, 0, dropped)
     }
 
-    /// Returns the packet with `index` others before it that the MAC could take now: from a port, or from the hardware
-    /// queue of the port's category and a receiver.
+    /// Returns the packet at `index` that the MAC could take now: from a port, or from the hardware queue of the port's
+    /// category and a receiver.
     #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn peek(
         &mut self,
@@ -436,7 +436,7 @@ impl Egress {
         }
     }
 
-    /// Takes the packet with `index` others before it for the MAC, if it may leave now.
+    /// Takes the packet at `index` for the MAC, if it may leave now.
     #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn take(
         &mut self,
@@ -456,7 +456,7 @@ impl Egress {
         }
     }
 
-    /// Takes the packet with `index` others before it from a port, if it may leave now.
+    /// Takes the packet at `index` from a port, if it may leave now.
     pub(crate) fn take_port(
         &mut self,
         now: Instant,

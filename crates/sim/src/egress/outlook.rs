@@ -7,7 +7,7 @@ use crate::net::{Waiting, msdu_bytes};
 use queue::turns::Turn;
 use units::{Bytes, Duration};
 
-/// What estimates for a station need: the mode in which frames would be sent to it now.
+/// Inputs of estimates for a station: the mode in which frames would be sent to it now.
 #[derive(Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     pub(crate) station: &'a Station,

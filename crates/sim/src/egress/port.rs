@@ -93,13 +93,13 @@ impl Port {
         self.ready_at().is_some_and(|at| at <= now)
     }
 
-    /// Returns the packet with `index` others before it, if it may leave now.
+    /// Returns the packet at `index`, if it may leave now.
     #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
         if now < self.shaper.ready_at() { None } else { self.queue.peek(now, index, dropped).copied() }
     }
 
-    /// Takes the packet with `index` others before it, if it may leave now.
+    /// Takes the packet at `index`, if it may leave now.
     #[inline]
     pub(super) fn take(
         &mut self,

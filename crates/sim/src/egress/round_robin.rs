@@ -16,7 +16,7 @@ pub(crate) const EXCHANGE: u32 = 1 << 16;
 pub(crate) struct RoundRobin {
     /// For each index of a port within its group, the group that was served last.
     last: [usize; CATEGORIES],
-    /// For each port, what its group may still send in its turn, in exchanges. Below zero, its next turn is shorter.
+    /// For each port, the exchanges that its group may still send in its turn. If negative, the next turn is shorter.
     balance: Vec<i64>,
 }
 

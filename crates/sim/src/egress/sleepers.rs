@@ -126,15 +126,15 @@ impl Sleepers {
         awake.map_or(NONE, |sleeper| &sleeper.kept[usize::from(category)].passed)
     }
 
-    /// Takes the one of these packets with `index` others before it for the MAC.
+    /// Takes the packet at `index` among these for the MAC.
     pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
         let taken = self.get_mut(station)?.kept[usize::from(category)].passed.remove(index)?;
         debug_assert!(taken.at <= now && !self.is_asleep(station));
         Some(Taken { at: now, ..taken })
     }
 
-    /// If the packet with `index` others before it, for a station that is awake, had left its port: returns the packet.
-    /// Otherwise returns its index in its port or hardware queue.
+    /// Returns the packet at `index` for a station that is awake, if the packet had left its port; otherwise returns
+    /// its index in its port or hardware queue.
     pub(super) fn behind(&self, category: impl FnOnce() -> u8, station: u32, index: usize) -> Result<usize, Waiting> {
         if self.is_empty() { Ok(index) } else { self.behind_passed(category(), station, index) }
     }
@@ -240,7 +240,7 @@ impl Egress {
         category == SIGNALS && !self.signals.is_empty() || self.sleepers.ready(category).is_some()
     }
 
-    /// Takes the next of these packets for the MAC.
+    /// Takes the next packet that [goes first](Self::has_first) for the MAC.
     #[cold]
     pub(crate) fn take_first(&mut self, now: Instant, category: u8) -> Option<Taken> {
         let signal = if category == SIGNALS { self.signals.pop_front() } else { None };

@@ -4,7 +4,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is for. Its name separates the draws from those of other streams.
+/// Purpose of a stream. Its name separates the draws from those of other streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purpose(&'static str);
 

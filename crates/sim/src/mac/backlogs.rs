@@ -1,8 +1,8 @@
 //! What an access point knows of its stations' backlogs, and which stations it can ask for data or poll.
 //!
-//! A station that has reported no backlog is asked again after it contends and reports a backlog, or after data were
-//! sent to it that it may answer. While MU EDCA restrains it, the station is polled. The interval between polls doubles
-//! as long as it has no packets.
+//! A station that has reported no backlog is asked again after it contends and reports a backlog, or after it was sent
+//! data that it may answer. While MU EDCA restrains it, the station is polled. The interval between polls doubles as
+//! long as it has no packets.
 
 use super::airtime::UsedAirtime;
 use crate::radio::Mimo;
@@ -71,7 +71,7 @@ impl Known {
         FIRST_POLL * (1 << self.empty.saturating_sub(1).min(DOUBLINGS))
     }
 
-    /// Records that the station has no backlog. It is polled as long as it cannot contend.
+    /// Records that the station has no backlog. A station that cannot contend is polled again later.
     fn has_nothing(&mut self, now: Instant) {
         self.backlog = Backlog::Is(Bytes::new(0));
         self.poll = if self.is_restrained() { now + self.pause() } else { Instant::NEVER };

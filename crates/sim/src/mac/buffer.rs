@@ -25,7 +25,7 @@ pub(crate) struct Mpdu {
     last: Handle,
     /// Number of packets in the MPDU, at most 255: a longer frame is not allowed.
     parts: u8,
-    /// Length including the MAC header and check sum.
+    /// Length including the MAC header and checksum.
     pub(crate) psdu: Bytes,
     /// Sequence number, 12 bits.
     pub(crate) sequence: u16,

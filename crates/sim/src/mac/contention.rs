@@ -58,14 +58,14 @@ pub(crate) struct Contention {
     /// If there are no frames to send: time of the next check for stations to ask for data; `NEVER` for no check.
     pub(super) look_again: Instant,
     pub(super) idle_from: Instant,
-    /// What lengthens DIFS or AIFS to EIFS after a bad frame; otherwise zero.
+    /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
     pub(super) eifs_surplus: Duration,
     pub(super) nav: Instant,
     /// Address of the station whose exchange last set the NAV, under EDCA.
     pub(super) txop_holder: u32,
     /// Time at which the station last stopped waiting for a response.
     pub(super) timed_out: Instant,
-    /// Present contention parameters of the station's categories; then the configured ones.
+    /// Present contention parameters of the station's categories; the next field has the configured ones.
     pub(super) access: [Access; CATEGORIES],
     pub(super) configured: [Access; CATEGORIES],
     /// New contention parameters. They apply from the back-off after the next attempt on.

@@ -304,7 +304,7 @@ impl Conventions {
         if announced > threshold { announced } else { with(threshold).min(threshold) }
     }
 
-    /// Returns the length of the MAC frame of an MSDU: header (under EDCA with QoS control), check sum, T-MAC's key.
+    /// Returns the length of the MAC frame of an MSDU: header (under EDCA with QoS control), checksum, T-MAC's key.
     pub(crate) fn mpdu(&self, msdu: Bytes) -> Bytes {
         let qos_control = Bytes::new(if self.edca() { 2 } else { 0 });
         msdu + crate::radio::MAC_OVERHEAD + qos_control + self.key

@@ -63,7 +63,7 @@ struct Split {
 }
 
 impl Downlink {
-    /// Returns the duration of the PPDU: its preamble and its longest part. The other parts are padded to it.
+    /// Returns the duration of the PPDU: its preamble and its longest part. The other parts are padded to that length.
     pub(crate) fn duration(&self, held: &Held, rules: &Conventions) -> Duration {
         let Some(split) = self.split else { return Duration::ZERO };
         let parts = held.users.iter().map(|user| split.header + rules.timing.payload(user.mode, user.psdu));
@@ -256,7 +256,7 @@ fn psdu(users: &[User]) -> Bytes {
     users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
 }
 
-/// Cuts the longest part to the duration of the second longest. The excess would pad others' RUs, and is faster alone.
+/// Cuts the longest part to the duration of the second longest. Alone, the excess goes faster and pads no RUs.
 fn level(users: &mut [User], rules: &Conventions) {
     let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
     let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);

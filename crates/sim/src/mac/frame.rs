@@ -10,7 +10,7 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Length of a compressed BlockAckReq (9.3.1.8).
 const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
 
-/// Length of a multi-STA BlockAck (IEEE 802.11ax-2021, 9.3.1.8.6): addresses, BA control and check sum; for each
+/// Length of a multi-STA BlockAck (IEEE 802.11ax-2021, 9.3.1.8.6): addresses, BA control and checksum; for each
 /// station AID and TID. Stations other than those acknowledged as a `whole` (all-ack context) also have a starting
 /// sequence number and a bitmap of 64 or, if `long`, 256 frames.
 pub(super) const fn multi_block_ack_length(stations: u8, whole: u8, long: bool) -> Bytes {
@@ -31,7 +31,7 @@ pub enum Asks {
 }
 
 impl Asks {
-    /// Returns the length of a trigger for `users` stations (IEEE 802.11ax-2021, 9.3.1.22): addresses and check sum, 8
+    /// Returns the length of a trigger for `users` stations (IEEE 802.11ax-2021, 9.3.1.22): addresses and checksum, 8
     /// B for all, and 5 B for each. A MU-BAR adds the 4 B of a BlockAckReq for each, a basic trigger 1 B.
     pub(super) const fn length(self, users: u64) -> Bytes {
         Bytes::new(20 + 8 + users * self.user_length())
@@ -55,7 +55,7 @@ pub(crate) enum Kind {
     Cts,
     /// Simultaneous CTS of several stations, in answer to a MU-RTS.
     SharedCts,
-    /// Data: the packet that the frame carries, and its length including the MAC header and check sum.
+    /// Data: the packet that the frame carries, and its length including the MAC header and checksum.
     Data { packet: Handle, psdu: Bytes },
     /// Acknowledgement.
     Ack,
@@ -121,7 +121,7 @@ impl Frame {
         }
     }
 
-    /// Returns the length including MAC header and check sum. `key`: length of T-MAC's key field.
+    /// Returns the length including MAC header and checksum. `key`: length of T-MAC's key field.
     pub(crate) fn psdu(&self, key: Bytes) -> Bytes {
         match self.kind {
             Kind::Rts => RTS,

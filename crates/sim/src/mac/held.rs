@@ -183,7 +183,7 @@ impl Held {
         self.takes_turns = true;
     }
 
-    /// True if data frames are finished. The host asks after every call, except calls about the medium's state.
+    /// True if data frames are finished. Called after every other call, except calls about the medium's state.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
@@ -335,7 +335,7 @@ impl Held {
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for now, the frames that it asked for.
+    /// Handles an unanswered BlockAckReq. True if the request and, for now, its frames are given up.
     pub(super) fn fail_request(&mut self, now: Instant, attempt: Attempt, rules: &Conventions) -> bool {
         let Buffer { request, mpdus, in_flight, .. } = self.present_mut();
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
@@ -390,7 +390,7 @@ impl Held {
         self.buffers[usize::from(assembly.category)].joins(length, assembly.size, rules, &assembly.limits)
     }
 
-    /// Adds a packet that [has room](Self::room). Returns the packet before it in an A-MSDU, to be chained to it.
+    /// Adds a packet that [has room](Self::room). In an A-MSDU, returns its predecessor, to which it is to be chained.
     pub(crate) fn join(
         &mut self,
         assembly: &mut Assembly,

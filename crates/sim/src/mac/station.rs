@@ -268,7 +268,7 @@ impl Station {
     /// Ends the wait for a response, because another frame has arrived instead (10.3.2.9). The station may ignore that
     /// frame.
     pub(crate) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        // Each of several stations has its own response, so the wait goes on.
+        // Each of several stations has its own response, so the wait continues.
         if !self.step.awaits_response() || self.step == Step::AwaitParts || !self.held.users.is_empty() {
             return Answer::default();
         }
@@ -279,7 +279,7 @@ impl Station {
     /// (10.3.2.7). Under EDCA a reservation by the RTS's sender does not count (10.22.2.4).
     fn respond(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let timing = &rules.timing;
-        // If the TXOP goes on, the response reserves the rest of it, too (9.2.5.2).
+        // If the TXOP continues, the response reserves the rest of it, too (9.2.5.2).
         let left = |response| frame.reserves.saturating_sub(timing.sifs + response);
         let responses = timing.responses(frame.mode);
         let (kind, reserves) = match frame.kind {

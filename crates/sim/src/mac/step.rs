@@ -60,7 +60,7 @@ pub(crate) struct Txop {
     pub(super) cleared: Cleared,
     /// Size of the frame for which the exchange was announced.
     pub(super) fixed: Option<Size>,
-    /// End of the last exchange. The TXOP continues then if a fitting packet is offered; `NEVER` if it cannot.
+    /// End of the last exchange, when the TXOP continues if a fitting packet is there; `NEVER` if it cannot continue.
     pub(super) open_at: Instant,
 }
 

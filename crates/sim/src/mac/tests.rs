@@ -373,7 +373,7 @@ fn a_failure_doubles_the_window_and_adds_one() {
 
 #[test]
 fn eifs_follows_what_the_convention_says() {
-    // After these: a frame with a wrong check sum, a frame lost in its header, a signal; and the first of them, then a
+    // After these: a frame with a wrong checksum, a frame lost in its header, a signal; and the first of them, then a
     // good frame 300 us later.
     let expected = [
         (Eifs::BadFrame, [364, 50, 50, 350]),

@@ -207,7 +207,7 @@ impl File {
     fn end(mut self) -> Result<Movements, Wrong> {
         self.leave();
         refuse_if!(self.open > 0, Err(Wrong("the file ends within an element: is it cut short?".to_owned())));
-        refuse_if!(self.nodes.is_empty(), Err(Wrong("no vehicle appears in it".to_owned())));
+        refuse_if!(self.nodes.is_empty(), Err(Wrong("the file lists no vehicle".to_owned())));
         Ok(Movements { nodes: self.nodes.into_iter().map(|(name, draft)| (name, draft.movement)).collect() })
     }
 }

@@ -159,7 +159,7 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
             let (x, x_at) = words.number("x in metres")?;
             let (y, y_at) = words.number("y in metres")?;
             let (x, y) = (near(x, x_at)?, near(y, y_at)?);
-            let (speed, speed_at) = words.number("a speed in metres a second")?;
+            let (speed, speed_at) = words.number("a speed in metres per second")?;
             refuse_if!(speed < 0.0, Err(wrong(speed_at, "a speed must be zero or more")));
             draft.push(node, time, Order::Go { x, y, z: None, speed }, at)?;
         }

@@ -17,7 +17,7 @@ pub(crate) struct Channel {
     pub(super) needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
-    /// Powers, antennas and noise of single nodes, if some differ.
+    /// Powers, antennas and noise of individual nodes, if some differ.
     ends: Option<Ends>,
     /// True if frames of extended range are sent.
     pub(super) extended: bool,

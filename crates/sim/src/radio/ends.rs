@@ -1,4 +1,4 @@
-//! Transmit power, antenna and noise of single nodes at the ends of a link, relative to those of `[radio]`.
+//! Transmit power, antenna and noise of individual nodes at the ends of a link, relative to those of `[radio]`.
 
 use units::{Decibels, Power};
 

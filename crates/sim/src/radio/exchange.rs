@@ -24,7 +24,7 @@ impl Exchange {
     /// Computes the durations for a packet of `packet` bytes without the MAC's header, but with those of IP and LLC.
     ///
     /// # Errors
-    /// Rates that the standard does not have.
+    /// The standard does not have such a rate.
     pub fn new(radio: &Radio, mac: &Mac, packet: Bytes) -> Result<Self, String> {
         let refused = |refusal: Refusal| refusal.why;
         let timing = Timing::new(radio).map_err(refused)?;

@@ -21,7 +21,7 @@ const MANY: usize = 64;
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
     pub(crate) reception: Reception,
-    /// The least power, in attowatts, at which frames of some format are decoded. Other formats may need more.
+    /// The lowest power, in attowatts, at which frames of some format are decoded. Other formats may need more.
     least: u64,
     /// State for links of moving nodes; `None` if no node ever moves.
     pub(super) moving: Option<Box<Moving>>,

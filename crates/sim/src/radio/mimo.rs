@@ -42,7 +42,7 @@ pub struct Mimo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest(u8);
 
-/// Which tones a frame has. They determine its preamble.
+/// Which tones a frame occupies. They determine its preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     /// All tones of the channel.

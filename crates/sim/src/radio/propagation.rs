@@ -17,9 +17,9 @@ pub(super) const BOOST: u64 = 2;
 /// same on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reception {
-    /// Carrier-sense threshold: the least total power with which the medium is busy.
+    /// Carrier-sense threshold: the minimum total power with which the medium is busy.
     pub(crate) carrier_sense: u64,
-    /// Receive threshold: the least power at which a frame can be decoded.
+    /// Receive threshold: the minimum power at which a frame can be decoded.
     pub(crate) receive: u64,
     /// Capture threshold: a signal's power divided by the sum of all others.
     pub(crate) capture: f64,
@@ -39,7 +39,7 @@ pub(crate) struct Link {
     pub(crate) decodable: bool,
 }
 
-/// Default transmit power; then the largest that a stated range may require, a kilowatt.
+/// Default transmit power; the next constant is the largest that a stated range may require, a kilowatt.
 pub(crate) const USUAL_POWER: Power = Power::dbm(15.0);
 const MOST_POWER: Power = Power::dbm(60.0);
 
@@ -94,7 +94,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Makes the model. `heights`: the least and the greatest height that any node ever has.
+    /// Makes the model. `heights`: the minimum and the maximum height of all nodes over the run.
     pub(super) fn new(radio: &Radio, nodes: usize, heights: (f64, f64), channel: &Channel) -> Self {
         let wavelength = LIGHT / radio.carrier().as_hertz() as f64;
         let given = (radio.propagation == Propagation::TwoRay)

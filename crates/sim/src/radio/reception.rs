@@ -18,7 +18,7 @@ pub(crate) struct Shape {
     /// Length of the frame's part after the PHY header.
     pub(crate) psdu: Bytes,
     pub(crate) duration: Duration,
-    /// True if the frame has several MPDUs, each with its own check sum.
+    /// True if the frame has several MPDUs, each with its own checksum.
     pub(crate) aggregate: bool,
     /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,

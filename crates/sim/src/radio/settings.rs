@@ -179,7 +179,7 @@ impl Radio {
         }
     }
 
-    /// Returns how stations of 802.11b are protected; by default as the nodes need.
+    /// Returns how stations of 802.11b are protected: by default with CTS-to-self if there are any.
     pub(crate) fn b_protection(&self) -> BProtection {
         let by_default = if self.beside_b { BProtection::CtsToSelf } else { BProtection::None };
         self.b_protection.unwrap_or(by_default)

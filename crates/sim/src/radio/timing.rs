@@ -9,7 +9,7 @@ use super::settings::Refusal;
 use crate::config::{ExtendedRange, Preamble, Radio, Standard};
 use units::{Bytes, Duration};
 
-/// Length of a data frame's header (24 B) and check sum (4 B).
+/// Length of a data frame's header (24 B) and checksum (4 B).
 pub(crate) const MAC_OVERHEAD: Bytes = Bytes::new(28);
 /// Length of an ACK.
 pub(crate) const ACK: Bytes = Bytes::new(14);
@@ -165,7 +165,7 @@ impl Timing {
         self.duration(mode, psdu) - mode.header()
     }
 
-    /// Returns `TXTIME`: the duration of a frame of `psdu` bytes (MAC header and check sum included).
+    /// Returns `TXTIME`: the duration of a frame of `psdu` bytes (MAC header and checksum included).
     #[inline]
     pub fn duration(&self, mode: Mode, psdu: Bytes) -> Duration {
         let sent = mode.header() + mode.payload(psdu);

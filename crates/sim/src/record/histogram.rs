@@ -1,8 +1,8 @@
 //! Histograms that take as little memory as their numbers allow.
 //!
 //! The bins are those of HDR histograms with three digits: 1024 per doubling, none finer than 1, so that a number's bin
-//! gives it to 0.1 %. Of 1000 stations most have few different numbers: a histogram stores only its bins, sorted, while
-//! they are few, and later pages of neighbouring bins.
+//! gives it to 0.1 %. Most of 1000 stations have few different numbers. So a histogram stores only the bins in use,
+//! sorted; if they become many, it stores pages of neighbouring bins.
 
 use std::num::NonZeroU16;
 

@@ -235,7 +235,7 @@ impl HopCounts {
 pub(crate) struct NodeRecord {
     /// Service time of notes, which come from no port.
     pub(crate) service: Summary,
-    /// Counts for the results as they are; the other results are made from the fields beside it.
+    /// Counts that go into results unchanged; the other fields give the other results.
     pub(crate) mac: Mac,
     pub(crate) unanswered_rts: u64,
     pub(crate) requests: u64,

@@ -48,7 +48,7 @@ impl Web {
 
     pub(crate) fn advance(&mut self) {
         self.burst_made = self.burst_size.min(self.burst_made.saturating_add(self.packet.count()));
-        // A packet follows when the rate has made up for those before it.
+        // The next packet follows after the time that the previous packets take at the rate.
         let made = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(Bytes::new(self.burst_made)));
         self.next = self.burst_start + made;
         if self.burst_made == self.burst_size {

@@ -42,7 +42,7 @@ impl Accounts<'_> {
         }
     }
 
-    /// If a queue has no room for a packet of a flow, records it as part of an overflow.
+    /// Records a flow's packet for which a queue has no room as part of an overflow.
     fn overflow(&mut self, handle: Handle) {
         let Packet { load, segment, .. } = self.packets.get(handle);
         let (Some(overflows), Load::Flow(flow)) = (self.overflows.as_mut(), load) else { return };

@@ -20,7 +20,7 @@ impl World {
     }
 
     /// Handles the packets of successive data frames that a node has received; `firsts` is the first packet of each
-    /// frame. No observer follows single packets.
+    /// frame. No observer follows individual packets.
     pub(crate) fn take_row(&mut self, node: NodeId, from: u32, firsts: impl Iterator<Item = Handle>) {
         let mut row = Row::default();
         for first in firsts {
@@ -38,8 +38,8 @@ impl World {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
     }
 
-    /// Handles a packet that does not [fit](Row::takes) the packets before it. It begins another row if its application
-    /// is at this node and only counts it.
+    /// Handles a packet that does not [fit](Row::takes) the packets before it. The packet begins another row if its
+    /// application is at this node and only counts packets.
     pub(crate) fn begin_row(&mut self, row: &mut Row, node: NodeId, from: u32, packet: &Packet) {
         row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
         let index = match packet.load {

@@ -82,7 +82,7 @@ struct Levels {
     drawn_then: f64,
     /// Services since the start of the run at each level, the low level first.
     served: [Served; 2],
-    /// Services up to the last report to the controller; then, those up to the end of the warm-up.
+    /// Services up to the last report to the controller; the next field has those up to the end of the warm-up.
     told: [Served; 2],
     before: [Served; 2],
 }

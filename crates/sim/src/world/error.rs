@@ -41,7 +41,7 @@ impl BuildError {
         Self { note: Some(note), ..self }
     }
 
-    /// Returns the dotted key; entries of lists stand with their names: `flow.forward.to`.
+    /// Returns the dotted key; entries of lists are given by name: `flow.forward.to`.
     pub fn path(&self) -> Option<&str> {
         (!self.path.is_empty()).then_some(self.path.as_str())
     }

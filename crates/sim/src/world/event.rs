@@ -11,9 +11,9 @@ pub(crate) enum Event {
     Saturate { flow: FlowId },
     /// A saturated or greedy flow stops.
     Cease { flow: FlowId },
-    /// A timer of a connection expires, unless the timer has moved.
+    /// A timer of a connection expires, unless it has been set to another time.
     Timer { connection: Slot },
-    /// A station's deadline has come, unless the deadline has moved.
+    /// A station's deadline has come, unless it has been set to another time.
     Deadline { node: NodeId },
     /// The front of a frame reaches the listener with this index; it may reach later ones at once, too.
     Front { of: Handle, listener: u32 },
@@ -25,17 +25,17 @@ pub(crate) enum Event {
     Tail { of: Handle, listener: u32 },
     /// The interval of a port's controller is over.
     Control { node: NodeId, port: PortId },
-    /// A port that held back its packets may release one, unless the time of release has moved.
+    /// A port that held back its packets may release one, unless the release has been set to another time.
     Ready { node: NodeId, port: PortId },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: WireId },
     /// The last bit of the first packet under way on a wired link has arrived.
     WireArrives { wire: WireId },
-    /// A routing protocol's deadline has come at a node, unless the deadline has moved.
+    /// A routing protocol's deadline has come at a node, unless it has been set to another time.
     Route { node: NodeId },
     /// The random delay of a routing message is over.
     Message { node: NodeId, packet: Handle },
-    /// A flow's gate (admission control) has to act, unless its time has moved.
+    /// A flow's gate (admission control) has to act, unless its deadline has been set to another time.
     Gate { flow: FlowId },
     /// A note to the neighbours is due at a node.
     Note { node: NodeId },

@@ -125,7 +125,7 @@ pub(super) mod tests {
             let link = |radio: &Radio| (radio.phy_rate, radio.frames, radio.mpdus);
             assert_eq!(link(&seen[0]), (Rate::mbps(11), 10, 10));
             assert_eq!(link(&seen[1]), (Rate::bps(0), 0, 0));
-            // 2304 B, and 28 B of MAC header and check sum.
+            // 2304 B, and 28 B of MAC header and checksum.
             let largest = |radio: &Radio| (radio.aggregate_max.count(), radio.aggregate_mpdus_max);
             assert_eq!(seen.iter().map(largest).collect::<Vec<_>>(), [(2_332, 1); 2]);
         }

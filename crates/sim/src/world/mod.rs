@@ -3,8 +3,8 @@
 //! `build` makes the `state` of a network from its description, `run` handles its events, and `outcome` reads the
 //! results. A packet goes down through `sources`, `forwarding`, `queues` and `frames`, and up through `frames` and
 //! `delivery`. Like `wires`, `steering` and `statistics`, these modules pass events between the parts of a network. The
-//! parts know no network: `flows`, `nodes`, `routing` and `wired`, and for single features `energy`, `notes` and
-//! `power_save`.
+//! parts do not refer to the network: `flows`, `nodes`, `routing` and `wired`, and for individual features `energy`,
+//! `notes` and `power_save`.
 
 mod accounts;
 mod basis;

@@ -125,7 +125,7 @@ mod tests {
     /// 802.11b without errors: nodes 20 m apart of which each hears only the next, by the two-ray model's sharp edge.
     const CHAIN: &str = "duration = \"10 s\"\n[radio]\nrange = \"30 m\"\ncarrier_sense_range = \"30 m\"\nerrors.model = \"none\"\n\
                          [nodes]\nplacement = \"chain\"\nspacing = \"20 m\"\n";
-    /// Airtime of a note: 92 B with its fields (28 B), UDP, IP, LLC and the MAC header with its check sum, at the basic rate of
+    /// Airtime of a note: 92 B with its fields (28 B), UDP, IP, LLC and the MAC header with its checksum, at the basic rate of
     /// 1 Mb/s, after the long preamble.
     const NOTE: Duration = Duration::from_micros(192 + 736);
 

@@ -152,7 +152,7 @@ fn distributions(world: &World) -> Distributions {
 const NAMED: usize = 6;
 
 /// Returns all warnings, each once: those of controllers; about flows that no node receives, and controllers that
-/// starve TCP; about results that depend on the capture threshold; about too weak links, and useless OFDMA.
+/// starve TCP; about results that depend on the capture threshold; about weak links, and OFDMA without effect.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {
@@ -190,8 +190,8 @@ fn unheard_warning(world: &World) -> Option<String> {
 
 /// Warns of OFDMA without effect. Stations that empty their queues in each TXOP report no backlog and are not asked.
 fn ofdma_warning(world: &World) -> Option<String> {
-    let told = "mac.ofdma: no access point sent a frame to several stations or asked for data, as with `off`; a station is \
-                asked if its last frame told of a backlog, or after data for it";
+    let told = "mac.ofdma: no effect: no access point sent a frame to several stations or asked for data; it asks \
+                stations to which it has sent data, or whose last frame reported a backlog";
     let used = world.nodes.iter().any(|node| node.record.shared.is_some() || node.record.triggered.is_some());
     (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }
@@ -272,7 +272,8 @@ const FRAME_BITS: f64 = 8_000.0;
 /// If noise alone lets a smaller share of frames survive, a link is probably a mistake in routes or rates.
 const FEW: f64 = 0.9;
 
-/// Warns of used links on which noise alone corrupts many frames. Not if nodes move: then links come and go anyway.
+/// Warns of used links on which noise alone corrupts many frames. Moving nodes get no warning: their links come and go
+/// anyway.
 fn noise_warning(world: &mut World) -> Option<String> {
     if world.medium.is_moving() {
         return None;
@@ -296,8 +297,8 @@ fn noise_warning(world: &mut World) -> Option<String> {
     ))
 }
 
-/// Warns if many of a node's decisions whether it decodes a frame would change with a capture threshold 1 dB higher or
-/// lower. The result then depends on the threshold more than on the network.
+/// Warns if a node would decode or lose many other frames with a capture threshold 1 dB higher or lower. The result
+/// then depends on the threshold more than on the network.
 fn capture_warning(world: &World) -> Option<String> {
     let (margins, capture) = world.medium.margins();
     let noticed: Vec<_> =

@@ -20,7 +20,7 @@ const CONGESTION_EXPERIENCED: u8 = 0b11;
 impl World {
     /// Largest length of a real packet on the network layer.
     pub const MTU: Bytes = MTU;
-    /// Largest length of a driver's frame, encryption included, but not MAC and LLC headers and check sum.
+    /// Largest length of a driver's frame, encryption included, but not MAC and LLC headers and checksum.
     pub const FRAME: Bytes = Bytes::new(2_304);
     /// Destination of packets to all nodes.
     pub const ALL: u32 = BROADCAST;
@@ -140,8 +140,8 @@ impl Outside<'_> {
         Some(number)
     }
 
-    /// Takes a packet to all nodes that has come by radio or over a hop to this node alone, and passes it on. True if
-    /// it is for programs there. A station takes broadcasts of its access point; access points take none.
+    /// Handles a broadcast packet that came by radio, or over a hop to this node alone, and passes it on. True if it is
+    /// for programs there. A station takes broadcasts of its access point; access points take none.
     fn takes(&mut self, node: NodeId, (previous, is_hop): (u32, bool), kept: &Kept, packet: &Packet) -> bool {
         let Node { own_access_point, access_point, .. } = self.world.nodes[node];
         let home = self.world.roaming.home(node.into());
@@ -156,7 +156,7 @@ impl Outside<'_> {
         self.world.flows.iter().any(|flow| flow.role == Role::ToAll && u32::from(flow.from) == home)
     }
 
-    /// Sends copies of a packet to all nodes on: over a node's wires, and by radio, from a station to its access point.
+    /// Forwards copies of a packet for all nodes: over a node's wires, and by radio from a station to its access point.
     fn spread(&mut self, node: NodeId, previous: Option<u32>, kept: &Kept, packet: &Packet) {
         let Load::Flow(flow) = packet.load else { return };
         let Node { own_access_point, egress, .. } = &self.world.nodes[node];
@@ -175,7 +175,7 @@ impl Outside<'_> {
         }
     }
 
-    /// Takes the outcome of the first finished driver's frame whose outcome was not taken yet.
+    /// Takes the first outcome of a driver's frame that was not taken yet.
     pub fn take_status(&mut self) -> Option<Status> {
         self.world.statuses.pop_front()
     }

@@ -70,7 +70,7 @@ fn is_beyond(power: Power) -> bool {
     !(POWERS.0..=POWERS.1).contains(&power.as_dbm())
 }
 
-/// Returns the settings in which single nodes with a radio differ, if any: transmit power, antenna, noise.
+/// Returns the settings in which individual nodes with a radio differ, if any: transmit power, antenna, noise.
 pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<Ends>, BuildError> {
     let radio = &network.radio;
     let given = |site: &Site| site.tx_power.is_some() || site.antenna_gain.is_some() || site.noise_figure.is_some();

@@ -73,7 +73,7 @@ impl Roaming {
         self.station(node.into()).is_some()
     }
 
-    /// Handles a roaming station's node that comes, or that leaves. If it leaves, returns its access point.
+    /// Handles the arrival or the departure of a roaming station's node. If it leaves, returns its access point.
     pub(crate) fn turns(&mut self, node: NodeId, absent: bool) -> Option<u32> {
         let index = self.of.get(usize::try_from(u32::from(node)).ok()?).copied().flatten()?;
         let station = &mut self.stations[index];
@@ -116,7 +116,7 @@ impl Roaming {
             if matches!(flow.supply, Supply::Saturated { .. }) {
                 return refuse(
                     "traffic",
-                    "a saturated queue does not roam: write another `kind`, such as `cbr` or `greedy`",
+                    "saturated traffic cannot roam: write another `kind`, such as `cbr` or `greedy`",
                 );
             }
             if flow.admission.is_some() {

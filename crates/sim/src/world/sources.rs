@@ -97,8 +97,8 @@ impl World {
         (connections, Context { now: *now, warmup: *warmup, flows, recorder, events })
     }
 
-    /// Sends the segments of both ends of a connection. If `first` is the receiver, only its own: the sender has then
-    /// received nothing and has nothing more to send.
+    /// Sends the segments of both ends of a connection. If `first` is the receiver, sends only the receiver's: the
+    /// sender has then received nothing and has nothing to send.
     pub(crate) fn converse(&mut self, slot: Slot, first: End) {
         let ends = if first == End::Sender { &[End::Sender, End::Receiver][..] } else { &[End::Receiver] };
         for &end in ends {

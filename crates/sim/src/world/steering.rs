@@ -36,7 +36,7 @@ impl World {
         let (node, port): (NodeId, PortId) = place.into();
         if self.nodes[node].egress.ports[port].interval().is_some() {
             let message = format!(
-                "the queue `{}` has its own controller, which steers the queue",
+                "the queue `{}` already has a controller: leave its `controller` out",
                 full_name(&self.nodes, &self.rules, place)
             );
             return Err(BuildError::new("", message));
@@ -213,7 +213,7 @@ mod tests {
         let mut plain = world(CHAIN);
         plain.steer(relay, period()).expect("once");
         let twice = plain.steer(relay, period()).expect_err("twice").to_string();
-        assert_eq!(twice, "the queue `n1 be` has its own controller, which steers the queue");
+        assert_eq!(twice, "the queue `n1 be` already has a controller: leave its `controller` out");
     }
 
     /// A refusal and the names that it offers.

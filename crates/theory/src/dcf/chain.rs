@@ -50,7 +50,7 @@ pub(super) fn stationary(contention: &Contention) -> Means {
     Means {
         attempts: (1..=stations).map(|k| k as f64 * transmitted(k)).sum(),
         successes: transmitted(1),
-        // Neither happens in the cycles after a pre-emption.
+        // In a cycle after a pre-emption both are zero.
         slots_counted: of_each(|cycle| cycle.slots_counted),
         idle_s: of_each(|cycle| cycle.idle) / 1e9,
     }
@@ -72,7 +72,7 @@ impl Mix {
                 next.held[k - 1] += share * with_zero;
             }
         }
-        // Probability that the cycles neglect must not be lost over the iterations.
+        // The cycles leave out improbable courses of events, so the sum is restored to 1.
         let total: f64 = next.plain.iter().chain(&next.held).sum();
         next.plain.iter_mut().chain(&mut next.held).for_each(|share| *share /= total);
         next

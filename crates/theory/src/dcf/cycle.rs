@@ -103,7 +103,7 @@ impl Contention {
             next[1] = 1.0 - winner_too;
             next[2] = winner_too;
         } else {
-            // The new colliders are pre-empted in turn: the state exists only where they lag.
+            // The new colliders are pre-empted too: this state occurs only if they resume after bystanders.
             next[1] = 1.0;
             next_with_zero[1] = 1.0 - libm::pow(1.0 - self.fresh[0], transmitted as f64);
         }

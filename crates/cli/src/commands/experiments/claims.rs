@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// For each document's name, its rows.
+/// Rows of each document, by its name.
 type Records = BTreeMap<String, Vec<Row>>;
 
 pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {

@@ -36,7 +36,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
         medium.lead(gateway).map_err(Failure::wrong)?;
     }
     let Some(inside) = inside else { return outside(args, medium) };
-    // This comes before anything runs: a folder that cannot be written is reported at once.
+    // The folder is made before anything runs, so that one that cannot be written is reported at once.
     let store = args.out.as_ref().map(|out| Store::create(out, &scenario.id)).transpose()?;
     if args.pcap.is_some() {
         medium.capture(&Wanted { pcap: args.pcap.clone(), nodes: args.node.clone(), ..Wanted::default() })?;
@@ -97,7 +97,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
 /// Runs the network as the medium of the kernel's radios.
 fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     if args.pcap.is_some() || args.gateway.is_some() || args.out.is_some() {
-        return Err(Failure::wrong("with mac80211_hwsim, captures, gateway and results folder are not supported yet"));
+        return Err(Failure::wrong("with mac80211_hwsim, `--pcap`, `--gateway` and `--out` are not supported yet"));
     }
     let done = live::radios(&mut medium, command(&args.command));
     let (counts, ended) = done.map_err(|error| cannot_run(error, args))?;
@@ -125,7 +125,7 @@ fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
             ready("this machine", Medium::host());
             for Hidden { address, device } in hidden {
                 complain(format_args!(
-                    "warning: a node has the address {address}: programs cannot reach the host that has it at {device}"
+                    "warning: a node and a host at {device} share the address {address}: programs reach only the node"
                 ));
             }
         }
@@ -156,7 +156,7 @@ fn words(args: &args::Emulate, scenario: &Scenario) -> String {
 pub(super) fn enter(args: &args::Enter) -> Result<u8, Failure> {
     let wrong = |error| if let NoVisit::System { .. } = error { Failure::failed(error) } else { Failure::wrong(error) };
     live::visit(&args.node).map_err(wrong)?;
-    let Some(mut command) = command(&args.command) else { return Err(Failure::wrong("there is no command")) };
+    let Some(mut command) = command(&args.command) else { return Err(Failure::wrong("no command is given")) };
     // Ctrl-C also reaches the command, which decides what to do.
     let _ = ctrlc::set_handler(|| {});
     command.status().map(live::status).map(code).map_err(|error| Failure::not_run(&args.command[0], &error))

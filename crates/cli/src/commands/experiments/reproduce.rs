@@ -34,7 +34,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
     let experiments = experiments(args)?;
     let simulator = args.interactive.as_deref().map(|page| simulator(page, args)).transpose()?;
     let build = build()?;
-    // All folders are made before anything runs: one that cannot be written is reported at once.
+    // All folders are made before anything runs, so that one that cannot be written is reported at once.
     let store = |experiment: &Experiment| Store::create(&experiment.folder, &experiment.scenario.id);
     let stores = experiments.iter().map(store).collect::<Result<Vec<_>, _>>()?;
     let mut console = Console::new()?;
@@ -145,7 +145,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
-            Failure::interrupted(format!("{error} in {}; to run the others, repeat this command", folder.display()))
+            Failure::interrupted(format!("{error} in {}; repeat this command for the remaining runs", folder.display()))
         }
         other => other.into(),
     }

@@ -51,7 +51,7 @@ pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
             let home = home()?;
             if home.join(id).is_dir() {
                 let all = format!("`sluice reproduce {id}` for all");
-                return Err(Failure::wrong(format!("{id}: is a folder of scenarios: name one of them, or {all}")));
+                return Err(Failure::wrong(format!("{id} is a folder of scenarios: name one of them, or {all}")));
             }
             Ok(by_id(id, &home)?)
         }

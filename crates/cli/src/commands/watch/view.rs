@@ -75,7 +75,7 @@ impl View {
     }
 }
 
-/// Breaks a line that is too long between words. Cuts a single word that is too long.
+/// Breaks a long line between words, and cuts a word that is longer than a line.
 fn fitted(line: &str, width: usize) -> Vec<String> {
     let whole = if line.chars().count() <= width { line.to_owned() } else { wrapped(line, width, 4) };
     whole.split('\n').map(|line| line.chars().take(width).collect()).collect()
@@ -156,7 +156,7 @@ fn sample(status: &Status) -> Sample {
     [limit, seen.backlog.packets as f64, seen.sojourn.mean.as_secs_f64(), service.as_secs_f64(), drops(status)]
 }
 
-/// Draws the newest values as bars of eight heights; the newest is at the right. The highest bar is the larger one of
+/// Draws the newest values as bars of eight heights; the newest is at the right. A full bar stands for the larger of
 /// the largest value and `floor`.
 fn bars(values: impl DoubleEndedIterator<Item = f64> + Clone, floor: f64, width: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -14,7 +14,7 @@ pub(super) struct Header {
     pub(super) receiver: Address,
     /// Address of the transmitter; `None` in a CTS and an ACK.
     pub(super) transmitter: Option<Address>,
-    /// Priority of the data, 0 to 7. Management frames have that of voice (`ieee80211_select_queue_80211`).
+    /// Priority of the data, 0 to 7. Management frames have the priority of voice (`ieee80211_select_queue_80211`).
     pub(super) priority: u8,
 }
 

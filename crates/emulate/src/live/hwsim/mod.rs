@@ -43,11 +43,11 @@ pub struct Counts {
 struct Radios<'m> {
     medium: &'m mut Medium,
     driver: Driver,
-    /// For the two ends of each flow between radios, the flow.
+    /// Flow between two radios, by its ends.
     ways: BTreeMap<(u32, u32), Way>,
-    /// For each radio's number, its node.
+    /// Node of each radio, by the radio's number.
     nodes: Vec<u32>,
-    /// For the address of each interface, the number of its radio.
+    /// Number of the radio of each interface, by the interface's address.
     addresses: BTreeMap<Address, u32>,
     /// Frames within the network; the key is both ends and the frame's number.
     sent: BTreeMap<(u32, u32, u32), Frame>,
@@ -62,10 +62,10 @@ struct Radios<'m> {
 /// # Errors
 /// The kernel has no such radios, or the system refuses.
 pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, Ended), NotRun> {
-    let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
+    let signals = Signals::take_over().map_err(|error| failed("catch signals")(io::Error::other(error)))?;
     let driver = Driver::register().map_err(failed("reach the driver of simulated radios"))?;
     let driver = driver.ok_or(Unavailable::NoRadios)?;
-    // Waits then end on time. Otherwise they would end up to 50 us late.
+    // With this, waits end on time; otherwise up to 50 us late.
     let _ = std::fs::write("/proc/self/timerslack_ns", "1");
     let ways: BTreeMap<(u32, u32), Way> = medium.world().ways().map(|way| ((way.from, way.to), way)).collect();
     let mut nodes: Vec<u32> = ways.keys().map(|&(from, _)| from).collect();

@@ -45,9 +45,9 @@ const SIGNAL_DBM: i32 = -50;
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
 
-/// The driver lists a frame as pending only after it has handed it over. It refuses a status that another processor
-/// delivers before, and then keeps the packet for ever. So a refused status is sent again after this time. The number
-/// of times is bounded, because the driver also refuses statuses of frames that it has dropped.
+/// The driver hands a frame over before it lists the frame as pending. It refuses a status that another processor
+/// delivers in between, and then keeps the packet for ever. So a refused status is sent again after this time. The
+/// number of times is bounded, because the driver also refuses statuses of frames that it has dropped.
 const AGAIN_AFTER: Duration = Duration::from_millis(1);
 const TIMES: u32 = 3;
 
@@ -63,7 +63,7 @@ const TOGETHER: usize = 1 << 15;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub(super) radio: Address,
-    /// Bytes from the MAC header on, without the check sum.
+    /// Bytes from the MAC header on, without the checksum.
     pub(super) content: Vec<u8>,
     pub(super) rates: Rates,
     pub(super) rate_flags: Vec<u8>,

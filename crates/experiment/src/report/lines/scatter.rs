@@ -34,8 +34,8 @@ impl Maker<'_> {
         Ok(Picture { id, x: None, values: None, y, panels, notes, legend })
     }
 
-    /// Returns the points of some cases. Each element of `y` gives one, over the same element of `x`, or over the only
-    /// element of `x`.
+    /// Returns the points of some cases. Each `y` gives a point at the `x` of the same flow or node, or at the only
+    /// `x`.
     fn points(&self, cases: &[&Case], identities: &mut Vec<Identity>) -> Vec<Point> {
         let xs = self.values(cases, &self.chart.x);
         let mut points = Vec::new();

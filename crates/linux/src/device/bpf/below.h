@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Tables of the packets below, shared by the discipline and the program that sees packets being freed. They are
- * variables because an element of a map must be looked up, and each freed packet of the machine is searched here. */
+ * Tables of the packets below, shared by the discipline and the program that traces freed packets. They are variables
+ * because an element of a map must be looked up, and each packet that the machine frees is looked up here. */
 #pragma once
 #include "flight.h"
 

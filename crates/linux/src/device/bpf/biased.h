@@ -38,7 +38,7 @@ static ALWAYS_INLINE int discard_least(struct queue q, struct turns *all, __u32 
 	return 1;
 }
 
-/* Discards what exceeds the limit after it was lowered or fell back, over as many calls as needed. */
+/* Discards packets beyond a limit that was lowered or fell back, over as many calls as needed. */
 static ALWAYS_INLINE void purge_least(struct queue q, struct turns *all, struct limit limit, __u64 now, host_t host)
 {
 	if (likely(!is_over(q.is, limit)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Service classes of packets, according to their DSCP (RFC 2474), which is believed. Unreadable packets are best
- * effort. Signalling, routing and neighbour discovery (ARP, IPv6) go with real time, because otherwise a full queue of
- * best effort would stop real time, too. */
+ * Service classes of packets, according to their DSCP (RFC 2474), which is trusted. Unreadable packets are best effort.
+ * Signalling, routing and neighbour discovery (ARP, IPv6) go with real time, because otherwise a full queue of best
+ * effort would stop real time, too. */
 #include "network.h"
 
 #define DSCP_REAL_TIME 46

@@ -15,8 +15,8 @@ pub(super) fn watch(folder: &Path) -> std::result::Result<(), Error> {
     if LINKS.iter().all(|(_, link)| folder.join(link).exists()) {
         return Ok(());
     }
-    forget(folder).map_err(Error::kernel("see packets being freed"))?;
-    load(folder).map_err(|error| refused("see the packets that are freed below", &error))
+    forget(folder).map_err(Error::kernel("trace freed packets"))?;
+    load(folder).map_err(|error| refused("trace freed packets", &error))
 }
 
 fn load(folder: &Path) -> Result<()> {

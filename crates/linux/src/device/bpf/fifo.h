@@ -3,13 +3,13 @@
  * the same decisions and counters by a test. No clock; packets are the host's. The host defines before it includes this:
  *
  *   packet_t                       a packet
- *   host_t                         what it needs to drop one
+ *   host_t                         what is needed to drop a packet
  *   struct entry                   a place in the ring with members since (__u64) and len
- *   entry_at(queue, position)      that place; null where the verifier must be told that it may be
+ *   entry_at(queue, position)      that place; may be null where the verifier needs a check
  *   entry_drop(queue, entry, host) the packet in it is discarded
- *   discards_at_once               so many packets a call discards at most, for each of its reasons
+ *   discards_at_once               maximum number of packets that a call discards for each reason
  *
- * Times never run back within a queue: what bpf_ktime_get_ns says may, so differences end at zero. */
+ * Times never run back within a queue. Those of bpf_ktime_get_ns may, so negative differences count as zero. */
 
 #include "below.h"
 
@@ -159,7 +159,7 @@ static ALWAYS_INLINE void abandon(struct queue q, __u64 now)
 	settle(q, now);
 }
 
-/* Discards what exceeds the limit after it was lowered or fell back, over as many calls as needed. */
+/* Discards packets beyond a limit that was lowered or fell back, over as many calls as needed. */
 static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, host_t host)
 {
 	if (likely(!is_over(q.is, limit)) || !q.set->purge)
@@ -336,7 +336,7 @@ VERIFIED_APART int meet(__u32 slot, int comes)
 	return 0;
 }
 
-/* Like below_of, for another queue: if that sends no more, it does not notice overdue packets. */
+/* Like below_of, for another queue, which does not notice overdue packets if it sends no more. */
 static ALWAYS_INLINE __u64 below_lately(const struct sluice_measured *is, __u32 slot, __u64 now, __u64 expiry)
 {
 	const struct flight *last = &flights[index_of(slot, is->handed_packets - 1)];
@@ -345,7 +345,7 @@ static ALWAYS_INLINE __u64 below_lately(const struct sluice_measured *is, __u32 
 }
 
 /* Returns the packets that a radio has, of these queues and of one with `own` packets; or, if more, `own` for each
- * queue that sends: no queue may have more than its part. */
+ * queue that sends: no queue may have more than its share. */
 VERIFIED_APART __u32 below_of_radio(__u64 others, __u32 own, __u64 now, __u64 expiry)
 {
 	struct bpf_iter_num number;

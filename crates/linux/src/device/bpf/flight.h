@@ -39,10 +39,11 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 	return likely(time > 0) ? time : 0;
 }
 
-/* Airtime of packets that the device is done with, and the port of each in the lowest bits, until the queue takes it:
- * in a ring, with the numbers of those that came and that were taken. A queue takes all before it hands down another,
- * so that no more land than are below. And when a radio with this number, of several queues, was done with a packet of
- * any. One variable, because the compiler orders several as each program uses them. */
+/* Ring of the airtimes of packets that the device is done with, each with its port in the lowest bits, until the queue
+ * takes it; with the numbers of added and taken entries. A queue takes all entries before it hands down another packet,
+ * so the ring never has more entries than packets were below. Also the time at which the radio with this number, which
+ * several queues may share, was last done with a packet. All this is one variable, because the compiler orders several
+ * variables as each program uses them. */
 #define PORT_BITS 8
 #define PORTS_OF_QUEUE (1 << PORT_BITS)
 #define LANDINGS (FLIGHTS * 2)

@@ -13,7 +13,7 @@
 #define HASHED_FLOWS (FLOWS - PORTS)
 /* Bytes of a flow in a round, as in mac80211. */
 #define QUANTUM 300
-/* Most steps from flow to flow in a call, so that each call ends soon. */
+/* Maximum number of steps from flow to flow in a call, so that each call ends soon. */
 #define MOST_STEPS 1024
 /* Number of flows among which the longest is sought, so that a drop costs the same for any number of flows. */
 #define LOOKED_AT 16

@@ -38,7 +38,7 @@ const BY_DEPARTURES: [(Reads, &str); 4] = [
 const BY_TIME_TO_LIVE: &str = "hops: from the time to live of IP packets, assumed to begin with 64, 128 or 255";
 const OWN_ONLY: &str = "real time: only what leaves by this interface";
 
-/// Longest wait until the packets of a queue have left that will be removed.
+/// Longest wait until the packets of a queue have left, before the queue is removed.
 const LONGEST_DRAIN: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -94,7 +94,7 @@ impl Governed {
                 new.mark_if(start.marks).map(|()| new)
             }
             Err(error) => {
-                // Nothing may stay loaded in vain. Only the first failure is reported.
+                // An unused discipline must not stay loaded. Only the first failure is reported.
                 if discipline.is_unused().unwrap_or_default() {
                     let _ = discipline.unload();
                 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Hops that packets have travelled, according to their time to live, which is believed. */
+ * Hops that packets have travelled, according to their time to live, which is trusted. */
 #include "network.h"
 
 /* Longest path. If a time to live implies a longer one, it began at another number. */

@@ -67,9 +67,9 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     registered.map_err(|error| refused("register", &error))
 }
 
-/// Makes the folder for this user alone. Any user may write to the file system (mode 1777), so another may have made
-/// this name first. That is moved aside if the kernel allows it, else refused, and so is a folder in which others may
-/// add or remove files. Returns false if the folder has just been unloaded.
+/// Makes the folder for this user alone. Any user may write to the file system (mode 1777), so another user may have
+/// made a folder of this name first. It is moved aside if the kernel allows it, else refused. A folder in which others
+/// may add or remove files is refused, too. Returns false if the folder has just been unloaded.
 fn own(folder: &Path) -> Result<bool, Error> {
     let above = folder.parent().unwrap_or(folder);
     match DirBuilder::new().mode(FOLDER_MODE).create(folder) {

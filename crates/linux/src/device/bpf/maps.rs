@@ -24,7 +24,7 @@ pub(super) const SETTINGS: &str = "settings";
 pub(super) const MEASURED: &str = "measured";
 pub(super) const RING: &str = "ring";
 pub(super) const STATIONS_MAP: &str = "stations";
-/// Tables of the packets below, which are variables of the programs.
+/// Tables of the packets below the queue; they are variables of the BPF programs.
 pub(super) const BELOW: &str = "below";
 /// Maps that stay when the agent ends.
 pub(super) const SHARED: [&str; 5] = [SETTINGS, MEASURED, RING, STATIONS_MAP, BELOW];
@@ -46,7 +46,7 @@ pub(super) fn places(most: Limit) -> Result<u32, Error> {
     }
 }
 
-/// Reads the counters, again and again until two readings are equal, so that no packet has changed them meanwhile.
+/// Reads the counters until two successive readings are equal, so that no packet has changed them meanwhile.
 pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Error> {
     let read = || {
         let bytes = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).map_err(|error| refused("read", &error));

@@ -15,8 +15,8 @@
 #define BIASED 3
 /* Number of stations of a queue. The first stands for all receivers without an entry. */
 #define STATIONS 64
-/* Most entries that are tried for a station, from its address's hash on. The hash has a key, so that a sender who
- * chooses addresses cannot choose entries. */
+/* Maximum number of entries that are tried for a station, from its address's hash on. The hash has a key, so that a
+ * sender who chooses addresses cannot choose entries. */
 #define PROBES 8
 
 /* Settings, which the agent writes at any time. They apply from the next packet that arrives or leaves. */

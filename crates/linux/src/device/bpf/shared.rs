@@ -99,7 +99,7 @@ impl Settings {
         self.late_after = late_after.map_or(0, |time| time.as_nanos().max(1));
     }
 
-    /// Returns the settings of the real-time queue next to a queue with these: without a rate, and with the hard limit.
+    /// Returns the settings of the real-time queue next to this queue: without a rate, and with the hard limit.
     pub(super) fn of_real_time(&self, hard: Limit) -> Self {
         let mut settings = Self { rate: 0, ..*self };
         settings.set_limit(hard, hard);
@@ -128,7 +128,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Most packets below. The table has an entry for each; two turns of 802.11ax need fewer.
+    /// Maximum number of packets below the queue. The table has an entry for each; two turns of 802.11ax need fewer.
     const CREDIT_PACKETS: u32 = 960;
 }
 
@@ -182,7 +182,7 @@ impl Order {
 /// down and are not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// Most packets below, up to 256.
+    /// Maximum number of packets below the queue, up to 256.
     pub packets: u32,
     /// Longest time that the packets below take at the recent service times; two packets are always allowed.
     pub time: Duration,
@@ -208,6 +208,6 @@ pub struct Below {
     pub taken: u64,
     /// Packets that the device completed, sent or dropped.
     pub completed: u64,
-    /// Packets given up without a completion. Packets that no count but `taken` has are still with the device.
+    /// Packets given up without a completion. Packets counted only in `taken` are still with the device.
     pub lost: u64,
 }

@@ -31,7 +31,7 @@ pub struct Slot {
 
 impl Slot {
     /// Opens the slot with this number, for a queue of `mechanism`. If the slot serves no interface, the queue is new;
-    /// else the present one continues.
+    /// otherwise the present queue continues.
     pub(super) fn take(
         number: u32,
         mechanism: Mechanism,

@@ -2,8 +2,8 @@
  * Stations of a queue with turns: the receiver of a packet, its airtime, and what the device is done with. */
 #include "lane.h"
 
-/* Those of a queue: one element, so that one look-up serves a call. The first ones are behind the last once more, so that a
- * search goes straight on. */
+/* The stations of a queue in one element, so that one look-up serves a call. The first entries are repeated after the
+ * last, so that a search need not wrap around. */
 struct stations_of_queue {
 	struct sluice_station at[STATIONS + PROBES - 1];
 };

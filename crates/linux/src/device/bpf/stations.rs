@@ -30,8 +30,8 @@ const TELLING: u32 = 10;
 const MOST_ATTEMPTS: f64 = 4.0;
 /// To list a station costs the kernel some 60 000 instructions. With N stations, one of 1 + N / LISTED calls lists all.
 const LISTED: usize = 10;
-/// Number of readings of a station's rate, of which the median counts. The kernel reports the rate of the last attempt
-/// to send the last frame, which may have been a trial of another rate.
+/// Number of readings of a station's rate; their median is used. The kernel reports the rate of the last attempt to
+/// send the last frame, which may have been a trial of another rate.
 const READINGS: usize = 5;
 
 /// The stations of an interface, and their element in the map.
@@ -42,7 +42,7 @@ pub(super) struct Stations {
     index: u32,
     map: MapHandle,
     slot: u32,
-    /// Key of the hash of addresses.
+    /// Key with which addresses are hashed.
     key: u64,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,

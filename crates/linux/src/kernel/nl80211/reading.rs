@@ -61,7 +61,7 @@ const GENERIC_BODY: usize = 4;
 pub struct Phy {
     /// Number of the phy: 0 for phy0.
     pub number: u32,
-    /// Most packets in all queues of the phy together; `None` if mac80211 holds none of its packets.
+    /// Packet limit of all queues of the phy together; `None` if mac80211 holds none of its packets.
     pub limit: Option<u32>,
     /// Waiting packets, and packets that were discarded because the queues were full.
     pub queues: TxqCounts,

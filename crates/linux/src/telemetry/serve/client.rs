@@ -9,7 +9,7 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant, refuse_if};
 
-/// Least time between two lines for a watching client.
+/// Minimum time between two lines for a watching client.
 pub const WATCH_EVERY: Duration = Duration::from_millis(50);
 /// Longest time for sending a request, for reading the answer, and for closing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);

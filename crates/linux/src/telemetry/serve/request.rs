@@ -1,6 +1,6 @@
 //! Requests of clients, parsed from their first bytes.
 
-/// Most bytes of a request, including all header fields.
+/// Maximum length of a request in bytes, including all header fields.
 pub const LONGEST: usize = 4_096;
 
 /// Requests that a client may make.

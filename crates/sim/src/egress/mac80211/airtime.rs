@@ -1,6 +1,6 @@
 //! The airtime that Linux expects of a packet in VHT and HE (`net/mac80211/airtime.c` of Linux 6). It is the airtime of
-//! 1024 B in the mode, in proportion to the length, and a share of the overhead. As frames are aggregated, this share
-//! is smaller for faster modes.
+//! 1024 B in the mode, scaled to the length, plus a share of the overhead. As frames are aggregated, this share is
+//! smaller for faster modes.
 
 use crate::config::GuardInterval;
 use crate::radio::{Format, Mimo};

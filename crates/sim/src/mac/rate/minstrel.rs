@@ -266,8 +266,8 @@ mod tests {
 
     const STEP: Duration = Duration::from_micros(500);
 
-    /// A peer that each mode reaches with these probabilities, in 802.11a; returns what was sent with each mode in the
-    /// last half of the time, and the delivered share of what the best mode alone would have delivered.
+    /// Sends to an 802.11a peer that each mode reaches with these probabilities. Returns the number of frames per mode
+    /// in the second half of the time, and the goodput relative to that of the best mode alone.
     fn play(reaches: [f64; 8]) -> (Minstrel, Vec<u32>, f64) {
         let radio = Radio { standard: Standard::A, ..Radio::default() };
         let costs = Costs::new(&Timing::new(&radio).expect("802.11a"));

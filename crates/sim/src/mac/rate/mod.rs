@@ -219,7 +219,7 @@ impl Rates {
         self.shareable(self.mode_to(to, &rules.timing), to, rules)
     }
 
-    /// Returns `mode` if frames to a station can share a PPDU with others' in it.
+    /// Returns `mode` if frames to the station `to` can be sent in it within a PPDU to several stations.
     pub(crate) fn shareable(&self, mode: Mode, to: u32, rules: &Conventions) -> Option<Mimo> {
         let Mode::Mimo(mimo) = mode else { return None };
         let fits = mimo.format() == Format::He && mimo.extended_range().is_none();
@@ -227,7 +227,7 @@ impl Rates {
         fits.then_some(mimo)
     }
 
-    /// Returns the mode in which frames to a station could share a PPDU with others' if all channels were idle.
+    /// Returns the mode for frames to a station within a PPDU to several stations if all channels were idle.
     pub(crate) fn widest_shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
         self.shareable(self.widest(to), to, rules)
     }

@@ -121,7 +121,7 @@ fn faults_say_where_and_what_was_expected() {
         ("$ns_ at 1 \"$node_(0) setdest 1 1 -1\"", "line 3, column 34: a speed must be zero or more"),
         (
             "$ns_ at 1 \"$node_(0) setdest 1 1 NaN\"",
-            "line 3, column 34: expected a speed in metres a second, found `NaN`",
+            "line 3, column 34: expected a speed in metres per second, found `NaN`",
         ),
         (
             "$ns_ at 1 \"$node_(0) setdest 1 1 1",
@@ -197,8 +197,8 @@ fn faults_in_floating_car_data_say_where_they_are() {
         (with("<fcd-export>", "<routes>"), "line 3", "expected `<fcd-export>` and `<timestep>`, found `<routes>`"),
         (with("</timestep>", "</vehicle>"), "line 7", "this is not XML"),
         (fault(FCD.split_inclusive("</timestep>").next().expect("a step")), "line 7", "is it cut short?"),
-        (fault("<fcd-export></fcd-export>"), "line 1", "no vehicle appears in it"),
-        (fault(""), "line 1", "no vehicle appears in it"),
+        (fault("<fcd-export></fcd-export>"), "line 1", "the file lists no vehicle"),
+        (fault(""), "line 1", "the file lists no vehicle"),
         (fault(&FCD.replace("a &amp; c", "b")), "line 10", "`b` appears twice in a time step"),
     ];
     for (found, line, message) in cases {

@@ -1,4 +1,4 @@
-//! What an AODV node orders, and the context of every call.
+//! Actions that an AODV node orders, and the context of every call.
 
 use super::message::{Lists, Message, Unreachable};
 use super::settings::Settings;
@@ -21,7 +21,7 @@ pub(crate) enum Action {
     Displace { packet: Handle },
 }
 
-/// What nodes have ordered, in order. After each call the host executes these actions and empties the list.
+/// Actions that nodes have ordered, in sequence. After each call the host executes these actions and empties the list.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) actions: Vec<Action>,

@@ -51,7 +51,7 @@ impl Search {
 
 /// Largest number of packets that wait at a node during searches.
 const HELD: usize = 64;
-/// Longest time for which they wait.
+/// Longest time for which a packet waits.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
 /// Packets that wait for a route.

@@ -44,7 +44,7 @@ pub(crate) struct Route {
     pub(crate) expires: Instant,
     /// Neighbours that are told when the route breaks.
     pub(crate) precursors: Vec<u32>,
-    /// Destinations of requests of this node that were passed on and got no reply through it.
+    /// Destinations that this node requested, whose requests the neighbour passed on without a reply.
     pub(super) asked: Vec<u32>,
     /// Time until which requests of this neighbour are ignored (6.8).
     pub(crate) blacklisted: Instant,

@@ -172,7 +172,7 @@ impl Part {
         Self { paths: Vec::new(), limit, next: 0 }
     }
 
-    /// Adds a path unless a known one begins with it. If it begins with a known path, it extends that. True if new.
+    /// Adds a path unless a known one begins with it. A path that extends a known one replaces it. True if new.
     fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         for known in &mut self.paths {
             let (own, new) = (known.route.nodes(), route.nodes());

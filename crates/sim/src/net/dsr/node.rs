@@ -18,9 +18,9 @@ pub(crate) struct Dsr {
     pub(super) seen: Seen,
     pub(super) buffer: Buffer,
     pub(super) shortened: Shortened,
-    /// Time of the next look at the buffer, with `buffer_check`.
+    /// Time of the next buffer check, with `buffer_check`.
     next_check: Instant,
-    /// True if the cache has learnt a route since the last look at the buffer.
+    /// True if the cache has learnt a route since the last buffer check.
     pub(super) learnt: bool,
     /// The broken link that was last reported to the node, with the time of the report.
     pub(super) told: Option<(Broken, Instant)>,

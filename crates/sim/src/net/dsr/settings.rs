@@ -55,8 +55,8 @@ pub(crate) struct Settings {
     pub(super) salvage_search: bool,
     /// True if packets that wait in a queue for a broken link are salvaged at once.
     pub(crate) purge_on_failure: bool,
-    /// Time between looks at the buffer, drawn between this time and twice of it. With zero, packets leave when a route
-    /// is learnt or a request is due.
+    /// Time between buffer checks, drawn between this time and its double. With zero, packets leave when a route is
+    /// learnt or a request is due.
     pub(super) buffer_check: Duration,
     /// Time between two packets that leave the buffer after a reply.
     pub(super) release_interval: Duration,

@@ -22,7 +22,7 @@ pub(super) enum CodeRate {
     FiveSixths,
 }
 
-/// Share of the tones of 20 MHz that the HE ER SU PPDU with fewer tones has.
+/// Share of the tones of 20 MHz that the narrower HE ER SU PPDU occupies.
 pub(super) const UPPER: f64 = 106.0 / 242.0;
 
 /// Returns the bandwidth in Hz. DSSS spreads over 22 MHz.

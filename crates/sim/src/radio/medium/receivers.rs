@@ -107,8 +107,8 @@ impl Receivers {
         self.fast_front(frame, link, now).unwrap_or_else(|| self.plain_front(frame, link, now))
     }
 
-    /// Fast path of a front: the frame being decoded is judged at its end, or the listener decodes no frame and cannot
-    /// decode this one. `None` if it must take the [plain path](Self::plain_front); nothing has changed then.
+    /// Handles the front of a frame in the frequent, simple cases. In the other cases it changes nothing and returns
+    /// `None`: use [`plain_front`](Self::plain_front).
     #[inline]
     fn fast_front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
         if !self.fast {

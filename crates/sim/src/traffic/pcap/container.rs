@@ -78,7 +78,7 @@ impl<'f> Records<'f> {
                 return Err(by.map_or(PcapError::Unrecognised, |(_, command)| PcapError::Compressed(command)));
             }
         };
-        // The upper bits concern check sums at the end of frames.
+        // The upper bits concern checksums at the end of frames.
         let link = order.u32(file, 20).ok_or(PcapError::CutHeader)? & 0xFFFF;
         Ok(Self { rest: &file[24..], order, format: Format::Pcap { link, fraction }, number: 0 })
     }

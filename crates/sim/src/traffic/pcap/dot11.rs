@@ -14,7 +14,7 @@ const SEQUENCES: u16 = 4096;
 /// A frame without the headers that the capture has added.
 pub(super) struct Frame<'f> {
     data: &'f [u8],
-    /// Length on the air without the check sum. `data` may be shorter.
+    /// Length on the air without the checksum. `data` may be shorter.
     length: u32,
     /// True if the header is padded to a multiple of four bytes.
     padded: bool,
@@ -45,7 +45,7 @@ impl<'f> Frame<'f> {
     }
 }
 
-/// Bit of radiotap's field Flags: the frame has its check sum.
+/// Bit of radiotap's field Flags: the frame has its checksum.
 const FCS: u8 = 0x10;
 const DATA_PAD: u8 = 0x20;
 const BAD_FCS: u8 = 0x40;
@@ -75,7 +75,7 @@ fn avs(data: &[u8]) -> Result<usize, No> {
     usize::try_from(read(Order::Big.u32(data, 4))?).map_err(|_| No::Cut)
 }
 
-/// What the frames so far have told.
+/// What is known from the frames so far.
 #[derive(Default)]
 pub(super) struct Air {
     /// For each transmitter and TID, the sequence numbers that were seen.

@@ -22,7 +22,7 @@ pub(crate) enum PcapError {
     BadBlock(u64),
     #[error("packet {0} belongs to an interface that the recording does not describe")]
     UnknownInterface(u64),
-    #[error("packet {0} has no timestamp; record with tcpdump, or with dumpcap's usual packet blocks")]
+    #[error("packet {0} has no timestamp; record with tcpdump, or in Enhanced Packet Blocks")]
     NoTime(u64),
     #[error("the timestamps of an interface have an unknown resolution ({0:#04x})")]
     Resolution(u8),
@@ -79,10 +79,10 @@ impl LeftOut {
     pub fn reasons(&self) -> Vec<(u64, &'static str)> {
         let all = [
             (self.not_ip, "without an IP packet"),
-            (self.tunnels, "of PPPoE, MPLS or batman-adv, which are not opened"),
+            (self.tunnels, "of PPPoE, MPLS or batman-adv, which are not decapsulated"),
             (self.management, "of 802.11 without data"),
-            (self.bad_fcs, "with a wrong check sum"),
-            (self.repeated, "sent again"),
+            (self.bad_fcs, "with an invalid checksum"),
+            (self.repeated, "retransmitted"),
             (self.fragments, "with later fragments"),
             (self.encrypted, "encrypted, of unknown lengths"),
             (self.malformed, "damaged"),

@@ -26,7 +26,7 @@ impl From<Reason> for No {
     }
 }
 
-/// Returns a number that was read, or that the frame ends before it.
+/// Returns the number that was read, or the error that the frame ends before this number.
 pub(super) fn read<T>(found: Option<T>) -> Result<T, No> {
     found.ok_or(No::Cut)
 }

@@ -246,7 +246,7 @@ fn encrypted_packets_have_the_length_of_their_frames_less_what_the_cipher_adds()
     assert_eq!(one(105, frame(ccmp, 8, 8, 328, false)), Ok(300));
     assert_eq!(one(105, frame(tkip, 8, 12, 328, false)), Ok(300));
     assert_eq!(one(105, frame(wep, 4, 4, 328, false)), Ok(300));
-    // With the check sum of the frame, as radiotap indicates.
+    // With the checksum of the frame, as radiotap indicates.
     let radiotap = join(&[&[0, 0, 9, 0, 2, 0, 0, 0, 0x10], &frame(ccmp, 8, 8, 328, false), &[0; 4]]);
     assert_eq!(one(127, radiotap), Ok(300));
     // A beacon announces GCMP-256 for unicast, CCMP for groups.
@@ -276,7 +276,7 @@ fn tunnels_are_left_out_by_their_names() {
     ];
     assert_eq!(all(1, &frames), (vec![300], LeftOut { tunnels: 5, ..LeftOut::default() }));
     let message = one(1, frames[2].clone()).expect_err("no other packet").to_string();
-    assert!(message.ends_with("frames 1 of PPPoE, MPLS or batman-adv, which are not opened"), "{message}");
+    assert!(message.ends_with("frames 1 of PPPoE, MPLS or batman-adv, which are not decapsulated"), "{message}");
     let prism = one(119, vec![0; 200]).expect_err("no such link type").to_string();
     assert!(prism.ends_with("but not Prism (119)"), "{prism}");
 }

@@ -55,7 +55,7 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Records a transmission: of octets that follow all sent before, or again.
+    /// Records that octets are sent: either the octets after all sent before, or repetitions.
     pub(super) fn send(&mut self, block: Block, now: Instant) {
         if self.sent.is_empty() {
             (self.first, self.delivered_at) = (now, now);
@@ -90,7 +90,7 @@ impl Delivery {
         }
     }
 
-    /// Marks the `pipe` octets in the network, and those sent until they are delivered, as limited by a lack of data.
+    /// Marks the `pipe` octets in the network, and those sent until these are delivered, as application-limited.
     pub(super) fn limit(&mut self, pipe: u64) {
         self.limited_to = Some(self.delivered + pipe);
     }

@@ -199,7 +199,7 @@ impl Receiver {
         debug_assert!(self.timer > now, "the deadline is in the future");
     }
 
-    /// The next segment to send; to be called until none is left, after every other call.
+    /// Returns the next segment to send. To be called after every other call until it returns `None`.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
         if !take(&mut self.due) {
             return None;

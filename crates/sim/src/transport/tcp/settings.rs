@@ -13,7 +13,7 @@ pub(crate) struct Settings {
     pub(crate) recovery: Recovery,
     /// Used with [`Recovery::Sack`] only.
     pub(crate) loss_detection: LossDetection,
-    /// By bytes: of the data outstanding at a timeout, at most one segment per acknowledgement (RFC 3465, 2.3).
+    /// By bytes; data outstanding at a timeout count for at most one segment per acknowledgement (RFC 3465, 2.3).
     pub(crate) slow_start: SlowStart,
     pub(crate) recovery_end: RecoveryEnd,
     /// Used with [`Congestion::Cubic`] only.
@@ -29,9 +29,9 @@ pub(crate) struct Settings {
     pub(crate) advertised_window: Bytes,
     /// Longest delay of an acknowledgement that waits for a second segment (RFC 9293, 3.8.6.3); zero: no delay.
     pub(crate) delayed_ack: Duration,
-    /// Time for which segments have one acknowledgement; none if two segments have one.
+    /// Time within which all segments share one acknowledgement; `None`: every two segments have one.
     pub(crate) ack_burst: Option<Duration>,
-    /// Time for which data may be below TCP, at the pacing rate; none for any.
+    /// Longest time of data below TCP at the pacing rate; `None` without a limit.
     pub(crate) small_queue: Option<Duration>,
     /// Shortest retransmission timeout (RFC 6298, 2.4).
     pub(crate) rto_min: Duration,

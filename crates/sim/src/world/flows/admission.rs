@@ -152,7 +152,7 @@ impl Admission {
         act
     }
 
-    /// Returns the time of the gate's next event if no pending event is as early. The caller then schedules it.
+    /// Returns the time of the gate's next event, unless a pending event is as early. The caller then schedules it.
     pub(crate) fn newly_due(&mut self) -> Option<Instant> {
         let deadline = self.gate.deadline();
         (deadline < self.armed).then(|| {

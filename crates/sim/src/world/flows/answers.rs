@@ -83,18 +83,18 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     Flow::new(identity, ends, (category, there.dscp), role, Supply::Answers { longest })
 }
 
-/// Refuses kinds of traffic without the TCP that they need, and kinds that TCP does not have.
+/// Refuses kinds of traffic that lack the required TCP, and kinds that do not exist over TCP.
 fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
     let config::Traffic { kind, packet, rate, .. } = &flow.traffic;
     match (flow.transport, kind) {
         (Transport::Udp, TrafficKind::Greedy) => refuse(
             "traffic.kind",
-            "only TCP finds out how much the network takes: add `transport = \"tcp\"`; over UDP there is `saturated`",
+            "`greedy` sends what TCP allows: add `transport = \"tcp\"`, or use `saturated` over UDP",
         ),
         (Transport::Udp, TrafficKind::Transfer) => refuse(
             "traffic.kind",
-            "a transfer sends again what is lost: add `transport = \"tcp\"`; over UDP there is `web`, in bursts",
+            "a transfer retransmits lost data: add `transport = \"tcp\"`, or send bursts over UDP by `web`",
         ),
         (Transport::Udp, _) if flow.tcp.is_some() => {
             refuse("tcp", "this flow has no TCP: add `transport = \"tcp\"`, or leave the table out")
@@ -111,8 +111,8 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
         },
         (Transport::Tcp, _) => refuse(
             "transport",
-            "this kind of traffic makes packets at times of its own, and TCP sends when it sees fit: use `greedy`, \
-             `transfer` or `web`, or leave `transport` out",
+            "this traffic sets its own sending times, which TCP does not keep: use `greedy`, `transfer` or `web`, or \
+             leave `transport` out",
         ),
     }
 }

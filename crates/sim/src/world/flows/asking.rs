@@ -21,18 +21,15 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     if described.class != Class::RealTime {
         return refuse("", "best effort needs no admission: add `class = \"real-time\"`, or leave the table out");
     }
-    refuse_if!(described.to == "broadcast", refuse("", "a probe has one destination, and this flow goes to all"));
+    refuse_if!(described.to == "broadcast", refuse("", "a probe has one destination, but this flow is broadcast"));
     if !traffic.asks() {
-        return refuse(
-            "",
-            "admission is for flows over UDP that send at times of their own, not for this kind of traffic",
-        );
+        return refuse("", "admission is for UDP flows that set their own sending times, not for this kind of traffic");
     }
     let rate = admission.rate.map(units::Positive::<Rate>::get).or_else(|| traffic.network_rate());
     match rate {
         Some(rate) => Ok(Some(rate)),
         None => {
-            refuse("rate", "this traffic has no constant rate: give one to ask for, headers of UDP and IP included")
+            refuse("rate", "this traffic has no constant rate: give the rate to request, UDP and IP headers included")
         }
     }
 }
@@ -51,7 +48,7 @@ pub(super) fn admit(
     let [probes, answers, regulations] = [0, 1, 2].map(|step| FlowId::at(next.place() + step));
     let mut standing = Standing::NotYet;
     if described.presumed {
-        // The admission lies so far back that the flow is not new, whenever its first packet comes.
+        // The presumed admission lies so far back that the flow never counts as new.
         gate.presume(rate);
         standing = Standing::RealTime;
     }

@@ -72,7 +72,7 @@ struct Carried {
     /// Number of packets that carry the segment. Before a frame is acknowledged, its sender has one, and its receiver
     /// may have another.
     packets: u32,
-    /// What the connection contributes to the [key](Connections::flow_key) that distinguishes flows.
+    /// The connection's part of the [key](Connections::flow_key) that distinguishes flows.
     key: u32,
     segment: Segment,
 }

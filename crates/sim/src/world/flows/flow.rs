@@ -137,7 +137,7 @@ impl Flow {
         passage.bytes(packet)
     }
 
-    /// Returns a real packet's category, false for its place at the head of the queue, and its key for queues.
+    /// Returns a real packet's category, false (it does not go to the head of the queue), and its key for queues.
     #[inline(never)]
     pub(crate) fn kept(&self, index: FlowId, packet: &Packet) -> (u8, bool, u32) {
         let kept = match &self.supply {
@@ -149,7 +149,7 @@ impl Flow {
     }
 }
 
-/// What a flow's packets are for. The answers to a flow's packets form another flow, in the reverse direction, that is
+/// Purpose of a flow's packets. The answers to a flow's packets form another flow, in the reverse direction, that is
 /// not in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {

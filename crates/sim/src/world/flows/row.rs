@@ -7,7 +7,7 @@ use crate::record::Recorder;
 use units::Instant;
 
 /// Equal packets of one flow that reach their application in a row. They are counted together unless an observer
-/// follows single packets.
+/// follows individual packets.
 #[derive(Default)]
 pub(crate) struct Row {
     like: Option<(FlowId, Packet)>,

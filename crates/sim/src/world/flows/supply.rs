@@ -49,7 +49,7 @@ impl<'n> Traffic<'n> {
         traffic.check_keys()?;
         traffic.check_packet()?;
         traffic.check_rate()?;
-        let message = "steps change the rate of `cbr` and `poisson`; use several flows with `start` and `stop`";
+        let message = "only the rate of `cbr` and `poisson` has steps; use several flows with `start` and `stop`";
         refuse_if!(!traffic.is_steady() && !flow.at.is_empty(), Err(BuildError::new(traffic.path("at"), message)));
         traffic.recording = traffic.recording()?;
         Ok(traffic)
@@ -116,8 +116,8 @@ impl<'n> Traffic<'n> {
         let known = kind.keys();
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-            let list = if list.is_empty() { "no keys".to_owned() } else { list };
-            return self.refuse(key, format!("{kind} traffic has {list}, and no `{key}`"));
+            let only = if list.is_empty() { String::new() } else { format!(", only {list}") };
+            return self.refuse(key, format!("{kind} traffic has no `{key}`{only}"));
         }
         if *kind == TrafficKind::Voice && *silence != Some(true) {
             for (key, given) in [("on", on), ("off", off)] {
@@ -128,8 +128,10 @@ impl<'n> Traffic<'n> {
             }
         }
         if *kind == TrafficKind::Ping && *times == Some(Spread::Pareto) {
-            return self
-                .refuse("times", "requests are evenly or exponentially spaced: leave `times` out, or \"exponential\"");
+            return self.refuse(
+                "times",
+                "pings are evenly or exponentially spaced: leave `times` out, or write \"exponential\"",
+            );
         }
         if *times != Some(Spread::Pareto) && times_shape.is_some() {
             return self.refuse("times_shape", "only Pareto times have a shape: add `times = \"pareto\"`");

@@ -132,7 +132,7 @@ impl World {
         assembly
     }
 
-    /// True if no observer follows single packets: no node is watched, and routes are fixed.
+    /// True if no observer follows individual packets: no node is watched, and routes are fixed.
     fn unfollowed(&self) -> bool {
         self.watch.is_none() && matches!(self.routing, Routing::Static(_))
     }

@@ -279,8 +279,8 @@ impl World {
         }
     }
 
-    /// Fast path of a tail over listeners, from index `from` on, for which only the medium becomes idle. It ends if the
-    /// frame concerns one otherwise, or another event comes first, or all are done. The tail is at `due` now.
+    /// Fast path of a tail over listeners, from index `from` on, for which only the medium becomes idle. It ends at a
+    /// listener that the frame concerns otherwise, at another event, or after the last. The tail is at `due` now.
     #[inline]
     fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
         let Self { medium, nodes, rules, events, now, handled, laid_out, overheard, .. } = self;

@@ -73,7 +73,7 @@ fn check_extended(network: &Network) -> Result<(), BuildError> {
     match keys.into_iter().find(|&(_, given)| extended && given) {
         Some((key, _)) => {
             let why =
-                "such frames have the legacy format, which is not heard as far as `extended_range`: leave one out";
+                "such frames have the legacy format, whose range is below `extended_range`: leave out one of the two";
             Err(BuildError::new(key, why))
         }
         None => Ok(()),
@@ -85,10 +85,7 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
     let Some(given) = network.mac.mu_edca else { return Ok(None) };
     let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.mu_edca{key}"), message));
     if network.mac.ofdma != Ofdma::Both {
-        return refusal(
-            "",
-            "stations are asked for data with `ofdma = \"both\"`; set that, or leave `[mac.mu_edca]` out",
-        );
+        return refusal("", "only `ofdma = \"both\"` asks stations for data; set it, or leave `[mac.mu_edca]` out");
     }
     if given.timer.is_zero() || given.timer > Duration::from_micros(255 * 8_192) {
         return refusal(
@@ -128,7 +125,7 @@ fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
             network.radio.standard != Standard::Ax,
             "OFDMA came with 802.11ax; set `standard = \"802.11ax\"` in `[radio]`",
         ),
-        (network.ampdu() == MostBytes::Off, "stations of one frame answer with BlockAcks; leave `ampdu` out"),
+        (network.ampdu() == MostBytes::Off, "a shared frame is answered by BlockAcks; leave `ampdu` out"),
         (mac.cts_to_self, "a CTS to self precedes frames to one station; write `rts_threshold` instead, for MU-RTS"),
         (mac.turns.is_some(), "T-MAC sends to one station at a time; leave `[mac.turns]` out"),
         (
@@ -163,7 +160,7 @@ pub(crate) fn check_sharing(nodes: &List<NodeId, Node>, basis: &Basis) -> Result
     }
     let why = match most {
         0 | 1 => "an access point with one station has nothing to share; add a station, or leave `ofdma` out",
-        _ if rules.aggregation.frames < 2 => "stations of one frame answer with BlockAcks; leave `ampdu_frames` out",
+        _ if rules.aggregation.frames < 2 => "a shared frame is answered by BlockAcks; leave `ampdu_frames` out",
         _ => {
             "no access point has two stations of 802.11ax with the same channel width; change the nodes' `standard` or \
               `channel_width`, or leave `ofdma` out"

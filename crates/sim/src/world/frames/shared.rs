@@ -103,7 +103,7 @@ impl World {
         true
     }
 
-    /// Returns the frame as its listener sees it: addressed to it if it is one of several receivers.
+    /// Returns the frame as `node` sees it: addressed to `node` if `node` is a receiver.
     pub(in crate::world) fn addressed(&self, node: NodeId, frame: &Frame) -> Frame {
         let to = u32::from(node);
         let station = &self.nodes[NodeId::from(frame.from)].station;

@@ -108,8 +108,8 @@ impl World {
         next
     }
 
-    /// Reports a finished packet to the observers of single packets. The station had it for `service`. Statistics count
-    /// its [passage](Passage).
+    /// Reports a finished packet to the observers of individual packets. The station had it for `service`. Statistics
+    /// count its [passage](Passage).
     #[inline(never)]
     fn observe_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
         let Self { nodes, packets, connections, medium, watch, now, .. } = self;

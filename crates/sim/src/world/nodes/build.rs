@@ -152,7 +152,7 @@ fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerS
         }
         None => refuse(format!("`{}` has no access point to buffer its packets: only stations can sleep", site.name)),
         Some(_) if basis.rules.shares_downlink() => {
-            refuse("the model has no sleeping stations with OFDMA: leave `mac.ofdma` out".to_owned())
+            refuse("the model combines no sleep with OFDMA: leave `mac.ofdma` out".to_owned())
         }
         Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),
     }
@@ -165,8 +165,8 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
     let of_node = format!("node.{}.class_queue", site.name);
     let mut layout = match network.class_queue {
         Some(_) if rules.edca() => {
-            let message = "EDCA, the default of 802.11n, has a queue for each access category, packets of class `real-time` \
-                           go with `voice`: write `[category_queue]`, or `access = \"dcf\"` in `[mac]`";
+            let message = "EDCA, the default of 802.11n, has a queue per access category; packets of class `real-time` \
+                           use that of `voice`: write `[category_queue]`, or `access = \"dcf\"` in `[mac]`";
             return refuse("class_queue".to_owned(), message);
         }
         Some(_) if matches!(site.queues, Some(Queues::Mac80211 | Queues::Turns | Queues::Driver)) => {
@@ -259,7 +259,7 @@ fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Re
     let mode = radio::mode(site, &network.radio)?;
     if let Some(low) = low {
         if generations.standards().is_some() {
-            let why = "a low level is for nodes of one standard; leave it or the nodes' `standard` out";
+            let why = "a low level needs nodes of one standard; leave `low` or the nodes' `standard` out";
             return Err(BuildError::new(format!("node.{}.consumption.low", site.name), why));
         }
         return Ok(Rates::of_two(mode, low_mode(site, network, rules, low)?));
@@ -278,7 +278,7 @@ fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Re
         let why = "rate control chooses the mode; leave `data_rate` and `mcs` of nodes out";
         return Err(BuildError::new(format!("node.{}", site.name), why));
     }
-    let why = "a nominal rate has no slower ones; write `mcs`, or `algorithm = \"fixed\"`";
+    let why = "a nominal rate has no slower rates; write `mcs`, or `algorithm = \"fixed\"`";
     refuse_if!(network.radio.nominal_rate.is_some(), Err(BuildError::new("mac.rate_control.algorithm", why)));
     let random = Stream::new(seed, &site.name, Purpose::RATE_CONTROL);
     let all = radio::own(site, &network.radio)?.map_or_else(|| modes(&network.radio), |own| modes(&own));

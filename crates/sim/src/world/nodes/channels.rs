@@ -57,7 +57,7 @@ pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
             return refuse("overlapping channels at 2.4 GHz are not simulated; leave `channel` out".to_owned());
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("channels need powers: choose another `propagation` than \"range\"".to_owned());
+            return refuse("channels need received powers: replace `propagation = \"range\"`".to_owned());
         }
         if network.radio.capture == Capture::AnySignal {
             return refuse("`capture = \"any-signal\"` needs one channel; leave `capture` or `channel` out".to_owned());
@@ -90,7 +90,7 @@ pub(crate) fn reuse(basis: &Basis) -> Result<Option<Reuse>, BuildError> {
         (!(-82.0..=-62.0).contains(&level.as_dbm()), "an OBSS PD level lies between -82 and -62 dBm"),
         (access_points < 2, "there are no frames of other access points' cells to ignore; leave `obss_pd` out"),
         (!radio.propagation.has_powers(), "`propagation = \"range\"` has no powers; choose another"),
-        (radio.capture == Capture::AnySignal, "receivers as in ns-2 ignore nothing; leave `capture` out"),
+        (radio.capture == Capture::AnySignal, "capture as in ns-2 ignores no frames; leave `capture` out"),
         (
             radio.range.is_some() && radio.tx_power.is_none(),
             "the rule limits the transmit power, which `range` leaves open; set `tx_power` too",

@@ -12,7 +12,7 @@ use crate::world::error::BuildError;
 use crate::world::wired::{self, Link, Wire};
 use units::refuse_if;
 
-/// How nodes are connected besides radio. Nodes with a radio come first, wired nodes after them.
+/// Connections between nodes in addition to radio. Nodes with a radio come first, wired nodes after them.
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
     radios: usize,
@@ -168,7 +168,7 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
         return match (site.role, all.next(), all.next()) {
             (Role::Station, Some((only, _)), None) => Ok(Some(only)),
             (Role::Station, Some(_), Some(_)) => {
-                refuse(format!("there are several access points: name the one of `{}` in `access_point`", site.name))
+                refuse(format!("several access points exist: set `access_point` of `{}` to one of them", site.name))
             }
             _ => Ok(None),
         };

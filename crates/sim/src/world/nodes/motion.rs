@@ -36,7 +36,7 @@ pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], see
             Ok(Walk::scripted(start, commands).with_presence(presence))
         }
         (Some(_), Some(_)) => {
-            let message = format!("the movement file moves `{}` too: leave out one of its positions", site.name);
+            let message = format!("the movement file moves `{}` too: leave `position` out", site.name);
             Err(BuildError::new(format!("node.{}.position", site.name), message))
         }
         (None, None) if !site.waypoints.is_empty() => {
@@ -138,7 +138,7 @@ fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Opti
     let places = numbers.unwrap_or_else(|| (0..sites.len()).filter(|&site| sites[site].position.is_none()).collect());
     if places.len() < movements.nodes.len() {
         let message = format!(
-            "`{}` moves {} nodes, and the scenario has {} without a position",
+            "`{}` moves {} nodes, but the scenario has only {} without a position",
             file.path(),
             movements.nodes.len(),
             places.len()

@@ -173,7 +173,7 @@ fn check(site: &Site, access_points: usize) -> Result<(), BuildError> {
         (
             site.power_save.is_some(),
             "power_save",
-            "a station that roams does not sleep in the model; leave one of them out",
+            "a station that roams cannot sleep in the model; leave `power_save` or `roaming` out",
         ),
         (site.consumption.is_some(), "consumption", "the energy of a station that roams is not counted"),
         (

@@ -192,7 +192,7 @@ impl Found {
         }
     }
 
-    /// Returns the node's deadline if no pending event is as early. The caller then schedules an event.
+    /// Returns the node's deadline, unless a pending event is as early. The caller then schedules an event.
     pub(crate) fn newly_due(&mut self, node: NodeId) -> Option<Instant> {
         let deadline = self.deadline(node);
         let armed = &mut self.plane.armed[node];

@@ -43,7 +43,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     Ok(if found.is_empty() { HOLDS } else { DIFFERS })
 }
 
-/// Returns the scenarios with those conventions, other than their files' own, that rows on record have.
+/// Returns the scenarios with the conventions of rows on record that differ from the files' own.
 fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
     let mut others = Vec::new();
     for (file, named) in scenarios {
@@ -141,7 +141,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     print(&format!("{} rows are new\n", new.len()))
 }
 
-/// Returns the rows of a folder's runs if the scenario still asks for exactly these runs.
+/// Returns the rows of a folder's runs if the scenario still defines exactly these runs.
 fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -> Result<Vec<Row>, String> {
     let then = Scenario::networks("scenario.toml", study.text.as_bytes(), wishes);
     let made = fs::metadata(folder.join("manifest.json")).and_then(|file| file.modified());

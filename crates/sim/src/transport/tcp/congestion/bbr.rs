@@ -1,15 +1,15 @@
 //! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; numbers are its sections): the window and the pacing
 //! rate follow a model of the path, its bottleneck's bandwidth and its round-trip time without queues.
 //!
-//! As in Linux, pacing is one percent below the model's rate. Random in the draft, the first phase of a cycle follows from
-//! the time. Not modelled: restart from idle (4.3.4.4), and Linux's detection of policers.
+//! As in Linux, pacing is one percent below the model's rate. The first phase of a cycle, random in the draft, follows
+//! from the time. Not modelled: restart from idle (4.3.4.4), and Linux's detection of policers.
 
 use super::Ack;
 use crate::transport::tcp::{Pace, Sample};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Least gain with which the rate can double per round trip, `BBRHighGain`: 2/ln 2 (4.3.2.1).
+/// Minimum gain with which the rate can double per round trip, `BBRHighGain`: 2/ln 2 (4.3.2.1).
 const HIGH_GAIN: f64 = 2.89;
 /// Pacing gains of the phases of `ProbeBW` (4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -17,9 +17,9 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const RATE_ROUNDS: u64 = 10;
 /// Time for which a round-trip time counts, `RTpropFilterLen` (4.1.2.2).
 const ROUND_TRIP_TIME: Duration = Duration::from_secs(10);
-/// Least time with the least window, `ProbeRTTDuration` (4.3.5).
+/// Minimum time at the minimum window, `ProbeRTTDuration` (4.3.5).
 const PROBE_TIME: Duration = Duration::from_millis(200);
-/// Least window in segments, `BBRMinPipeCwnd` (4.2.3.3).
+/// Minimum window in segments, `BBRMinPipeCwnd` (4.2.3.3).
 const LEAST_WINDOW: u64 = 4;
 /// Share of the model's rate at which Linux paces.
 const PACED_SHARE: f64 = 0.99;
@@ -47,7 +47,7 @@ pub(super) struct Bbr {
     segment: u64,
     initial: u64,
     state: State,
-    /// Rates in octets per second with their round trips: each is the maximum since. The first is `BBR.BtlBw`.
+    /// Rates in octets per second with their round trips: each is the maximum since then. The first is `BBR.BtlBw`.
     rates: VecDeque<(u64, f64)>,
     /// `BBR.RTprop` and the time of that sample.
     round_trip: Option<Duration>,
@@ -211,7 +211,7 @@ impl Bbr {
         cwnd
     }
 
-    /// True while the window is the least.
+    /// True while the window is at its minimum.
     pub(super) fn is_probing_rtt(&self) -> bool {
         matches!(self.state, State::ProbeRtt { .. })
     }

@@ -68,7 +68,7 @@ impl Bqm {
                     WirelessLoss::None => 0,
                 };
                 let reduced = cwnd.saturating_sub(less);
-                // Slow start goes on; after it none begins.
+                // Slow start continues; after its end no new one begins.
                 Reaction { cwnd: reduced, ssthresh: if cwnd < ssthresh { ssthresh } else { reduced } }
             }
             Some(Report::Congestion { reached }) => {

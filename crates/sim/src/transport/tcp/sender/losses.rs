@@ -72,7 +72,7 @@ impl Sender {
         if (repetition || rack.lost().is_some()) && self.recovery.begin_by_time(self.board.nxt, repetition) {
             self.begin_recovery(now);
         }
-        // A repetition of after the last reduction that is lost is one more sign of congestion (RFC 5681, 4.3; RFC 8985, 3.4).
+        // A repetition sent since the last reduction, and lost, shows congestion (RFC 5681, 4.3; RFC 8985, 3.4).
         if self.reduced_when < now && found.repetition.is_some_and(|sent| sent >= self.reduced_when) {
             self.reduce(now, self.flight_size());
         }

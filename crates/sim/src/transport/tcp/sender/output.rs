@@ -76,8 +76,8 @@ impl Sender {
         let block = self.cut(hole);
         self.record_repeated(now, block);
         self.counts.retransmits += 1;
-        // Time for the first segment, as in Linux, and for no other, or a first that is lost again would never be missed;
-        // without SACK the timer is left to the acknowledgements.
+        // Only the first segment restarts the timer, as in Linux: otherwise no timeout would follow if it is lost
+        // again. Without SACK, acknowledgements restart the timer.
         if self.settings.recovery == Recovery::Sack && block.start == self.board.una {
             self.timer = now + self.rto.timeout();
         }
@@ -96,7 +96,7 @@ impl Sender {
             return None;
         }
         let lost = self.lost(bound);
-        // Rule (2), new data, comes before those without certainty.
+        // Rule (2), new data, comes before the rules without certainty.
         if lost.is_none() && self.is_out_of_data() { self.board.doubtful_hole() } else { lost }
     }
 
@@ -150,8 +150,8 @@ impl Sender {
         Some(block)
     }
 
-    /// Most octets below TCP, as in Linux (`tcp_small_queue_check`): those of two handovers, each of as many segments as
-    /// the pacing rate sends in the time, and at least two (`tcp_tso_autosize`).
+    /// Maximum number of octets below TCP, as in Linux (`tcp_small_queue_check`): those of two handovers, each of as
+    /// many segments as the pacing rate sends in the time, and at least two (`tcp_tso_autosize`).
     fn most_held(&self) -> u64 {
         let (Some(time), Some(srtt)) = (self.settings.small_queue, self.rto.srtt) else { return u64::MAX };
         let paced = self.window.pace().map_or_else(
