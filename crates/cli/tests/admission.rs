@@ -291,8 +291,7 @@ fn inner_forged() {
     let most = 51.0 + 50.0 * now().since(begun).as_secs_f64();
     assert!((40.0..=most).contains(&f64::from(heard)), "{heard} of 1000 were answered, at most {most} may be");
 
-    // Messages that do not arrive through a named interface get no answer: C's agent, at loopback's address and at B's
-    // side.
+    // Messages that do not arrive through a named interface get no answer: C's agent, at loopback and at B's side.
     let mut deaf = chain.within(Some(chain.c.id()), "ss");
     let listening = deaf.args(["-H", "-l", "-u", "-n"]).output().unwrap();
     if listening.status.success() {
@@ -478,8 +477,7 @@ fn inner_regulate() {
     let Some(chain) = Chain::new() else { return };
     let [_a, b, _c] = chain.agents(["", "at_most = \"300 kb/s\"", ""]);
     let mut receiver = Receiver::start(&chain);
-    // No queueing discipline of this machine marks packets: the mark is set at the sender, by another socket than the
-    // command's.
+    // No queueing discipline of this machine marks packets: the mark is set at the sender, by another socket.
     let marked = UdpSocket::bind("10.9.1.1:0").unwrap();
     rustix::net::sockopt::set_ip_tos(&marked, 46 << 2 | 3).unwrap();
     // A packet that comes alone asks for nothing.

@@ -1,5 +1,4 @@
-//! The record of claims: it is shown from any working directory, and checked against the scenarios and pages of the
-//! repository.
+//! The record of claims: it is shown from any working directory, and checked against scenarios and pages.
 
 use crate::command::{sluice, stderr, stdout};
 use serde_json::Value;

@@ -186,8 +186,7 @@ fn the_status_of_the_command_is_passed_on() {
     assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(0), 2));
 }
 
-/// A program in a node sees the node's devices and all nodes' names, asks no name server of the machine, and enters other
-/// nodes.
+/// A program in a node sees the node's devices and all nodes' names, asks no name server outside, and enters nodes.
 #[test]
 fn a_program_in_a_node_sees_the_node() {
     if !is_allowed() {

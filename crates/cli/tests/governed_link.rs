@@ -197,8 +197,7 @@ fn simulated_again(folder: &Path, live: &Link) {
 }
 
 /// True if the agent decided in time and the sender sent no larger burst than the test is made for. A busy machine
-/// delays both by more than an interval; the packets with which they then catch up are no evidence about the
-/// controller.
+/// delays both by more than an interval; the packets with which they then catch up say nothing about it.
 fn was_on_time(line: &serde_json::Value) -> bool {
     let length = milliseconds(&line["seen"]["length"]);
     let sent_at_two_a_millisecond = line["seen"]["arrived"]["packets"].as_f64().expect("a count") / 2.0;

@@ -73,8 +73,7 @@ impl Scheme for Alt {
 }
 
 impl Alt {
-    /// Clamps a size to `q_min` and `q_max`, and to the hard limit. A size above the hard limit would take minutes to
-    /// return.
+    /// Clamps a size to `q_min` and `q_max`, and to the hard limit. A size above it would take minutes to return.
     fn set(&mut self, size: f64) {
         let least = f64::from(self.params.q_min.get());
         let most = f64::from(self.params.q_max.get()).min(self.hard_limit.in_packets());

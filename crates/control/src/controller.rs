@@ -12,8 +12,7 @@ pub trait Controller {
     fn begin(&self) -> Orders;
 
     /// Returns the orders in force after an interval, given the measurements of that interval. The host executes them
-    /// at once; the queue discards packets that no longer fit. The same sequence of `seen` always gives the same
-    /// orders.
+    /// at once; the queue discards packets that no longer fit. Equal sequences of `seen` give equal orders.
     fn update(&mut self, seen: &Seen) -> Orders;
 
     /// Returns the target for the nodal delay; the host counts the packets that exceed the target.

@@ -43,8 +43,7 @@ pub struct Interval {
     pub backlog_max: u64,
     /// Service time: from the hand-over to the MAC until the ACK or final failure (`T_serv`).
     pub service: Stat,
-    /// Departure gap: time between two hand-overs to the MAC, if the queue never empties in between (ADTH 3.2.3: 'MAC
-    /// delay').
+    /// Departure gap: time between two hand-overs to the MAC, if the queue never empties in between (ADTH 3.2.3).
     pub departure_gap: Stat,
     /// Sojourn time: time in the queue before the hand-over to the MAC ('queuing delay' in ADTH's document).
     pub sojourn: Stat,

@@ -134,8 +134,7 @@ pub fn record(scenario: &Scenario, case: &Case, seed: u64, mut timed: Timed) -> 
     }
 }
 
-/// Returns the only run of a scenario [without variations](Scenario::without_variations), and the verdicts on its
-/// claims.
+/// Returns the only run of a scenario [without variations](Scenario::without_variations), and its verdicts.
 pub fn judged(scenario: &Scenario, timed: Timed) -> (Run, Vec<Verdict>) {
     let run = record(scenario, &scenario.cases[0], scenario.seeds[0], timed);
     let runs = std::slice::from_ref(&run);

@@ -178,8 +178,7 @@ pub struct Claim {
     /// Choice among several cases of `against`, according to their values or sums.
     #[serde(default)]
     pub choose: Choose,
-    /// Instead of `choose`: picks the first case of `against` that reaches our value of this result, else the largest
-    /// value.
+    /// Instead of `choose`: picks the first case of `against` that reaches our value of this result, else the largest.
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of the case of `against`: every value with every value.
     pub than: Option<String>,

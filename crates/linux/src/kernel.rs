@@ -51,8 +51,7 @@ pub struct Counters {
     pub backlog_bytes: u32,
 }
 
-/// Returns the time since the machine started without the time for which it slept: a suspension makes no interval
-/// longer.
+/// Returns the time since the machine started without the time for which it slept: suspension adds nothing.
 pub fn now() -> Instant {
     read(ClockId::Monotonic)
 }

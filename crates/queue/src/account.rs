@@ -17,8 +17,7 @@ pub(crate) struct Waiting<P> {
     pub(crate) since: Instant,
 }
 
-/// The account of a queue. The discipline that holds the packets reports each packet that arrives, joins, is dropped or
-/// leaves.
+/// The account of a queue. The discipline that holds the packets reports arrivals, joins, drops and departures.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     /// True if the host takes intervals. Otherwise costly measurements that only intervals need are left out.

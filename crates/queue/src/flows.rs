@@ -72,8 +72,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// Gives new flows precedence only while fewer than `crowd` are listed. Otherwise old flows would wait for all of
-    /// them.
+    /// Gives new flows precedence only while fewer than `crowd` are listed. Otherwise old flows would wait long.
     pub(crate) fn with_crowd(self, crowd: u32) -> Self {
         Self { crowd, ..self }
     }

@@ -220,6 +220,11 @@ fn a_thin_packet_goes_before_all_turns_and_while_two_are_in_flight() {
     law.joined(Instant::ZERO, 2, LONG, true);
     // The stations in turn, a packet each.
     assert_eq!(host.release(&mut law, Instant::ZERO), [1, 2, 1]);
+    // A station that sends much itself is the last.
+    law.received(Instant::ZERO, 1, us(10_000));
+    (host.thin[1], host.thin[2]) = (1, 2);
+    [1, 2, 2].into_iter().for_each(|port| law.joined(Instant::ZERO, port, LONG, true));
+    assert_eq!(host.release(&mut law, Instant::ZERO), [2, 2, 1]);
 }
 
 #[test]
@@ -337,7 +342,6 @@ fn a_rule_can_be_left_out() {
     assert_eq!(pace(without(Rule::ThinFirst)), Pace { gap: None, ..full });
     assert_eq!(pace(without(Rule::Prediction)), Pace { most: two, patience: None, longest: wall, ..full });
     assert_eq!(pace(law(us(1), 3).without(Some(Rule::TwoTurns))).most.count(), two.count() / 2);
-    assert!(law(us(50_000), 3).owns_medium() && !without(Rule::WideWindow).owns_medium());
 
     // Half of a turn is done: the next turn sends what another half allows, and thin packets are sent all the same.
     let mut law = without(Rule::WholeTurns);
@@ -571,21 +575,24 @@ fn a_flow_is_thin_by_its_part_of_what_its_station_sends() {
 }
 
 #[test]
-fn the_medium_is_its_own_below_a_stretch_of_one_and_a_half_and_no_longer_above_one_point_eight() {
-    let mut law = law(us(50_000), 1);
-    let mut now = Instant::ZERO;
-    let mut after = |law: &mut Law, stretch: u64| {
-        for _ in 0..500 {
+fn contention_windows_grow_with_the_stations_that_send_and_while_the_sender_is_nearly_alone() {
+    let after = |stretch: u64, (stations, sends): (usize, u64), rule: Option<Rule>| {
+        let (mut law, mut now) = (law(us(50_000), 12).without(rule), Instant::ZERO);
+        for _ in 0..1_000 {
             law.released(now, 0, LONG, us(1_000), false);
+            law.sent(now, 0, us(1_000));
+            (0..stations).for_each(|port| law.received(now, port, us(sends)));
             now += us(stretch);
             law.completed(now, 0, us(1_000));
         }
-        law.owns_medium()
+        (law.windows(now, 0), law.windows(now + us(999_999), 0))
     };
-    assert_eq!(
-        [1_100, 1_700, 1_900, 1_700, 1_400].map(|stretch| after(&mut law, stretch)),
-        [true, true, false, false, true]
-    );
+    let shown = [(1_400, (0, 0)), (4_000, (3, 600)), (4_800, (3, 900)), (9_000, (10, 500)), (9_000, (10, 100))]
+        .map(|(stretch, stations)| after(stretch, stations, None));
+    // The last ten send little; other networks have half of their time.
+    let expected = [Some([31, 3]), Some([15, 15]), Some([15, 15]), Some([63, 63]), None];
+    assert_eq!(shown, expected.map(|windows| (windows, None)));
+    assert_eq!(after(9_000, (10, 500), Some(Rule::WideWindow)), (None, None));
 }
 
 #[derive(Clone, Debug)]

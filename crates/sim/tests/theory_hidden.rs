@@ -1,5 +1,4 @@
-//! The hidden pair compared with the enumeration in `theory::hidden`, which is exact. The difference is the simulation's own
-//! statistics.
+//! The hidden pair compared with the enumeration in `theory::hidden`, which is exact. The rest is statistics.
 //!
 //! The tolerances were set beforehand. A run has some 50,000 to 150,000 attempts, dependent over some tens of them: four
 //! deviations are below 0.015 of a probability and 2.5 % of a throughput. In 802.11a some frames begin just as another ends. The

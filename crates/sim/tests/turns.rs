@@ -130,6 +130,18 @@ fn an_upload_does_not_take_the_medium_from_downloads() {
     assert!(of(&turns, "ping").delay_s.p99 < of(&linux, "ping").delay_s.p99, "{shown:?}");
 }
 
+/// The access point has few accesses then. Stations collide less, and the idle one has its share of the cell's air.
+#[test]
+fn next_to_uploads_of_any_number_a_ping_is_short_and_the_goodput_above_linux() {
+    for busy in [10, 40] {
+        let text = |queues: &str| cell(queues, busy) + &UPLOAD.replace("idle", "busy*") + &ping("idle");
+        let [linux, turns] = ["mac80211", "turns"].map(|queues| run(&text(queues), 1));
+        let shown = [&linux, &turns].map(|outcome| (outcome.totals.goodput_bps, &of(outcome, "ping").delay_s));
+        // Half of a round in which 40 stations send an aggregate each, and a round.
+        assert!(shown[1].0 > 1.05 * shown[0].0 && shown[1].1.p50 < 0.08 && shown[1].1.p99 < 0.17, "{shown:?}");
+    }
+}
+
 /// Stations that play films want no more airtime than they have.
 #[test]
 fn an_upload_has_the_air_that_films_leave() {
@@ -242,9 +254,15 @@ fn a_game_and_downloads_keep_what_linux_gives_them_beside_saturated_senders() {
             .replace("position = [\"10 m\", \"0 m\"]", "position = [\"10 m\", \"0 m\"]\naccess_point = \"ap\"")
             .replace("position = [\"0 m\", \"10 m\"]", "position = [\"0 m\", \"10 m\"]\naccess_point = \"ap\"");
         let game = flow("game", "idle", "kind = \"cbr\", rate = \"76.8 kb/s\", packet = \"160 B\"");
-        let outcome = run(&(own + theirs + &downloads() + &game), 1);
-        let bulk = outcome.flows.iter().filter(|flow| flow.name.starts_with("bulk")).map(|flow| flow.goodput_bps);
-        (of(&outcome, "game").delay_s.p99, bulk.sum::<f64>())
+        let text = own + theirs + &downloads() + &game;
+        let (mut late, mut carried) = (0.0, 0.0);
+        // A few collisions decide about a seed's 99th percentile.
+        for outcome in (1..=6).map(|seed| run(&text, seed)) {
+            late += of(&outcome, "game").delay_s.p99 / 6.0;
+            let bulk = outcome.flows.iter().filter(|flow| flow.name.starts_with("bulk"));
+            carried += bulk.map(|flow| flow.goodput_bps).sum::<f64>();
+        }
+        (late, carried)
     };
     let [linux, turns] = ["mac80211", "turns"].map(with);
     assert!(turns.0 < linux.0 && turns.1 > 0.95 * linux.1, "{linux:?} {turns:?}");

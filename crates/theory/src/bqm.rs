@@ -39,8 +39,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Returns `P(X = x)` of (3.1): the probability that `x` of the lost packets have priority 0. Zero if that is not
-    /// possible.
+    /// Returns `P(X = x)` of (3.1): the probability that `x` of the lost packets have priority 0. Zero if impossible.
     pub fn probability(&self, of_zero: u32) -> f64 {
         let zeros = self.window / self.every;
         let (Some(others), Some(rest)) = (self.window.checked_sub(zeros), self.lost.checked_sub(of_zero)) else {

@@ -33,8 +33,7 @@
 //! # What is assumed
 //!
 //! All stations, colliders included, count from the same moment, each after its own AIFS. The approximation is (1):
-//! residual back-offs are taken as independent of each other, and of earlier accesses. One station with one category is
-//! exact.
+//! residual back-offs are taken as independent of each other, and of earlier accesses. One such station is exact.
 //!
 //! # Where it holds
 //!

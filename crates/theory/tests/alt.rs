@@ -1,5 +1,4 @@
-//! ALT's dynamics: the test vectors of the document's analysis, worked out from its equations, and what must hold for all
-//! parameters.
+//! ALT's dynamics: the test vectors of the document's analysis, worked out from its equations, and its invariants.
 
 use proptest::prelude::*;
 use theory::alt::{Buffer, OutOfRange, Traffic, utilisation};

@@ -191,8 +191,7 @@ fn replays(command: &Path, folder: &Path) {
 }
 
 /// Simulates a chain of three nodes whose ends hear only the middle one. The recording holds what the middle node's
-/// radio measured and its neighbours sent; replayed over it, the controller gives the same orders: limit, rate and
-/// note.
+/// radio measured and its neighbours sent; replayed over it, the controller gives the same orders.
 fn measures(command: &Path, folder: &Path) {
     let nodes = "[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"20 m\"\n";
     let flow = "[[flow]]\nname = \"call\"\nfrom = \"n0\"\nto = \"n2\"\nclass = \"real-time\"\n\

@@ -7,8 +7,7 @@ use crate::command::{stderr, stdout};
 use std::process::{Child, Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Returns the lock of tests that must run alone: those that keep all cores busy, and those whose figures need a core
-/// in time.
+/// Returns the lock of tests that must run alone: those that keep all cores busy, and those whose figures need a core.
 pub fn machine_to_itself() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,5 +1,4 @@
-//! Combinations of a claim's keys. A key without effect is refused, because the claim would not mean what its text
-//! says.
+//! Combinations of a claim's keys. A key without effect is refused, because the claim's text would be wrong.
 
 use super::Condition;
 use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};

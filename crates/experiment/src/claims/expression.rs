@@ -71,8 +71,7 @@ impl Expression {
     }
 
     /// Returns the expression's values, one per flow or node; `of` gives the values at a path. Equally long lists are
-    /// combined element by element, and a single value with each element; lists of different lengths cannot be
-    /// combined.
+    /// combined element by element, and a single value with each element; lists of different lengths cannot be.
     pub(crate) fn values(&self, of: &dyn Fn(&str) -> Vec<Column>) -> Vec<Column> {
         match self {
             Self::Number(value) => vec![vec![Some(*value)]],

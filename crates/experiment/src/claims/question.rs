@@ -32,8 +32,7 @@ impl Claim {
     }
 }
 
-/// Parses an expression. One that cannot be parsed was refused with the scenario; here it becomes a path without
-/// results.
+/// Parses an expression. One that cannot be parsed was refused with the scenario; here it becomes an empty path.
 fn expression(text: &str) -> Expression {
     Expression::parse(text).unwrap_or_else(|_| Expression::Path(text.to_owned()))
 }

@@ -262,8 +262,7 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     };
     let widths: Vec<usize> = (0..grid.columns.len() * across).map(widest).collect();
     let of_columns: Vec<usize> = widths.chunks(across).map(|cells| cells.iter().sum()).collect();
-    // Columns that do not fit on the page follow below, with the row labels again. So do the cells of a column that do
-    // not fit.
+    // Columns that do not fit on the page follow below, with the row labels again. So do a column's cells.
     let room = room(grid.rows.iter().map(String::as_str));
     for columns in blocks(&of_columns, room) {
         let cells = columns.start * across..columns.end * across;

@@ -23,8 +23,7 @@ pub(super) struct Base {
     text: String,
 }
 
-/// Reads a file, the base that it may name, and the `--set` arguments, which override both. Errors: the base cannot be
-/// read.
+/// Reads a file, the base that it may name, and the `--set` arguments, which override both. Errors: no such base.
 pub(super) fn source(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Source, Refusal> {
     let base = read(&Source::alone(name, text, sets), files)?;
     Ok(Source::new(name, base.as_ref().map(|base| (base.name.as_str(), base.text.as_str())), text, sets))

@@ -96,8 +96,7 @@ pub(super) fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
 
 /// Reads the next request, or `None` if the requesting process has ended.
 pub(super) fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
-    // `struct seccomp_notif`: id, process, flags and `struct seccomp_data`, with room for later kernels. It must be
-    // zero.
+    // `struct seccomp_notif`: id, process, flags and `struct seccomp_data`, with room for later kernels; all zero.
     let mut request = [0_u64; 64];
     match control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, request.as_mut_ptr().cast()) {
         Ok(_) => {}

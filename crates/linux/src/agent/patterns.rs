@@ -30,8 +30,7 @@ pub(crate) struct Known {
     pub(crate) is_wired: bool,
 }
 
-/// Returns the requested queues on the present interfaces, named or matched by a pattern. Errors: the kernel does not
-/// answer.
+/// Returns the requested queues on the present interfaces, named or matched by a pattern. Errors: those of the kernel.
 pub(super) fn spread(wishes: &[Wish], links: &Links, looks: &Looks) -> Result<Vec<Wish>, Error> {
     let has_patterns = wishes.iter().any(|wish| is_pattern(&wish.place.device));
     let known = if has_patterns { known(links, looks)? } else { Vec::new() };

@@ -79,8 +79,7 @@ pub(super) fn findings(
     Ok(findings)
 }
 
-/// Returns the classes of a user's shaper whose queues can be governed; `None` if the root is the kernel's or has no
-/// classes.
+/// Returns the classes of a user's shaper whose queues can be governed; `None` if the root has none.
 fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Option<Vec<u32>>, Error> {
     let is_classful = |qdisc: &Qdisc| qdisc.parent == ROOT && CLASSFUL.contains(&qdisc.kind.as_str());
     // A shaper may also be under a root without a handle that the kernel made (`mq`).

@@ -139,8 +139,7 @@ impl Route {
         self.dump_into(found, RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), tally)
     }
 
-    /// True if filters are attached to the discipline `handle` of interface `index`. Errors: the kernel does not
-    /// answer.
+    /// True if filters are attached to the discipline `handle` of interface `index`. Errors: those of the kernel.
     pub(crate) fn has_filters(&mut self, index: u32, handle: u32) -> Result<bool, Error> {
         let body = tc_body(index, 0, handle);
         Ok(!self.dump(RTM_GETTFILTER, RTM_NEWTFILTER, &body, |_| Some(()))?.is_empty())

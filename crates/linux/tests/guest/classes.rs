@@ -220,8 +220,7 @@ fn with_an_agent_that_is_silent_nothing_is_shaped_or_told_apart() {
     for _ in 0..20 {
         send(&best_effort, LEN);
     }
-    // One packet per second leaves, and after the first five the agent counts as dead: then all leave, though none
-    // comes.
+    // One packet per second leaves, and after the first five the agent counts as dead: then all leave.
     pause_until(now() + Duration::from_millis(4_500));
     let held = slot.backlog().unwrap().packets;
     assert!((10..20).contains(&held), "{held}");

@@ -42,8 +42,7 @@ const LONGEST_TRIP: std::time::Duration = std::time::Duration::from_secs(4);
 const ALT_FROM: u32 = 60;
 
 pub(super) struct Outcome {
-    /// Goodput: payload bytes per second from the first to the last that the client read, relative to what the link can
-    /// carry.
+    /// Goodput: payload bytes per second from the first to the last that the client read, relative to the link's.
     pub(super) goodput: f64,
     /// Round trips of small UDP packets through the same queue.
     pub(super) pings: Vec<Duration>,

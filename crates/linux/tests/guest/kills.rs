@@ -22,8 +22,7 @@ const GOES_ON_WITHIN: Duration = Duration::from_millis(66);
 const FALLS_BACK_WITHIN: Duration = Duration::from_secs(6);
 /// Most packets that the fall-back limit allows.
 const FALLBACK: u64 = 100;
-/// ADTH at 200 ms decides every 100 ms, in which the link takes 12.5 KB and at most one chunk of 4 KiB more: 33 packets
-/// in 200 ms.
+/// ADTH at 200 ms decides every 100 ms, in which the link takes 12.5 KB and at most 4 KiB more: 33 packets in 200 ms.
 const GOVERNED: u64 = 33;
 /// Seed of the moments; any will do.
 const SEED: u64 = 20_261_121;

@@ -25,8 +25,7 @@ pub(super) const SENDERS: usize = NODES - 1;
 /// ADTH section 4.2.1 and its claim adth-s1a: its loss exceeds a FIFO's by at most this share of the offered packets.
 const MORE_LOSS: f64 = 0.08;
 
-/// Packets without a completion: at the end at most one per node, and one in this many of those given up while others
-/// came.
+/// Packets without a completion: at the end at most one per node, and one in this many of those given up meanwhile.
 const UNANSWERED: u64 = 1;
 const ONE_IN: u64 = 1_000;
 

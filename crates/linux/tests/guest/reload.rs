@@ -1,5 +1,4 @@
-//! A full queue while the settings of the real `sluice` change, or another agent takes the place of one that was
-//! killed.
+//! A full queue while the settings of the real `sluice` change, or another agent replaces a killed one.
 
 use super::program::{Program, nothing_is_left, queue, said};
 use super::slow_link::SlowLink;

@@ -25,8 +25,7 @@ const LATE: Duration = Duration::from_millis(5);
 /// Offset of the payload of a UDP packet: no options.
 const PAYLOAD: usize = 28;
 
-/// An interface `sl0`, `sl1`, ... over a pseudo-terminal. It goes when this and the end where its bytes come out are
-/// dropped.
+/// An interface `sl0`, `sl1`, ... over a pseudo-terminal. It goes when this and its other end are dropped.
 pub(super) struct Terminal {
     attacher: Child,
 }

@@ -1,6 +1,5 @@
 //! Random actions of an operator, two agents, other programs and the kernel on our queues, at the same time and under
-//! traffic; for two processors. Afterwards every packet is accounted for, nothing is left, and the kernel has not
-//! complained.
+//! traffic; for two processors. Afterwards every packet is accounted for, nothing is left, and the kernel is silent.
 //!
 //! `STRESS_SECONDS` gives the duration (the guest's clock), `STRESS_SEED` the choices; the seed is printed.
 

@@ -137,8 +137,7 @@ struct Outcome {
     delays: Vec<Duration>,
     /// Rates of each station that sends TCP, by period: the one that held, and the actual one; bit/s.
     rates: Vec<Vec<(f64, f64)>>,
-    /// Packets of UDP that were settled after the warm-up. If three or more were completed together, there are fewer
-    /// delays.
+    /// Packets of UDP that were settled after the warm-up. Three or more that end together have fewer delays.
     settled: u64,
     late: u64,
     /// Bytes that TCP delivered, warm-up included.

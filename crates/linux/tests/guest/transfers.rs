@@ -1,5 +1,4 @@
-//! A transfer over the chain under the real `sluice attach` at each node: WQM, and DNB with its notes between the
-//! agents.
+//! A transfer over the chain under the real `sluice attach` at each node: WQM, and DNB with its notes.
 //!
 //! Bounds come from `scenarios/live/transfers.toml`, means of ten seeds, and were set before: segments per second may
 //! differ by a tenth, round trips by a fifth. Round trips may be 24 ms longer in addition: by credit each of the three
@@ -53,8 +52,7 @@ const CASES: [Case; 3] = [
     },
 ];
 
-/// Node of the sender: a machine of its own, because the queue of a node's own sender stays short by itself (TCP small
-/// queues).
+/// Node of the sender: a machine of its own, because a node's own sender keeps its queue short (TCP small queues).
 const SOURCE: &str = "source";
 
 fn set_up(chain: &Chain) {

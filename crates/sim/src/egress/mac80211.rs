@@ -189,8 +189,7 @@ impl Scheduler {
         debug_assert_eq!(category.turns.iter().filter(|&&other| other == port).count(), 1, "listed once");
     }
 
-    /// Releases the next packet of a category, if one may be released. Returns the port, the packet and its estimated
-    /// airtime.
+    /// Releases the next packet of a category, if one may be released. Returns port, packet and estimated airtime.
     #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
         &mut self,

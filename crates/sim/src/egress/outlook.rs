@@ -15,8 +15,7 @@ pub(crate) struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// Returns the estimated airtime of a packet. If frames are aggregated, it is the packet's share of an aggregate's
-    /// airtime.
+    /// Returns the estimated airtime of a packet. If frames are aggregated, it is the packet's share of an aggregate.
     pub(super) fn airtime(self, packet: &Waiting) -> Duration {
         let Self { station, rules } = self;
         let mode = station.rates.mode_to(packet.to, &rules.timing);
@@ -24,8 +23,7 @@ impl Outlook<'_> {
         if station.rates.aggregates(packet.to, rules) { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
     }
 
-    /// Returns a turn of a station: its longest aggregate of packets of this length. Without aggregates a turn is one
-    /// frame.
+    /// Returns a turn of a station: its longest aggregate of packets of this length. Without aggregates: one frame.
     pub(super) fn turn(self, to: u32, category: u8, packet: Bytes) -> Turn {
         let Self { station, rules } = self;
         if !station.rates.aggregates(to, rules) {

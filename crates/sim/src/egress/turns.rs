@@ -18,8 +18,6 @@ use units::{Bytes, Duration, Instant};
 
 /// Largest number of packets of a station and category. It bounds the memory for short packets.
 const PACKETS: u32 = 4_096;
-/// Smallest contention window of best effort, in slots, while the access point alone uses the medium.
-const WINDOW: u16 = 31;
 /// Approximate number of packets that count as the last packets of a port.
 const LAST: u64 = 16;
 /// Index of best effort among EDCA's categories.
@@ -35,8 +33,6 @@ pub(crate) struct Turns {
     longest: Vec<u64>,
     /// CoDel's parameters if the ports use CoDel and not the law's bound.
     codel: Option<fq_codel::Params>,
-    /// The least contention windows in use for best effort, of this node and of its stations; 0: the configured ones.
-    windows: [u16; 2],
 }
 
 /// The ports of a category as the law sees them.
@@ -102,7 +98,6 @@ impl Turns {
                 ecn: settings.ecn,
                 ..fq_codel::Params::default()
             }),
-            windows: [0, 0],
         }
     }
 
@@ -225,13 +220,9 @@ impl Turns {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
-    /// Returns a category and its least contention windows, of this node and of its stations, if one has changed.
+    /// Once in a while, returns a category and its minimum contention windows, of this node and of its stations.
     pub(crate) fn windows(&mut self, now: Instant) -> Option<(u8, [u16; 2])> {
-        let announced = if self.charges_received { self.law.announces(now, BEST_EFFORT.into()) } else { None };
-        let stations = announced.unwrap_or(self.windows[1]);
-        let own = if self.law.owns_medium() { stations.max(WINDOW) } else { stations };
-        let windows = [own, stations];
-        (windows != std::mem::replace(&mut self.windows, windows)).then_some((BEST_EFFORT, windows))
+        Some((BEST_EFFORT, self.law.windows(now, BEST_EFFORT.into())?))
     }
 
     /// Returns the sum of the estimated airtimes of all packets that were released and are not finished.

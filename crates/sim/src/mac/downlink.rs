@@ -124,8 +124,7 @@ impl Downlink {
     }
 
     /// Returns the frame that is due. After the frames of all stations have joined: the PPDU, or its MU-RTS first.
-    /// After a PPDU: the trigger. `None` if there is no PPDU, or only one station; then its frames are the category's
-    /// again.
+    /// After a PPDU: the trigger. `None` if there is no PPDU, or only one station; its frames are the category's again.
     pub(crate) fn next(&mut self, cx: &mut Context) -> Option<Frame> {
         if cx.held.users.is_empty() {
             return None;

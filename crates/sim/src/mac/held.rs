@@ -411,8 +411,7 @@ impl Held {
         }
     }
 
-    /// Adds packets of `length`, which `next` yields, as long as they fit. Each is a frame of its own. Returns their
-    /// number.
+    /// Adds packets of `length`, which `next` yields, as long as they fit. Each is a frame. Returns their number.
     pub(crate) fn fill(
         &mut self,
         assembly: &mut Assembly,

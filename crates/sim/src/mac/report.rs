@@ -63,8 +63,7 @@ pub(crate) struct Report {
 pub(crate) enum Due {
     Send(Frame),
     /// Send data of this category. The host adds packets that share the frame (see
-    /// [`Station::assemble`](super::Station::assemble)). Then [`Station::begin`](super::Station::begin) makes the
-    /// frame.
+    /// [`Station::assemble`](super::Station::assemble)). Then [`begin`](super::Station::begin) makes the frame.
     Begin(u8),
     /// A frame of the category got no response.
     Failed(Answer),

@@ -265,8 +265,7 @@ impl Station {
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
-    /// Ends the wait for a response, because another frame has arrived instead (10.3.2.9). The station may ignore that
-    /// frame.
+    /// Ends the wait for a response, because another frame has arrived instead (10.3.2.9). The station may ignore it.
     pub(crate) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
         // Each of several stations has its own response, so the wait continues.
         if !self.step.awaits_response() || self.step == Step::AwaitParts || !self.held.users.is_empty() {

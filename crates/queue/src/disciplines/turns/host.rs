@@ -48,10 +48,8 @@ pub enum Rule {
     Bound,
     /// Stations are charged for the frames that they send.
     ReceivedAirtime,
-    /// The smallest contention window is 31 while the access point uses most of the time.
+    /// Contention windows are wider while the access point is nearly alone, or if many stations send.
     WideWindow,
-    /// The stations' smallest contention window grows with the number of stations that send.
-    AnnouncedWindow,
 }
 
 /// Bounds for packets that arrive at a port from now on.

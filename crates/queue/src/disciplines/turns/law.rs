@@ -35,12 +35,16 @@ const STEPS: u64 = 16;
 const OF_GROUPS: u64 = 2 * ONE;
 /// Part of a turn (a quarter) below which a station's packets in flight count as few.
 const LITTLE: u64 = 4;
-/// Least time between two announcements of the stations' contention window.
-const ANNOUNCED: Duration = Duration::from_secs(1);
-/// Part of this time (a fiftieth) that a sender's frames take at least. ACKs of a download take less.
+/// Time between two settings of the contention windows.
+const WIDENED_EVERY: Duration = Duration::from_secs(1);
+/// Part of this time (a fiftieth) that a sending station's frames take at least. A download's ACKs take less.
 const SENDS: u64 = 50;
-/// Slots of the contention window for each sender, the access point included.
+/// Slots of the contention window for each sender, the access point included, and the largest window.
 const SLOTS: u64 = 4;
+const WIDEST: u64 = 1_024;
+/// The stretch below which a sender is nearly alone, and its contention window then.
+const ALONE: u64 = ONE * 8 / 5;
+const WINDOW: u64 = 31;
 
 /// The law, with its state.
 #[derive(Clone, Debug)]
@@ -55,8 +59,10 @@ pub struct Law {
     shares: Vec<Share>,
     categories: Vec<Category>,
     medium: Medium,
-    /// Time of the last announcement.
-    announced: Instant,
+    /// Time at which the contention windows were last set.
+    widened: Instant,
+    /// The minimum contention windows, of this sender and of its stations.
+    windows: [u16; 2],
 }
 
 /// State of a station in one access category.
@@ -80,7 +86,7 @@ struct Share {
     credit: i64,
     /// Airtime that the station has used for its own frames beyond its share of the time.
     debt: Duration,
-    /// Airtime of the station's frames since the last announcement.
+    /// Airtime of the station's frames since the contention windows were last set.
     heard: Duration,
     /// Time up to which credit and debt are counted.
     counted: Instant,
@@ -130,12 +136,12 @@ impl Law {
             shares: vec![share; ports],
             categories: vec![Category::default(); lanes],
             medium: Medium::new(),
-            announced: Instant::ZERO,
+            widened: Instant::ZERO,
+            windows: [0, 0],
         }
     }
 
-    /// Returns the law with turns so short that a round takes at most this time. It also bounds how long packets may
-    /// wait.
+    /// Returns the law with turns so short that a round takes at most this time. It also bounds waiting times.
     #[must_use]
     pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
         Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
@@ -480,26 +486,24 @@ impl Law {
         }
     }
 
-    /// True if this sender alone uses the medium. A larger contention window then costs it little, and avoids
-    /// collisions with the stations' answers.
-    pub fn owns_medium(&mut self) -> bool {
-        self.medium.is_own(self.without != Some(Rule::WideWindow))
-    }
-
-    /// Returns, once in a while, the least contention window (in slots) of all nodes of the cell in a category. It grows
-    /// with the number of stations that send much, so that they collide less.
-    pub fn announces(&mut self, now: Instant, category: usize) -> Option<u16> {
-        let past = now.since(self.announced);
-        if past < ANNOUNCED {
+    /// Returns the minimum contention windows of a category, in slots: the sender's own and its stations'. `None` if they
+    /// stay, for a second at least. They grow with the number of stations that send, so that these collide less. A sender that is nearly alone can
+    /// afford a wider window, which avoids collisions with its stations' answers. Next to other networks wider windows
+    /// would leave these the medium.
+    pub fn windows(&mut self, now: Instant, category: usize) -> Option<[u16; 2]> {
+        let past = now.since(self.widened);
+        if past < WIDENED_EVERY || self.without == Some(Rule::WideWindow) {
             return None;
         }
-        self.announced = now;
+        self.widened = now;
         let ports = self.shares.iter_mut().skip(category).step_by(self.lanes);
         let heard = ports.map(|share| std::mem::take(&mut share.heard));
         let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
-        let widens = self.without != Some(Rule::AnnouncedWindow) && !self.medium.is_shared();
-        let slots = if widens { (SLOTS * (senders + 1)).next_power_of_two().min(1_024) } else { 1 };
-        u16::try_from(slots - 1).ok()
+        let shared = self.medium.own_part() < ONE;
+        let stations = if shared { 0 } else { (SLOTS * (senders + 1)).next_power_of_two().min(WIDEST) - 1 };
+        let own = if self.medium.stretch < ALONE { stations.max(WINDOW) } else { stations };
+        let windows = [own, stations].map(|slots| u16::try_from(slots).unwrap_or(u16::MAX));
+        (windows != std::mem::replace(&mut self.windows, windows)).then_some(windows)
     }
 
     /// Returns the average length of a turn.

@@ -11,8 +11,6 @@ pub(super) const SURE: u64 = ONE * ONE;
 const AVERAGED_OVER: Duration = Duration::from_millis(100);
 /// Length of the windows in which the stretch is measured.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Below the first stretch the access point counts as the only sender; above the second it no longer does.
-const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
 /// The stretch, and the length of a turn, before the first measurement.
 const STRETCH: u64 = ONE * 6 / 5;
 pub(super) const TURN: Duration = Duration::from_micros(3_600);
@@ -56,8 +54,6 @@ pub(super) struct Medium {
     all_taken: Duration,
     /// Part of the time that other networks leave, in 1024ths; zero while no frames are reported.
     cell: u64,
-    /// True if this sender counts as the only one on the medium.
-    own: bool,
 }
 
 impl Medium {
@@ -87,12 +83,6 @@ impl Medium {
         }
     }
 
-    /// True if this sender counts as the only one on the medium, and that is `allowed`.
-    pub(super) fn is_own(&mut self, allowed: bool) -> bool {
-        self.own = self.stretch < if self.own { OWN.1 } else { OWN.0 } && allowed;
-        self.own
-    }
-
     /// Counts airtime of a station that wants no more than it has.
     pub(super) fn uses(&mut self, airtime: Duration) {
         self.used = (self.used + airtime).min(AVERAGED_OVER);
@@ -107,13 +97,8 @@ impl Medium {
 
     /// Returns the part of the time, in 1024ths, that other networks leave: all of it if this cell's frames take as much
     /// as frames can.
-    fn own_part(&self) -> u64 {
+    pub(super) fn own_part(&self) -> u64 {
         part(self.all_taken * FRAMES.1, self.all_wall * FRAMES.0).min(ONE)
-    }
-
-    /// True if other networks take a part of the time.
-    pub(super) fn is_shared(&self) -> bool {
-        self.own_part() < ONE
     }
 
     /// Returns a station's part of this time: of what other networks leave, stations' own frames included, if the host

@@ -47,8 +47,7 @@ pub(super) fn msdu(length: u64) -> Msdu {
 }
 
 impl Bench {
-    /// Reaches the deadline; as many of `waiting` MSDUs of that length join as have room. Returns their number and the
-    /// frame.
+    /// Reaches the deadline; as many of `waiting` MSDUs of that length join as have room. Returns number and frame.
     pub(super) fn sends_with(&mut self, waiting: usize, length: u64) -> (u64, usize, Frame) {
         let micros = self.deadline();
         let now = at(micros);
@@ -494,8 +493,7 @@ proptest! {
         prop_assert!(psdu.count() == 0 || in_time == (psdu <= rules.longest(mode, time)));
     }
 
-    /// Frames in a row, each at this distance after the expected number, perhaps after a request to forget earlier
-    /// ones.
+    /// Frames in a row, each at this distance after the expected number, perhaps after a BlockAckReq.
     #[test]
     fn frames_in_a_row_are_noted_as_if_they_came_one_by_one(
         rows in prop::collection::vec((prop_oneof![4 => Just(0_u16), 1 => 0_u16..4_096], 1_u16..=64, 0..6), 1..60),

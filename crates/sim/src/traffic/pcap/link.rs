@@ -46,8 +46,7 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
     Ok(place.and_then(|at| length_at(data, at, record.original)).map(found))
 }
 
-/// What routers and NAT leave unchanged in a packet: its identification (zero in IPv6), its length, and the last 8 B
-/// recorded.
+/// What routers and NAT leave unchanged in a packet: its identification (zero in IPv6), its length, and its last 8 B.
 type Kept<'f> = (u16, u16, &'f [u8]);
 
 /// For the IP packet in a frame of a cooked capture, returns whether it leaves the recording machine, its unchanged

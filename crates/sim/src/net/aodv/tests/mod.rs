@@ -1,5 +1,4 @@
-//! A network without radio: messages take a millisecond per hop, links exist or not, and messages are lost only on
-//! purpose.
+//! A network without radio: messages take a millisecond per hop, links exist or not, and none is lost by chance.
 
 mod conventions;
 mod graphs;

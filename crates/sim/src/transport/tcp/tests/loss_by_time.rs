@@ -1,5 +1,4 @@
-//! Tests of RACK-TLP (RFC 8985): losses and lost repetitions found by time, tail loss probes, and when the timer is
-//! rearmed.
+//! Tests of RACK-TLP (RFC 8985): losses and lost repetitions found by time, tail loss probes, and its timer.
 
 use super::trace::{plain, run, trace};
 use crate::config::LossDetection;

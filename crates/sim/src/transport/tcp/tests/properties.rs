@@ -1,5 +1,4 @@
-//! Properties that hold in any order of losses, delays, repetitions and late timers, and against peers that send
-//! nonsense.
+//! Properties that hold in any order of losses, delays, repetitions and late timers, and with any peer.
 
 use super::link::To;
 use crate::config::LossDetection;
