@@ -89,8 +89,7 @@ fn an_aggregate_of_at_most_32_packets_is_the_least_size() {
     }
 }
 
-/// At the throughput of one flow in the document's table, 134 Mb/s, a full queue drains in 5 ms with 55.8 packets and in 10 ms
-/// with 111.7.
+/// At 134 Mb/s, one flow's throughput in the document's table: 55.8 packets drain in 5 ms, 111.7 packets in 10 ms.
 #[test]
 fn a_full_queue_drains_within_the_times_and_the_sizes_fit_the_documents_table() {
     let mut grows = wqm("{}");

@@ -223,7 +223,9 @@ fn a_thin_packet_goes_before_all_turns_and_while_two_are_in_flight() {
     // A station that sends much itself is the last.
     law.received(Instant::ZERO, 1, us(10_000));
     (host.thin[1], host.thin[2]) = (1, 2);
-    [1, 2, 2].into_iter().for_each(|port| law.joined(Instant::ZERO, port, LONG, true));
+    for port in [1, 2, 2] {
+        law.joined(Instant::ZERO, port, LONG, true);
+    }
     assert_eq!(host.release(&mut law, Instant::ZERO), [2, 2, 1]);
 }
 

@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
 use units::{Duration, Instant};
 
-/// Nodes of most tests; the first is in the namespace of the tests, the others are in `n1` and `n2`. They are 10.8.0.1 to
-/// 10.8.0.3.
+/// Nodes of most tests; the first is in the tests' own namespace, the others in `n1` and `n2`. 10.8.0.1 to 10.8.0.3.
 pub(super) const NODES: usize = 3;
 /// Payload of a UDP packet, in bytes.
 pub(super) const PAYLOAD: usize = 1_000;

@@ -487,9 +487,9 @@ impl Law {
     }
 
     /// Returns the minimum contention windows of a category, in slots: the sender's own and its stations'. `None` if they
-    /// stay, for a second at least. They grow with the number of stations that send, so that these collide less. A sender that is nearly alone can
-    /// afford a wider window, which avoids collisions with its stations' answers. Next to other networks wider windows
-    /// would leave these the medium.
+    /// stay as they are, for a second at least. They grow with the number of stations that send, so that fewer frames
+    /// collide. A sender that is nearly alone has a wider window, to avoid collisions with its stations' answers. Next
+    /// to other networks wider windows would leave these the medium.
     pub fn windows(&mut self, now: Instant, category: usize) -> Option<[u16; 2]> {
         let past = now.since(self.widened);
         if past < WIDENED_EVERY || self.without == Some(Rule::WideWindow) {
