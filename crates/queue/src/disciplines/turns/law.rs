@@ -499,8 +499,8 @@ impl Law {
         let ports = self.shares.iter_mut().skip(category).step_by(self.lanes);
         let heard = ports.map(|share| std::mem::take(&mut share.heard));
         let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
-        let shared = self.medium.own_part() < ONE;
-        let stations = if shared { 0 } else { (SLOTS * (senders + 1)).next_power_of_two().min(WIDEST) - 1 };
+        let needed = (SLOTS * (senders + 1)).next_power_of_two().min(WIDEST) - 1;
+        let stations = if self.medium.alone { needed } else { 0 };
         let own = if self.medium.stretch < ALONE { stations.max(WINDOW) } else { stations };
         let windows = [own, stations].map(|slots| u16::try_from(slots).unwrap_or(u16::MAX));
         (windows != std::mem::replace(&mut self.windows, windows)).then_some(windows)

@@ -52,8 +52,8 @@ pub(super) struct Medium {
     all_wall: Duration,
     all_done: Duration,
     all_taken: Duration,
-    /// Part of the time that other networks leave, in 1024ths; zero while no frames are reported.
-    cell: u64,
+    /// True if no other network takes a part of the time. False while no frames are reported.
+    pub(super) alone: bool,
 }
 
 impl Medium {
@@ -97,15 +97,14 @@ impl Medium {
 
     /// Returns the part of the time, in 1024ths, that other networks leave: all of it if this cell's frames take as much
     /// as frames can.
-    pub(super) fn own_part(&self) -> u64 {
+    fn own_part(&self) -> u64 {
         part(self.all_taken * FRAMES.1, self.all_wall * FRAMES.0).min(ONE)
     }
 
-    /// Returns a station's part of this time: of what other networks leave, stations' own frames included, if the host
-    /// reports frames, else of the own airtime.
+    /// Returns a station's part of this time: of all of it if no other network takes a part, else of the own airtime.
     pub(super) fn earned_in(&self, time: Duration) -> u64 {
-        let (time, stations) = (time.as_nanos(), self.stations + ONE);
-        (time.saturating_mul(ONE * ONE) / (stations * self.stretch)).max(time.saturating_mul(self.cell) / stations)
+        let stretch = if self.alone { ONE } else { self.stretch };
+        time.as_nanos().saturating_mul(ONE * ONE) / ((self.stations + ONE) * stretch)
     }
 
     /// A station that `wants` more (or not yet) divides the airtime that the others leave. Returns the number of
@@ -160,7 +159,7 @@ impl Medium {
             *all = (*all * 4 + *seen) / 5;
             *seen = Duration::ZERO;
         }
-        self.cell = if reported { self.own_part() } else { 0 };
+        self.alone = reported && self.own_part() == ONE;
         let ratio = self.all_wall.as_nanos().saturating_mul(ONE) / self.all_done.as_nanos().max(1);
         self.stretch = ratio.clamp(ONE, STRETCHED);
         debug_assert!(self.wall.is_zero() && self.done.is_zero());
