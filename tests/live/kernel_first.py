@@ -20,7 +20,7 @@ from radios import sh
 
 # Around what the program writes to the console, which is also the kernel's.
 MARK = b"\x1e"
-ETH_P_ALL, RADIOTAP, SO_RCVBUFFORCE = 3, 127, 33
+ETH_P_ALL, RADIOTAP, SO_RCVBUFFORCE, SO_TIMESTAMPNS = 3, 127, 33, 35
 FORWARDS = "net.ipv4.ip_forward=1 net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.default.send_redirects=0"
 
 
@@ -59,8 +59,9 @@ class Network:
 
     def join(self):
         """The access points first, so that each station finds its own."""
-        for name in self.access_points:
-            more = f"beacon_int=100\nctrl_interface=/run/{name}\n"
+        for number, name in enumerate(self.access_points):
+            # hwsim's radios count from one clock: with the same interval all beacons would collide.
+            more = f"beacon_int={100 + 3 * number}\nctrl_interface=/run/{name}\n"
             radios.access_point(name, radios.HOSTAPD + more, self.of[name])
             sh(f"{self.of[name]}sysctl -qw net.ipv4.conf.wlan0.proxy_arp=1 net.ipv4.neigh.wlan0.proxy_delay=0")
         for name, node in self.nodes.items():
@@ -97,13 +98,14 @@ def capture(path):
     sh("ip link set hwsim0 up")
     tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     tap.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
+    tap.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     tap.bind(("hwsim0", ETH_P_ALL))
     file = open(path, "wb", buffering=0)
-    file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, RADIOTAP))
+    file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, RADIOTAP))
 
     def keep():
-        frame = tap.recv(65535)
-        file.write(struct.pack("<IIII", *divmod(time.time_ns() // 1000, 1_000_000), len(frame), len(frame)) + frame)
+        frame, [(_, _, at)], *_ = tap.recvmsg(65535, 64)
+        file.write(struct.pack("<IIII", *struct.unpack("qq", at), len(frame), len(frame)) + frame)
 
     return tap, keep
 
@@ -123,9 +125,12 @@ def run(plan, path):
         air = radios.air(plan, path)
         time.sleep(0.1)
         if air.poll() is None:
+            handlers = [capture(plan["captures"])] if plan["captures"] else []
             network = Network(plan["nodes"], plan["wires"])
             network.join()
-            result = run_in(network, plan, air)
+            if len(network.access_points) > 1:
+                handlers += map(network.follow, network.access_points)
+            result = run_in(plan, air, handlers)
     except SystemExit as why:
         result = {"fault": f"the network cannot be made: {why}"}
     if air and air.poll() is not None:
@@ -137,10 +142,10 @@ def run(plan, path):
     return result
 
 
-def run_in(network, plan, air):
+def run_in(plan, air, handlers):
     """Runs the program until it ends or the air does."""
-    handlers = [network.follow(name) for name in network.access_points if len(network.access_points) > 1]
-    handlers += [capture(plan["captures"])] if plan["captures"] else []
+    # To ping the clock of a machine's first second is no clock.
+    time.sleep(max(0, 2 - time.monotonic()))
     os.write(1, MARK)
     try:
         program = subprocess.Popen(plan["command"], cwd=plan["folder"], env=plan["environment"], stdin=subprocess.DEVNULL)
