@@ -120,8 +120,9 @@ def boot(place, folder, limit):
     child = os.fork()
     if not child:
         os.setsid()
-        # Its own limit is for when this program was killed.
-        uml.run(place, uml.HERE / "kernel_first.py", {"PLAN": folder / "plan"}, console, seconds=limit + 60)
+        os.chdir(folder)
+        # Random numbers begin with the kernel's command line, so that it has no path. The limit is for when this program is killed.
+        uml.run(place, "/proc/self/cwd/first", {}, console, seconds=limit + 60)
         os._exit(0)
     try:
         with open(console, "rb") as said:
@@ -160,7 +161,9 @@ def run(args, command, folder):
         folder = args.captures.resolve()
         folder.mkdir(parents=True, exist_ok=True)
     (folder / "air.toml").write_text(air)
-    (folder / "plan.result").unlink(missing_ok=True)
+    for old in ("plan.result", "first"):
+        (folder / old).unlink(missing_ok=True)
+    (folder / "first").symlink_to(uml.HERE / "kernel_first.py")
     plan |= {
         "modules": modules, "sluice": str(args.sluice.resolve()), "air": str(folder / "air.toml"), "seed": args.seed,
         "command": command, "folder": os.getcwd(), "environment": {**os.environ, "SLUICE_NODES": " ".join(plan["nodes"])},

@@ -163,4 +163,6 @@ def run_in(plan, air, handlers):
 
 
 if __name__ == "__main__":
+    # As yet this is the host's: of the process that is this kernel.
+    os.environ["PLAN"] = str(pathlib.Path("/proc/self/cwd").resolve() / "plan")
     radios.first(run)

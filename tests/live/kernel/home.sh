@@ -8,7 +8,7 @@ for station in laptop phone; do
     ip netns exec $station ping -q -c 20 -i 0.2 server
 done
 ip netns exec server python3 transfer.py listen &
-ip netns exec laptop python3 transfer.py get server 2
-ip netns exec phone python3 transfer.py put server 2
+ip netns exec laptop python3 transfer.py get server 1
+ip netns exec phone python3 transfer.py put server 1
 ip netns exec ap iw dev wlan0 station dump | grep -E "^Station|tx bitrate|tx retries|tx failed"
 kill $!
