@@ -23,9 +23,11 @@ import tomllib
 
 import uml
 from kernel_first import MARK
+from radios import LIBC
 
 WRONG, LATE, FAULT, NO_PROGRAM = 2, 124, 125, 127
 MOST_RADIOS = 100
+ADDR_NO_RANDOMIZE = 0x0040000
 NEEDED = ["UML", "UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "TMPFS", "NET_NS", "UNIX", "PACKET", "VETH", "NET_SCH_NETEM", "MAC80211_HWSIM"]
 
 
@@ -121,7 +123,9 @@ def boot(place, folder, limit):
     if not child:
         os.setsid()
         os.chdir(folder)
-        # Random numbers begin with the kernel's command line, so that it has no path. The limit is for when this program is killed.
+        # Runs are alike only if all addresses are. Random numbers begin with the kernel's command line, so that it has no path.
+        LIBC.personality(ADDR_NO_RANDOMIZE)
+        # Its limit is for when this program is killed.
         uml.run(place, "/proc/self/cwd/first", {}, console, seconds=limit + 60)
         os._exit(0)
     try:
