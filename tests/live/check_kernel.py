@@ -12,6 +12,7 @@ import uml
 
 SCENARIOS = uml.HERE.parent.parent / "scenarios/kernel"
 HOME = SCENARIOS / "home.toml"
+EXAMPLES = ("home", "roam")
 
 
 def kernel(*words, after=None):
@@ -52,9 +53,9 @@ def main():
         path.write_text(HOME.read_text().replace(old, new))
         return path
 
-    for name in ("home", "roam"):
+    for name in EXAMPLES:
         twice(name, folder)
-    phone = '"100 m"]\nreal = true\nqueues = "driver"'
+    phone = '"60 m"]\nreal = true\nqueues = "driver"'
     for status, part, scenario, *words in [
         (7, "", HOME, "--", "sh", "-c", "exit 7"),
         (137, "", HOME, "--", "sh", "-c", "kill -9 $$"),
@@ -64,10 +65,10 @@ def main():
         (2, "lacks CONFIG_MAC80211_HWSIM", HOME, "--kernel", bare, "--", "true"),
         (125, "0 simulated radios", HOME, "--kernel", linux, "--", "true"),
         (125, "the air ended before the program, with status -9", HOME, "--", "sh", "-c", "kill -9 $(pidof sluice); sleep 9"),
-        (125, "the air ended before the program, with status 0", other('"10 min"', '"5 s"'), "--", "sleep", "60"),
+        (125, "the air ended before the program, with status 0: `duration`", other('"10 min"', '"5 s"'), "--", "sleep", "60"),
         (2, "the kernel's radios are of 802.11n", other('"802.11n"', '"802.11ax"'), "--", "true"),
         (2, "only `rate` and `delay`", other('"5 ms"', '"5 ms"\nloss = 0.1'), "--", "true"),
-        (2, "node.phone", other(phone, phone.partition("\nqueues")[0]), "--", "true"),
+        (2, "others have", other(phone, phone.partition("\nqueues")[0]), "--", "true"),
         (2, "unknown", other("[radio]", "[radoi]"), "--", "true"),
         (124, "has not ended within 5 s", HOME, "--limit", "5", "--", "sh", "-c", "while :; do :; done"),
         (130, "interrupted", HOME, "--", "sh", "-c", "while :; do :; done"),

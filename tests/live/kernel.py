@@ -3,9 +3,9 @@
 
     kernel.py SCENARIO [options] -- PROGRAM ARGUMENTS
 
-The program runs as root, on this machine's files, when all stations are associated. Then the program prints what the air saw. The
-exit status is the program's; or 2 for wrong input, 124 at the limit, 125 for a fault of the kernel or the air, 126 or 127 for a
-program that cannot be run, and 128 and its number after a signal. README.md describes the network.
+PROGRAM runs as root, on this machine's files, when all stations are associated. Then this prints what the air saw. The exit
+status is PROGRAM's; or 2 for wrong input, 124 at the limit, 125 for a fault of the kernel or the air, 126 or 127 if PROGRAM
+cannot be run, and 128 plus its number after a signal. README.md describes the network.
 """
 
 import argparse
@@ -28,15 +28,11 @@ from radios import LIBC
 WRONG, LATE, FAULT, NO_PROGRAM = 2, 124, 125, 127
 MOST_RADIOS = 100
 ADDR_NO_RANDOMIZE = 0x0040000
-NEEDED = ["UML", "UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "TMPFS", "NET_NS", "UNIX", "PACKET", "VETH", "NET_SCH_NETEM", "MAC80211_HWSIM"]
+NEEDED = "UML UML_TIME_TRAVEL_SUPPORT HOSTFS TMPFS NET_NS UNIX PACKET VETH NET_SCH_NETEM MAC80211_HWSIM".split()
 
 
 class Ended(Exception):
-    """Why the exit status is not the program's."""
-
-    def __init__(self, message, status=WRONG):
-        super().__init__(message)
-        self.status = status
+    """Why the exit status, which comes first, is not the program's."""
 
 
 def network(path, sluice):
@@ -44,11 +40,11 @@ def network(path, sluice):
 
     def need(true, key, message):
         if not true:
-            raise Ended(f"{path}: {key}: {message}")
+            raise Ended(WRONG, f"{path}: {key}: {message}")
 
     checked = subprocess.run([sluice, "check", path], capture_output=True, text=True, check=False)
     if checked.returncode:
-        raise Ended(checked.stderr.strip())
+        raise Ended(WRONG, checked.stderr.strip())
     text = path.read_text()
     scenario = tomllib.loads(text)
     need(not scenario.keys() & {"base", "nodes"}, "base, nodes", "write each node as [[node]]")
@@ -65,7 +61,6 @@ def network(path, sluice):
     for number, node in enumerate(described):
         name, wired, of = node["name"], node["role"] == "wired", node.get("access_point", access_points[0])
         if not wired and node.get("queues") != "driver":
-            need(not node.get("real"), f"node.{name}", 'a real node of a kernel has `queues = "driver"`')
             need(len(access_points) < 2, f"node.{name}", "with several access points all radios are the kernel's")
             continue
         need(re.fullmatch(r"[\w.-]+", name), f"node.{name}", "this is not a name for a network namespace")
@@ -95,12 +90,15 @@ def kernel(given, folder):
         place = uml.build()
         return place, [str(place / name) for name in uml.MODULES]
     try:
-        config = subprocess.run([given, "--showconfig"], capture_output=True, text=True, check=False, timeout=10).stdout
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as why:
-        raise Ended(f"{given}: this is not user-mode Linux, which is a program: {why}") from why
+        done = subprocess.run([given, "--showconfig"], capture_output=True, check=False, timeout=10)
+        config = done.stdout.decode(errors="replace")
+    except (OSError, subprocess.TimeoutExpired):
+        config = ""
     lacks = [f"CONFIG_{name}" for name in NEEDED if not re.search(rf"^CONFIG_{name}=[ym]$", config, re.MULTILINE)]
+    if "CONFIG_UML" in lacks:
+        raise Ended(WRONG, f"{given}: this is not user-mode Linux, a program that `make ARCH=um` builds")
     if lacks:
-        raise Ended(f"{given}: this user-mode Linux lacks {', '.join(lacks)}")
+        raise Ended(WRONG, f"{given}: this kernel lacks {', '.join(lacks)}")
     (folder / "linux").symlink_to(given)
     return folder, [str(given.parent / name) for name in uml.MODULES if (given.parent / name).exists()]
 
@@ -123,7 +121,7 @@ def boot(place, folder, limit):
     if not child:
         os.setsid()
         os.chdir(folder)
-        # Runs are alike only if all addresses are. Random numbers begin with the kernel's command line, so that it has no path.
+        # Runs are alike only if all addresses are, and the command line: the kernel's random numbers begin with it.
         LIBC.personality(ADDR_NO_RANDOMIZE)
         # Its limit is for when this program is killed.
         uml.run(place, "/proc/self/cwd/first", {}, console, seconds=limit + 60)
@@ -158,9 +156,9 @@ def seen(folder):
 
 def run(args, command, folder):
     if not command or not shutil.which(command[0]):
-        raise Ended(f"there is no program {command[0]}" if command else "write a program behind --", NO_PROGRAM)
+        raise Ended(NO_PROGRAM, f"there is no program {command[0]}" if command else "write a program behind --")
     plan, air = network(args.scenario, args.sluice)
-    place, modules = kernel(args.kernel and args.kernel.resolve(), folder)
+    place, modules = kernel(args.kernel and args.kernel.absolute(), folder)
     if args.captures:
         folder = args.captures.resolve()
         folder.mkdir(parents=True, exist_ok=True)
@@ -176,29 +174,29 @@ def run(args, command, folder):
     (folder / "plan").write_text(json.dumps(plan))
     begin = time.monotonic()
     if not boot(place, folder, args.limit):
-        raise Ended(f"the kernel has not ended within {args.limit} s (--limit)", LATE)
+        raise Ended(LATE, f"the kernel has not ended within {args.limit} s (--limit)")
     try:
         got = json.loads((folder / "plan.result").read_text())
     except FileNotFoundError:
         got = {"error": "the kernel ended without a result"}
     if "error" in got:
-        raise Ended("\n".join([got["error"], *(folder / "console").read_text(errors="replace").splitlines()[-20:]]), FAULT)
+        raise Ended(FAULT, "\n".join([got["error"], *(folder / "console").read_text(errors="replace").splitlines()[-20:]]))
     if "fault" in got:
-        raise Ended(got["fault"], got.get("status", FAULT))
+        raise Ended(got.get("status", FAULT), got["fault"])
     print(seen(folder), flush=True)
     print(f"{time.monotonic() - begin:.1f} s", file=sys.stderr)
     return got["status"] if got["status"] >= 0 else 128 - got["status"]
 
 
 def interrupted(number, _):
-    raise Ended("interrupted", 128 + number)
+    raise Ended(128 + number, "interrupted")
 
 
 def main():
     at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", type=pathlib.Path)
-    parser.add_argument("--kernel", type=pathlib.Path, help="a user-mode Linux, with its modules next to it unless they are built in")
+    parser.add_argument("--kernel", type=pathlib.Path, help="a user-mode Linux, with its modules in its folder or built in")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--captures", type=pathlib.Path, help="folder for all frames, the results of the air and the console")
     parser.add_argument("--limit", type=int, default=600, help="in seconds of this machine (%(default)s)")
@@ -210,8 +208,8 @@ def main():
         with tempfile.TemporaryDirectory(prefix="kernel-") as own:
             status = run(args, sys.argv[at + 1 :], pathlib.Path(own))
     except Ended as why:
-        print(f"kernel.py: {why}", file=sys.stderr)
-        status = why.status
+        status, message = why.args
+        print(f"kernel.py: {message}", file=sys.stderr)
     sys.exit(status)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The first process of a user-mode Linux whose radios are the nodes of a scenario (`kernel.py`): makes their network, and runs a
+"""The first process of a user-mode Linux whose radios are a scenario's nodes (`kernel.py`): makes their network, and runs a
 program in it.
 
 Each node is a network namespace of its name, with one address. Access points and wired nodes are routers: our kernel has no
@@ -134,8 +134,8 @@ def run(plan, path):
     except SystemExit as why:
         result = {"fault": f"the network cannot be made: {why}"}
     if air and air.poll() is not None:
-        said = path.with_suffix(".air").read_text().strip()
-        return {"fault": f"the air ended before the program, with status {air.returncode}: {said}"}
+        why = path.with_suffix(".air").read_text().strip() if air.returncode else "`duration` of the scenario is over"
+        return {"fault": f"the air ended before the program, with status {air.returncode}: {why}"}
     if air:
         air.send_signal(signal.SIGINT)
         air.wait(timeout=20)

@@ -1,5 +1,4 @@
-"""What first processes of a user-mode Linux have in common: mounts, radios in network namespaces, Sluice's air, hostapd, stations,
-wires, and the end. Instructions take no time there (`time-travel=inf-cpu`).
+"""What first processes of user-mode Linux share: mounts, radios in network namespaces, the air, hostapd, stations, wires, the end.
 """
 
 import ctypes
