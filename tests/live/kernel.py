@@ -48,10 +48,10 @@ def network(path, sluice):
     text = path.read_text()
     scenario = tomllib.loads(text)
     need(not scenario.keys() & {"base", "nodes"}, "base, nodes", "write each node as [[node]]")
-    standard = scenario["radio"].get("standard")
+    standard = scenario.get("radio", {}).get("standard")
     need(standard == "802.11n", "radio.standard", f"the kernel's radios are of 802.11n here, not {standard}")
     described = []
-    for node in scenario["node"]:
+    for node in scenario.get("node", []):
         names = [f"{node['name']}{number}" for number in range(1, node["count"] + 1)] if "count" in node else [node["name"]]
         described += [{"role": "station", **node, "name": name} for name in names]
     described.sort(key=lambda node: node["role"] == "wired")
@@ -76,11 +76,12 @@ def network(path, sluice):
         more, ends = sorted(wire.keys() - {"between", "rate", "delay"}), wire["between"]
         need(not more, f"wired.{' '.join(more)}", "a wire of the kernel has only `rate` and `delay`")
         need(nodes.keys() >= set(ends), "wired.between", f"{' and '.join(ends)} are not both the kernel's")
-        wires.append((ends, f"delay {wire.get('delay', '0 s')} rate {wire['rate'].replace('b/s', 'bit')}"))
+        netem = " ".join(f"{key} {wire[key].replace('b/s', 'bit').replace(' ', '')}" for key in ("delay", "rate") if key in wire)
+        wires.append((ends, netem))
     if len(access_points) > 1:
         # The kernel decides where stations are: on the air each radio may send to each.
         text = re.sub(r'^ *(role *= *"access-point"|access_point *=.*)$', "", text, flags=re.MULTILINE)
-    wires = [(ends, re.sub(r"(\d) (?=[a-zA-Z])", r"\1", netem)) for ends, netem in wires]
+        need('"access-point"' not in text, "node", "write `role` and `access_point` in lines of their own")
     return {"nodes": nodes, "wires": wires}, text
 
 
@@ -168,8 +169,8 @@ def run(args, command, folder):
     (folder / "first").symlink_to(uml.HERE / "kernel_first.py")
     plan |= {
         "modules": modules, "sluice": str(args.sluice.resolve()), "air": str(folder / "air.toml"), "seed": args.seed,
-        "command": command, "folder": os.getcwd(), "environment": {**os.environ, "SLUICE_NODES": " ".join(plan["nodes"])},
-        "captures": args.captures and str(folder / "air.pcap"),
+        "command": command, "folder": os.getcwd(), "captures": args.captures and str(folder / "air.pcap"),
+        "environment": {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "SLUICE_NODES": " ".join(plan["nodes"])},
     }  # fmt: skip
     (folder / "plan").write_text(json.dumps(plan))
     begin = time.monotonic()
@@ -207,8 +208,8 @@ def main():
     try:
         with tempfile.TemporaryDirectory(prefix="kernel-") as own:
             status = run(args, sys.argv[at + 1 :], pathlib.Path(own))
-    except Ended as why:
-        status, message = why.args
+    except (Ended, OSError) as why:
+        status, message = why.args if isinstance(why, Ended) else (WRONG, why)
         print(f"kernel.py: {message}", file=sys.stderr)
     sys.exit(status)
 

@@ -1,5 +1,4 @@
-"""What first processes of user-mode Linux share: mounts, radios in network namespaces, the air, hostapd, stations, wires, the end.
-"""
+"""What first processes of user-mode Linux share: mounts, radios in namespaces, the air, hostapd, stations, wires, the end."""
 
 import ctypes
 import json
@@ -23,6 +22,8 @@ supported_rates=60 90 120 180 240 360 480 540
 basic_rates=60 120 240
 ap_max_inactivity=3600
 """
+# A daemon would keep the pipe of its output.
+SAID = "> /run/{0}.said 2>&1 || {{ cat /run/{0}.said; false; }}"
 MOUNTS = ["-t proc proc /proc", "-t sysfs s /sys", "-t debugfs d /sys/kernel/debug", "-t tmpfs r /run"]
 
 
@@ -55,8 +56,7 @@ def air(plan, path):
 def access_point(name, config, of=""):
     file = pathlib.Path(f"/run/{name}.conf")
     file.write_text(config)
-    # A daemon would keep the pipe of its output.
-    sh(f"{of}hostapd -B {file} > {file.with_suffix('.said')} 2>&1")
+    sh(f"{of}hostapd -B {file} {SAID.format(name)}")
 
 
 def space(name):
@@ -76,7 +76,7 @@ def move(device, name):
 def supplicant(name, device, config, of):
     file = pathlib.Path(f"/run/{name}.conf")
     file.write_text(config)
-    sh(f"{of}wpa_supplicant -B -i {device} -c {file} > {file.with_suffix('.said')} 2>&1")
+    sh(f"{of}wpa_supplicant -B -i {device} -c {file} {SAID.format(name)}")
 
 
 def joined(device, of, again=None):
