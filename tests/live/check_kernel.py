@@ -2,6 +2,7 @@
 """Runs the examples of kernel.py twice, whose outputs and captures must be the same, and tries its faults."""
 
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -77,6 +78,7 @@ def main():
         got, _, said = kernel(scenario, *words, after=4 if status == 130 else None)
         print(f"{got:3} after {time.monotonic() - begin:4.1f} s  {said}", flush=True)
         assert got == status and part in said, f"expected {status}: {part}"
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ def run(plan, path):
         result = {"fault": f"the network cannot be made: {why}"}
     if air and air.poll() is not None:
         why = path.with_suffix(".air").read_text().strip() if air.returncode else "`duration` of the scenario is over"
-        return {"fault": f"the air ended before the program, with status {air.returncode}: {why}"}
+        return {"fault": f"the air ended before the program, with status {air.returncode}: {why or 'it says nothing'}"}
     if air:
         air.send_signal(signal.SIGINT)
         air.wait(timeout=20)
