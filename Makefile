@@ -29,6 +29,7 @@ Live use        test-live: all tests in a Linux guest (root)
                 attack: what other users try
                 stress, kills, conformance, live-repeat: for as long as STRESS_SECONDS, KILLS, CONFORMANCE_SECONDS, LIVE_REPEAT say
                 tables-live, testbed-live, swan-live, judge-live: the figures of docs
+                kernel (SCENARIO, TEST, OPTIONS): a test in a kernel on a scenario's air; kernel-test: its examples and faults
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
                 bench-sites: sites of 1 to 130 access points
@@ -335,6 +336,14 @@ tables-live: charts
 judge-live: charts
 	cargo build -p sluice-cli
 	python3 tests/live/judge.py
+
+kernel: charts
+	cargo build -p sluice-cli
+	python3 tests/live/kernel.py $(or $(SCENARIO),scenarios/kernel/home.toml) $(OPTIONS) -- $(or $(TEST),tests/live/kernel/home.sh)
+
+kernel-test: charts
+	cargo build -p sluice-cli
+	python3 tests/live/check_kernel.py
 
 testbed-live: charts
 	python3 tests/live/testbed.py --write

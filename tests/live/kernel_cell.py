@@ -19,21 +19,13 @@ import subprocess
 import sys
 import time
 
-LIBC = ctypes.CDLL(None, use_errno=True)
+# A run that finds bytecode is another than one that writes it.
+sys.dont_write_bytecode, sys.pycache_prefix = True, "/nowhere"
+
+import radios
+from radios import LIBC, sh
+
 CLONE_NEWNET = 0x40000000
-POWER_OFF = 0x4321FEDC
-HOSTAPD = """interface=wlan0
-driver=nl80211
-ssid=sluice
-hw_mode=g
-channel=1
-ieee80211n=1
-wmm_enabled=1
-beacon_int=1000
-supported_rates=60 90 120 180 240 360 480 540
-basic_rates=60 120 240
-ap_max_inactivity=3600
-"""
 MCS_7 = "set bitrates ht-mcs-2.4 7"
 # A station that uses only these MCS in both directions.
 SUPPLICANT = """network={{
@@ -44,13 +36,6 @@ ht_mcs="{mcs} 00 00 00 00 00 00 00 00 00"
 }}
 """
 BULK = 5001
-
-
-def sh(command, check=True):
-    done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
-    if check and done.returncode:
-        raise SystemExit(f"{command}: {done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def inside(space):
@@ -70,63 +55,39 @@ HOME = []
 
 
 def prepare():
-    for what in ["-t proc proc /proc", "-t sysfs s /sys", "-t debugfs d /sys/kernel/debug", "-t tmpfs r /run", "-t tmpfs t /tmp"]:
-        sh(f"mount {what}")
+    radios.mount("-t tmpfs t /tmp")
     HOME.append(os.open("/proc/self/ns/net", os.O_RDONLY))
-    sh("ip link set lo up; sysctl -qw net.ipv4.ip_forward=1")
     for setting in ["rmem_max", "wmem_max", "rmem_default", "wmem_default"]:
         pathlib.Path(f"/proc/sys/net/core/{setting}").write_text("16777216")
 
 
-def load(plan):
-    for module in plan["modules"]:
-        options = f"radios={plan['stations'] + 1}" if "hwsim" in module else ""
-        sh(f"insmod {module} {options}")
-
-
 def join(plan):
     """The access point, its stations and the server."""
-    pathlib.Path("/tmp/hostapd.conf").write_text(HOSTAPD + plan.get("hostapd", ""))
-    # A daemon would keep the pipe of its output open.
-    sh("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said 2>&1")
+    radios.access_point("wlan0", radios.HOSTAPD + plan.get("hostapd", ""))
     sh("ip addr add 10.8.0.1/16 dev wlan0")
     rates = plan["mcs"]
     if not rates:
         sh(f"iw dev wlan0 {MCS_7}")
     for station in range(1, plan["stations"] + 1):
-        device, space = f"wlan{station}", f"n{station}"
-        phy = pathlib.Path(f"/sys/class/net/{device}/phy80211/name").read_text().strip()
-        sh(f"ip netns add {space}; iw phy {phy} set netns name {space}")
-        of = f"ip netns exec {space} "
-        sh(f"{of} ip link set lo up")
+        device = f"wlan{station}"
+        of = radios.move(device, f"n{station}")
         sleeps = plan["sleeps"] and station == plan["pinged"]
         sh(f"{of} ip link set {device} up; {of} iw dev {device} set power_save {'on' if sleeps else 'off'}")
         if rates:
-            file = pathlib.Path(f"/tmp/{device}.conf")
-            file.write_text(SUPPLICANT.format(mcs=rates[station - 1]))
-            sh(f"{of} wpa_supplicant -B -i {device} -c {file} > /tmp/{device}.said 2>&1")
-        for _ in range(50):
-            if sh(f"{of} iw dev {device} link").startswith("Connected"):
-                break
-            if not rates:
-                sh(f"{of} iw dev {device} connect sluice 2412", check=False)
-            time.sleep(0.2)
-        else:
-            raise SystemExit(f"{device} does not join")
+            radios.supplicant(device, device, SUPPLICANT.format(mcs=rates[station - 1]), of)
+        radios.joined(device, of, None if rates else f"{of} iw dev {device} connect sluice 2412")
         if not rates:
             sh(f"{of} iw dev {device} {MCS_7}")
         high, low = divmod(station + 1, 256)
         sh(f"{of} ip addr add 10.8.{high}.{low}/16 dev {device}; {of} ip route add default via 10.8.0.1")
         sh(f"{of} ip neigh replace 10.8.0.1 lladdr 02:00:00:00:00:00 dev {device}")
         sh(f"ip neigh replace 10.8.{high}.{low} lladdr 02:00:00:00:{station:02x}:00 dev wlan0")
-    sh("ip netns add server; ip link add wire type veth peer name eth0 netns server")
-    of = "ip netns exec server "
-    sh(f"ip addr add 10.9.0.1/24 dev wire; ip link set wire up; {of} ip link set lo up")
+    of = radios.space("server")
+    sh("ip link add wire type veth peer name eth0 netns server")
+    sh("ip addr add 10.9.0.1/24 dev wire; ip link set wire up")
     sh(f"{of} ip addr add 10.9.0.2/24 dev eth0; {of} ip link set eth0 up; {of} ip route add default via 10.9.0.1")
-    sh(f"ip link set wire gso_max_segs 1; {of} ip link set eth0 gso_max_segs 1")
-    if plan["wire"]:
-        sh(f"tc qdisc add dev wire root netem delay {plan['wire']} limit 100000")
-        sh(f"{of} tc qdisc add dev eth0 root netem delay {plan['wire']} limit 100000")
+    for device, at in [("wire", ""), ("eth0", of)]:
+        radios.delay(device, plan["wire"] and f"delay {plan['wire']}", at)
 
 
 def address(station):
@@ -304,44 +265,32 @@ def measure(plan, began):
     }
 
 
-def main():
-    path = pathlib.Path(os.environ["PLAN"])
-    result = {"error": "it did not end"}
-    os.environ["PATH"] = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
-    try:
-        prepare()
-        plan = json.loads(path.read_text())
-        begin = time.monotonic()
-        load(plan)
-        said = open(path.with_suffix(".air"), "w")
-        words = [plan["sluice"], "emulate", plan["air"], "--seed", str(plan["seed"]), "--json"]
-        air = subprocess.Popen(words, stdout=open(path.with_suffix(".air.json"), "w"), stderr=said)
-        began = time.monotonic()
-        time.sleep(0.1)
-        join(plan)
-        joined = time.monotonic()
-        agent = None
-        if plan.get("attach"):
-            agent = subprocess.Popen([plan["sluice"], "attach", "wlan0", *plan["attach"]], stdout=said, stderr=said)
-            time.sleep(2)
-        result = measure(plan, began)
-        phy = pathlib.Path("/sys/class/net/wlan0/phy80211/name").read_text().strip()
-        aql = pathlib.Path(f"/sys/kernel/debug/ieee80211/{phy}/aql_txq_limit")
-        result["aql"] = aql.read_text() if aql.exists() else ""
-        if agent:
-            agent.send_signal(signal.SIGTERM)
-            result["agent"] = agent.wait(timeout=20)
-        result.update(setup=joined - begin, ended=time.monotonic() - begin, kernel=os.uname().release)
-        air.send_signal(signal.SIGINT)
-        air.wait(timeout=20)
-    except BaseException as why:  # whatever it is, the host is told
-        import traceback
-
-        result = {"error": f"{why!r}: {traceback.format_exc()}", "log": sh("dmesg | tail -40", check=False)}
-    path.with_suffix(".result").write_text(json.dumps(result))
-    os.sync()
-    LIBC.reboot(POWER_OFF)
+def main(plan, path):
+    prepare()
+    begin = time.monotonic()
+    radios.load(plan["modules"], plan["stations"] + 1)
+    air = radios.air(plan, path)
+    began = time.monotonic()
+    time.sleep(0.1)
+    join(plan)
+    joined = time.monotonic()
+    agent = None
+    if plan.get("attach"):
+        said = open(path.with_suffix(".air"), "a")
+        agent = subprocess.Popen([plan["sluice"], "attach", "wlan0", *plan["attach"]], stdout=said, stderr=said)
+        time.sleep(2)
+    result = measure(plan, began)
+    phy = pathlib.Path("/sys/class/net/wlan0/phy80211/name").read_text().strip()
+    aql = pathlib.Path(f"/sys/kernel/debug/ieee80211/{phy}/aql_txq_limit")
+    result["aql"] = aql.read_text() if aql.exists() else ""
+    if agent:
+        agent.send_signal(signal.SIGTERM)
+        result["agent"] = agent.wait(timeout=20)
+    result.update(setup=joined - begin, ended=time.monotonic() - begin, kernel=os.uname().release)
+    air.send_signal(signal.SIGINT)
+    air.wait(timeout=20)
+    return result
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    radios.first(main)
