@@ -28,8 +28,7 @@ pub(crate) struct Console {
 
 impl Console {
     /// Handles Ctrl-C. The first asks the runs to stop, and the second ends the program. The program also ends after
-    /// [`GRACE`] if runs do not stop, for example while a large network is built. Files are always written completely
-    /// or not at all.
+    /// [`GRACE`] if runs do not stop, for example while a large network is built. Files are whole or not written.
     pub(crate) fn new() -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);

@@ -1,5 +1,4 @@
-//! Tests with sizes worked out by hand, the document's packets in flight, and properties that hold for all
-//! measurements.
+//! Tests with sizes worked out by hand, the document's packets in flight, and general properties.
 
 extern crate std;
 

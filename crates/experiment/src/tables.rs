@@ -299,8 +299,7 @@ pub fn receptions(outcome: &Outcome, width: usize) -> String {
     table(&head, &rows, &Columns { right: &[0, 1, 2, 3], prose: &[] }, width) + "\n"
 }
 
-/// Formats the queues of a run, at most `width` characters wide if the names allow. Of very many queues it shows only
-/// the slowest.
+/// Formats the queues of a run, at most `width` characters wide if the names allow. Of many it shows only the slowest.
 pub fn queues(outcome: &Outcome, width: usize) -> String {
     let mut rows = Vec::new();
     let queues = || outcome.nodes.iter().flat_map(|node| &node.queues);

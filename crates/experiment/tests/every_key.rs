@@ -111,8 +111,7 @@ fn of_report(key: &str, lines: &str, choice: &str) -> Result<(), String> {
     }
 }
 
-/// Adds the keys below a part of the schema that have choices, by their paths without lists. `above` are the types that
-/// contain it.
+/// Adds the keys below a part of the schema that have choices, by their paths without lists. `above`: outer types.
 fn collect(part: &Value, all: &Value, path: &str, above: &[String], found: &mut BTreeMap<String, BTreeSet<String>>) {
     let (mut part, mut above) = (part, above.to_vec());
     while let Some(name) = part["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {

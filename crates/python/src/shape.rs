@@ -1,5 +1,4 @@
-//! The columns of a table, derived from the JSON Schema of its rows. So a new result of a run becomes a column without
-//! further code.
+//! The columns of a table, derived from the JSON Schema of its rows. So a new result becomes a column by itself.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

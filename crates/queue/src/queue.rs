@@ -57,8 +57,7 @@ impl<P: Packet> Queue<P> {
         self
     }
 
-    /// Takes no intervals until [`watch`](Self::watch), at the start of the run. Measurements that only intervals need
-    /// are left out.
+    /// Takes no intervals until [`watch`](Self::watch), at the start of the run. What only intervals need is left out.
     #[must_use]
     pub fn unwatched(mut self) -> Self {
         self.account.watched = false;

@@ -41,8 +41,7 @@
 //!
 //! Stations are independent, and so are the slots that one station meets. The reference is a slot-exact Monte Carlo of
 //! interacting stations (`tests/malone.rs`: 1 to 20 alike stations with `q` from 0.002 to 1, and three mixed cells).
-//! The error is at most 0.014 in collision probability and 0.9 % of a station's throughput. Both are worst half-way to
-//! saturation.
+//! The error is at most 0.014 in collision probability and 0.9 % of a station's throughput. Both peak half-way.
 //!
 //! In the simulator arrivals do not follow slots. Compared with it, a cell with queues is valid **up to 80 % of its
 //! saturated throughput and again from 120 % on** (0.025 in collision probability, 4 % of throughput). Between these

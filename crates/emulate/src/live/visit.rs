@@ -117,8 +117,7 @@ fn thread(process: &File, has_name: impl Fn(&str) -> bool) -> Option<PathBuf> {
         .find(|thread| fs::read_to_string(thread.join("comm")).is_ok_and(|name| has_name(name.trim_end())))
 }
 
-/// True if all user ids in this text of `/proc/PID/status` are this user's: a program that has changed one of them acts
-/// for two users.
+/// True if all user ids in this text of `/proc/PID/status` are this user's: else a program acts for two users.
 fn is_own(status: &str) -> bool {
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
     let own = geteuid().as_raw().to_string();

@@ -3,7 +3,7 @@
 use crate::device::claim::put_back;
 use crate::device::former::Former;
 use crate::device::lock::FileLock;
-use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
+use crate::device::state::{AgentProcess, State, agent_at, detach_command, former_name, other_place};
 use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::Patience;
@@ -47,13 +47,15 @@ pub fn detach(place: &Place) -> Result<Option<Restored>, Error> {
     if let Some(restored) = restore_left(state_folder, device, *parent)? {
         return Ok(Some(restored));
     }
-    if let [other, ..] = other_places(state_folder, device, *parent)?[..] {
+    if let Some(other) = other_place(state_folder, device, *parent)? {
         let (here, there) = (shown_place(*parent), shown_place(other));
         let (device, detach) = (device.clone(), detach_command(device, other));
         return Err(Taken::Elsewhere { device, here, there, detach }.into());
     }
     // An interface that is gone may have been governed and cleaned up. A name that no interface has is a mistake.
-    Route::open()?.link(device).map(|_| None)
+    let index = Route::open()?.link(device)?.index;
+    let before = former_name(state_folder, index, *parent)?;
+    before.map_or(Ok(None), |before| restore_left(state_folder, &before, *parent))
 }
 
 fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {

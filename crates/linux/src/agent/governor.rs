@@ -64,7 +64,7 @@ struct Governing {
     next_look: Instant,
     /// True if the machine slept during the present interval.
     slept: bool,
-    /// Judges whether the controller leaves the link idle; `None` after the finding was reported.
+    /// Judges whether the controller leaves the link idle; `None` after the finding, and without a controller.
     idling: Option<Idling>,
 }
 
@@ -177,7 +177,7 @@ impl Governor {
             next_interval,
             next_look,
             slept: false,
-            idling: Some(Idling::default()),
+            idling: own.is_none().then(Idling::default),
         }));
         Ok(())
     }
@@ -382,7 +382,7 @@ impl Governor {
         (self.status.controller, self.status.target_delay) = (names(&controller, real_time.as_ref()), target);
         // A device with its own law keeps its present limit.
         let orders = own.map_or(start.orders, |_| governing.orders);
-        (governing.orders, governing.idling) = (orders, Some(Idling::default()));
+        (governing.orders, governing.idling) = (orders, own.is_none().then(Idling::default));
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
         (self.wish, self.controller, self.real_time) = (wish, controller, real_time);
         if adapted {

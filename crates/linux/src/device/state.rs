@@ -174,7 +174,11 @@ impl State {
     pub(crate) fn forget(mut self) -> Result<(), Error> {
         self.is_kept = false;
         let _ = fs::remove_file(new_path(&self.path));
-        fs::remove_file(&self.path).map_err(|error| failed(&self.path, error))
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path, error)),
+            // If someone else has removed the file, nothing remains either.
+            _ => Ok(()),
+        }
     }
 }
 
@@ -270,23 +274,34 @@ pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Optio
     Ok(Some(AgentProcess { process, started, has_phy: former.phy().is_some() }))
 }
 
-/// Returns the device's other attachment points that have state files, of living or of killed agents.
-pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<Vec<u32>, Error> {
-    let this = path(folder, device, parent)?;
+/// Returns another attachment point of the device that has a state file, of a living or of a killed agent.
+pub(crate) fn other_place(folder: &Path, device: &str, parent: u32) -> Result<Option<u32>, Error> {
     let namespace = format!("{device}.{}.", namespace()?);
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| failed(folder, error))?,
-    };
     let place = |path: PathBuf| {
         let name = path.file_name()?.to_str()?;
         let place = name.strip_prefix(&namespace)?.strip_suffix(".json")?;
         if place == "root" { Some(ROOT) } else { u32::from_str_radix(place, 16).ok() }
     };
-    let others = entries.flatten().map(|entry| entry.path()).filter(|path| *path != this);
-    let mut places: Vec<u32> = others.filter_map(place).collect();
-    places.sort_unstable();
-    Ok(places)
+    Ok(files(folder)?.into_iter().filter_map(place).filter(|place| *place != parent).min())
+}
+
+/// Returns all paths in a folder; none if there is no such folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => Ok(entries.map_err(|error| failed(folder, error))?.flatten().map(|entry| entry.path()).collect()),
+    }
+}
+
+/// Returns the other name under which an agent recorded the interface with this number: it was renamed after a kill.
+pub(crate) fn former_name(folder: &Path, index: u32, parent: u32) -> Result<Option<String>, Error> {
+    let end = end_of_name(parent)?;
+    let recorded = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(&end)?.to_string();
+        let kept: Kept = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+        (kept.former.index == index).then_some(name)
+    };
+    Ok(files(folder)?.into_iter().find_map(recorded))
 }
 
 /// Returns the command that ends the governing of an attachment point.
@@ -337,8 +352,7 @@ fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
     // A file's name ends with the attachment point.
     let interface = |name: &str| Some(name.rsplit_once('.')?.0.to_string());
     let this = interface(&name(path)?)?;
-    let entries = fs::read_dir(path.parent()?).ok()?;
-    let others = entries.flatten().map(|entry| entry.path()).filter(|other| {
+    let others = files(path.parent()?).ok()?.into_iter().filter(|other| {
         other != path && name(other).and_then(|name| interface(&name)).is_some_and(|interface| interface == this)
     });
     let kept = others.filter_map(|other| serde_json::from_slice::<Kept>(&fs::read(other).ok()?).ok());
@@ -360,8 +374,12 @@ fn new_path(path: &Path) -> PathBuf {
 /// The name has the namespace's number: interfaces of different network namespaces may share a name.
 fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
     refuse_if!(!is_name(device), Err(Error::NoName { name: device.into() }));
+    Ok(folder.join(format!("{device}{}", end_of_name(parent)?)))
+}
+
+fn end_of_name(parent: u32) -> Result<String, Error> {
     let place = if parent == ROOT { "root".into() } else { format!("{parent:x}") };
-    Ok(folder.join(format!("{device}.{}.{place}.json", namespace()?)))
+    Ok(format!(".{}.{place}.json", namespace()?))
 }
 
 /// Returns the number of this thread's network namespace.

@@ -85,8 +85,7 @@ pub(crate) struct Tally {
 pub struct Route(Connection);
 
 impl Route {
-    /// Opens the connection in the network namespace of this thread. Needs no privilege. Errors: the kernel gives no
-    /// such socket.
+    /// Opens the connection in the network namespace of this thread. Needs no privilege. Errors: no such socket.
     pub(crate) fn open() -> Result<Self, Error> {
         Connection::open(None).map(Self)
     }

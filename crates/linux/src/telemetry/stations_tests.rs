@@ -1,5 +1,4 @@
-//! Tests of the readers of stations. Texts have the form of `scnprintf` in Linux 7.2's `net/mac80211`, with each test's
-//! own numbers.
+//! Tests of the readers of stations. Texts are as from `scnprintf` in Linux 7.2's `net/mac80211`.
 
 use super::*;
 use crate::kernel::nl80211::{Channel, Role};

@@ -1,5 +1,4 @@
-//! Downloads by the kernel's CUBIC over a link of 5 Mb/s, under each of the controllers: goodput, and the round trip
-//! while it runs.
+//! Downloads by the kernel's CUBIC over a link of 5 Mb/s, under each of the controllers: goodput and round trips.
 //!
 //! The bounds were set before anything was measured. A packet of 1500 bytes takes 1502 on the link, 2.4032 ms; without
 //! load the round trip is 40 ms and the link's time for the packet itself.

@@ -244,7 +244,7 @@ fn what_cannot_be_set_is_said() {
     shell("modprobe mac80211_hwsim radios=2");
     access_point(HOSTAPD);
     join(1);
-    says("the driver has no airtime queue limits (AQL): only the limit of all queues moves");
+    says("the driver has no airtime queue limits (AQL): Sluice sets only the packet limit of all queues");
     end_access_point();
     shell("modprobe -r mac80211_hwsim");
 }

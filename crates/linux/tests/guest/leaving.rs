@@ -206,13 +206,16 @@ fn what_a_killed_agent_left_is_put_back_by_detach() {
     dummy("one", 1);
     shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
     let before = queue("one");
-    attached("one").kill();
-    pause_until(now() + Duration::from_millis(100));
-    assert!(queue("one").contains("sluice"));
-    assert_eq!(run("detach one"), Some(0), "{}", said());
-    assert_eq!(queue("one"), before);
-    nothing_is_left();
-    shell("ip link del one");
+    for name in ["one", "uno"] {
+        attached("one").kill();
+        pause_until(now() + Duration::from_millis(100));
+        assert!(queue("one").contains("sluice"));
+        shell(&format!("ip link set one name {name}"));
+        assert_eq!(run(&format!("detach {name}")), Some(0), "{}", said());
+        assert_eq!(queue(name), before);
+        nothing_is_left();
+    }
+    shell("ip link del uno");
 }
 
 /// It does not need the privileges that it has given up: programs are then loaded again, read, and removed.

@@ -128,8 +128,7 @@ impl Law {
         (next, now >= above)
     }
 
-    /// Enters the dropping state. If the last dropping state ended a short time ago, its rate of drops is a good
-    /// initial rate.
+    /// Enters the dropping state. If the last dropping state ended a short time ago, its drop rate is used again.
     fn begin(&self, state: &mut State, now: Instant) {
         state.dropping = true;
         let dropped = state.count.saturating_sub(state.last_count);

@@ -1,8 +1,7 @@
 //! The hardware queues of a node: packets that were handed over to the driver and wait for the MAC. The queueing
 //! discipline, the controller and the shaper cannot reach them any more.
 //!
-//! A packet is handed over as soon as its hardware queue is not full. It counts in this queue until the MAC has
-//! finished it.
+//! A packet is handed over as soon as its hardware queue is not full. It counts there until the MAC has finished it.
 
 use super::port::Taken;
 use crate::config::{HardwareQueue, HardwareQueuePer};

@@ -26,8 +26,7 @@ impl Contender {
     }
 
     /// Counts `slots` after the medium has been idle for `idle` since the slots began to count. The DCF counts a slot
-    /// at its end (10.3.4.3). EDCA counts the first slot at the end of AIFS, and each further slot at its beginning
-    /// (10.22.2.4).
+    /// at its end (10.3.4.3). EDCA counts the first slot at the end of AIFS, and further slots at their start.
     #[inline]
     pub(super) fn count_down(&mut self, slots: u16, idle: Duration, wants: bool, rules: &Conventions) {
         let passed = idle.div_floor(rules.timing.slot) + u64::from(rules.edca());

@@ -379,8 +379,7 @@ impl Station {
         true
     }
 
-    /// Ends the exchange of a category, successful or not. A back-off follows even if no frame waits (10.3.4.3:
-    /// post-backoff).
+    /// Ends the exchange of a category, successful or not. A back-off follows even if no frame waits (10.3.4.3).
     fn release(&mut self, category: usize) {
         self.contention.narrow(category);
         if self.held.buffers[category].is_empty() {

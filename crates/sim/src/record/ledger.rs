@@ -141,8 +141,7 @@ impl FlowRecord {
         Fates { in_flight, decided: self.sent.saturating_sub(in_flight), lost: self.missing(in_flight) }
     }
 
-    /// Packets sent that were neither received nor are in flight; of a broadcast the mean over the nodes that should
-    /// receive them.
+    /// Packets sent that were neither received nor are in flight; of a broadcast the mean over its receivers.
     pub(crate) fn missing(&self, in_flight: u64) -> f64 {
         let each = self.received as f64 / self.receivers.max(1) as f64;
         let received = self.receptions.as_ref().map_or(each, |receptions| receptions.packets());

@@ -18,8 +18,7 @@ pub(crate) struct Segment {
 pub(crate) enum RateSchedule {
     /// The rates of these segments. If gaps are constant, each segment begins with a packet.
     Steps(Vec<Segment>),
-    /// From `start` on, a rate drawn uniformly between two rates, anew every `every`. A gap that has begun continues at
-    /// the new rate.
+    /// From `start` on, a rate drawn uniformly between two rates, anew every `every`. The present gap, too, changes.
     Drawn { start: Instant, from: Rate, to: Rate, every: Duration, random: Stream },
 }
 

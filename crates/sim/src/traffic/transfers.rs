@@ -39,8 +39,7 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
-    /// Makes transfers that begin while `active`. If they recur after random gaps, the first starts after a random part
-    /// of one gap.
+    /// Makes transfers that begin while `active`. If they recur after random gaps, the first starts within one gap.
     pub(crate) fn new(volume: Volume, recurrence: Recurrence, active: Range<Instant>, mut random: Stream) -> Self {
         let next = match recurrence {
             Recurrence::Once | Recurrence::Every(_) => active.start,

@@ -181,8 +181,7 @@ impl Scoreboard {
         debug_assert!(self.is_ordered());
     }
 
-    /// End of the lost octets: [`DUP_THRESH`] ranges, or more than `DUP_THRESH - 1` segments of octets, are SACKed
-    /// above them.
+    /// End of the lost octets: [`DUP_THRESH`] ranges, or more than `DUP_THRESH - 1` segments, are SACKed above them.
     fn loss_edge(&self) -> Edge {
         let floor = self.timed_out_to.max(self.una);
         let (mut ranges, mut octets) = (0, 0);
