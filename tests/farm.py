@@ -217,7 +217,7 @@ def check(sluice, folder, fixture):
         command = [sluice, "attach", device, "--dry-run", "--json", "--state", folder / "state"]
         status, said = kernel.run(command, lambda said: '"limit_packets"' in said or '{"at' in said)
         need(status == 0 and "nothing is changed" in said, said)
-        need(("nothing ever waits in this queue" in said) == is_held, said)
+        need(("no packet ever waits in this queue" in said) == is_held, said)
     for pattern, devices in (("*wifi", expected["radios"]), ("*", expected["all"])):
         (folder / "agent.toml").write_text(f'[interface."{pattern}"]\n')
         command = [sluice, "agent", "--json", "--config", folder / "agent.toml", "--state", folder / "state"]

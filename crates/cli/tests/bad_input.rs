@@ -287,7 +287,7 @@ fn a_key_set_from_outside_is_checked_as_the_file_is() {
     scenario(folder.path(), CHAIN);
     let cases = [
         ("queue.limt=5", "did you mean `limit`?"),
-        ("queue.limit=0", "a limit must be above zero"),
+        ("queue.limit=0", "it must be above zero"),
         ("duration=3 parsec", "unknown unit \"parsec\""),
         ("flow.fwd.deadline=1 s", "no `[[flow]]` is named `fwd`"),
         ("queue.limit", "expected KEY=VALUE"),

@@ -500,9 +500,9 @@ impl Law {
         let heard = ports.map(|share| std::mem::take(&mut share.heard));
         let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
         let needed = (SLOTS * (senders + 1)).next_power_of_two().min(WIDEST) - 1;
-        let stations = if self.medium.alone { needed } else { 0 };
-        let own = if self.medium.stretch < ALONE { stations.max(WINDOW) } else { stations };
-        let windows = [own, stations].map(|slots| u16::try_from(slots).unwrap_or(u16::MAX));
+        let own = if self.medium.stretch < ALONE { needed.max(WINDOW) } else { needed };
+        let widened = if self.medium.alone { [own, needed] } else { [0, 0] };
+        let windows = widened.map(|slots| u16::try_from(slots).unwrap_or(u16::MAX));
         (windows != std::mem::replace(&mut self.windows, windows)).then_some(windows)
     }
 
