@@ -400,7 +400,7 @@ mod tests {
             ("a b + 1", "`b`"),
             ("log(a)", "is not a function"),
             ("sum(a, 1)", "has 2 arguments; the maximum is 1"),
-            ("'a + 1", "does not end"),
+            ("'a + 1", "lacks a closing quote"),
             ("a + * b", "`*`"),
         ] {
             let error = Expression::parse(text).unwrap_err();
