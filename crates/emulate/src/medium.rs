@@ -46,7 +46,7 @@ const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 ///     { name = "laptop", position = ["5 m", "0 m"], real = true },
 /// ]
 /// "#;
-/// let mut air = Medium::read("home.toml", home, 1)?;
+/// let mut air = Medium::read("home.toml", home, 1, &[])?;
 /// air.send(Duration::ZERO, "laptop", "ap", b"hello", 0)?;
 /// let delivery = air.poll(Duration::from_secs(1)).expect("nothing else is on the air");
 /// assert_eq!((delivery.to.as_str(), &delivery.bytes[..]), ("ap", &b"hello"[..]));
