@@ -6,8 +6,7 @@
 //! that wait for a station are bounded by the time in which they will be sent. `docs/turns.md` describes the law and
 //! the effect of each part.
 //!
-//! Times are in nanoseconds, ratios in 1024ths, and airtime per byte in picoseconds. As in the kernel, all numbers are
-//! integers.
+//! Times are in nanoseconds, ratios in 1024ths, and airtime per byte in picoseconds. All numbers are integers.
 
 use super::Mark;
 use super::host::{Pace, Ports, Rule, Turn};
@@ -262,8 +261,8 @@ impl Law {
         }
     }
 
-    /// Returns the first port whose thin packets may be released. Only credit bounds them, not what is in flight. Those
-    /// of stations that send much themselves, mostly ACKs, go last.
+    /// Returns the first port whose thin packets may be released. Their only bound is credit. Stations that send much
+    /// are the last ports, because most of their thin packets are ACKs.
     fn thin(&mut self, category: usize, ports: &impl Ports) -> Option<usize> {
         let Self { shares, categories, medium, .. } = self;
         let first = &mut categories[category].first;
