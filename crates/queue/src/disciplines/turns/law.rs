@@ -121,8 +121,7 @@ struct Category {
 }
 
 impl Law {
-    /// Creates the law for `ports` ports, `lanes` for each station: one per access category. `target` is the time for
-    /// which packets may wait (D in `docs/turns.md`).
+    /// Creates the law for `ports` ports, `lanes` (categories) for each station. Packets may wait for `target` (D).
     pub fn new(target: Positive<Duration>, ports: usize, lanes: usize) -> Self {
         let share = Share { chance: SURE, credit: nanos(TURN), per_byte: 150_000, ..Share::default() };
         Self {
