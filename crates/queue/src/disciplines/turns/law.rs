@@ -36,7 +36,7 @@ const OF_GROUPS: u64 = 2 * ONE;
 const LITTLE: u64 = 4;
 /// Time between two settings of the contention windows.
 const WIDENED_EVERY: Duration = Duration::from_secs(1);
-/// Part of this time (a fiftieth) that a sending station's frames take at least. A download's ACKs take less.
+/// Part of this time (a fiftieth) that a sending station's frames take at least, beyond what a download's ACKs take.
 const SENDS: u64 = 50;
 /// Slots of the contention window for each sender, the access point included, and the largest window.
 const SLOTS: u64 = 4;
@@ -85,7 +85,7 @@ struct Share {
     credit: i64,
     /// Airtime that the station has used for its own frames beyond its share of the time.
     debt: Duration,
-    /// Airtime of the station's frames since the contention windows were last set.
+    /// Airtime of the station's frames since the contention windows were last set, less half of what it was sent.
     heard: Duration,
     /// Time up to which credit and debt are counted.
     counted: Instant,
@@ -431,7 +431,7 @@ impl Law {
     pub fn sent(&mut self, now: Instant, port: usize, airtime: Duration) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
-        share.due = false;
+        (share.due, share.heard) = (false, share.heard.saturating_sub(airtime / 2));
         // Without a packet in flight, only requests for block ACKs can be answered.
         let has_failed = !share.pending.is_zero() && std::mem::replace(&mut share.asked, true);
         if has_failed && share.answers() {
