@@ -48,7 +48,7 @@ pub enum Rule {
     Bound,
     /// Stations are charged for the frames that they send.
     ReceivedAirtime,
-    /// Contention windows are wider while the access point is nearly alone, or if many stations send.
+    /// Contention windows are wider if no station sends, or if many stations send.
     WideWindow,
 }
 

@@ -41,8 +41,7 @@ const SENDS: u64 = 50;
 /// Slots of the contention window for each sender, the access point included, and the largest window.
 const SLOTS: u64 = 4;
 const WIDEST: u64 = 1_024;
-/// The stretch below which a sender is nearly alone, and its contention window then.
-const ALONE: u64 = ONE * 8 / 5;
+/// The contention window of an access point whose stations only answer.
 const WINDOW: u64 = 31;
 
 /// The law, with its state.
@@ -486,8 +485,8 @@ impl Law {
 
     /// Returns the minimum contention windows of a category, in slots: the sender's own and its stations'. `None` if they
     /// stay as they are, for a second at least. They grow with the number of stations that send, so that fewer frames
-    /// collide. A sender that is nearly alone has a wider window, to avoid collisions with its stations' answers. Next
-    /// to other networks wider windows would leave these the medium.
+    /// collide. If none sends, the own window is wider, to avoid collisions with the stations' answers. Next to other
+    /// networks wider windows would leave these the medium.
     pub fn windows(&mut self, now: Instant, category: usize) -> Option<[u16; 2]> {
         let past = now.since(self.widened);
         if past < WIDENED_EVERY || self.without == Some(Rule::WideWindow) {
@@ -498,7 +497,7 @@ impl Law {
         let heard = ports.map(|share| std::mem::take(&mut share.heard));
         let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
         let needed = (SLOTS * (senders + 1)).next_power_of_two().min(WIDEST) - 1;
-        let own = if self.medium.stretch < ALONE { needed.max(WINDOW) } else { needed };
+        let own = if senders == 0 { WINDOW } else { needed };
         let widened = if self.medium.alone { [own, needed] } else { [0, 0] };
         let windows = widened.map(|slots| u16::try_from(slots).unwrap_or(u16::MAX));
         (windows != std::mem::replace(&mut self.windows, windows)).then_some(windows)
