@@ -97,7 +97,7 @@ struct Share {
     pending: Duration,
     /// Time at which the port was last listed for its packets or, with ath9k, a frame to retransmit had its turn.
     active: Instant,
-    /// Airtime of frames to the station while there were frames to retransmit; comparable with the category's `clock`.
+    /// Airtime of the station's frames while there were frames to retransmit; comparable with the category's `clock`.
     used: Duration,
 }
 
@@ -389,16 +389,15 @@ impl Scheduler {
         }
     }
 
-    /// Charges a station, while it is active, for a frame to it or, if `received`, from it. The hardware counts only
-    /// frames to it, at all times.
-    pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration, received: bool) {
+    /// Charges a station for a frame to it or from it: by Linux only while the station is active, by the hardware always.
+    pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration) {
         let share = &mut self.shares[port];
         debug_assert!(share.active <= now, "time does not run back");
         if now.since(share.active) <= ACTIVE {
             share.deficit -= nanos(airtime);
         }
         let Category { retried, clock, .. } = &self.categories[share.category];
-        if !retried.is_empty() && !received {
+        if !retried.is_empty() {
             share.used = share.used.max(*clock) + airtime;
         }
     }

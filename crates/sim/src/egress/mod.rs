@@ -515,7 +515,7 @@ impl Egress {
                 if let Some(driver) = &mut self.driver {
                     driver.add(station, received, airtime);
                 }
-                scheduler.charge(now, port(&self.layout), airtime, received);
+                scheduler.charge(now, port(&self.layout), airtime);
             }
             Order::Turns(turns) => turns.charge(now, port(&self.layout), airtime(), received),
         }

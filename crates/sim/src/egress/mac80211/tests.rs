@@ -112,7 +112,7 @@ fn a_round_is_all_of_mac80211s_own_loop_and_mt76_goes_on() {
 fn a_station_in_debt_waits_until_the_others_have_used_as_much() {
     let mut scheduler = scheduler(2);
     list(&mut scheduler, 0..2);
-    scheduler.charge(Instant::ZERO, 1.into(), us(256 + 2_560), false);
+    scheduler.charge(Instant::ZERO, 1.into(), us(256 + 2_560));
     let mut deficit = 0;
     while let Some(port) = scheduler.grant(Instant::ZERO, 0, |_| true, |_| true) {
         if port == 1.into() && scheduler.shares[port].pending.is_zero() {
@@ -144,8 +144,8 @@ fn a_queue_in_debt_stays_listed_for_a_while_and_counts() {
 fn a_station_that_had_nothing_for_long_does_not_pay() {
     let mut scheduler = scheduler(1);
     scheduler.joins(Instant::ZERO, 0.into());
-    scheduler.charge(Instant::ZERO + ACTIVE, 0.into(), us(300), false);
-    scheduler.charge(Instant::ZERO + ACTIVE + us(1), 0.into(), us(300), false);
+    scheduler.charge(Instant::ZERO + ACTIVE, 0.into(), us(300));
+    scheduler.charge(Instant::ZERO + ACTIVE + us(1), 0.into(), us(300));
     assert_eq!(scheduler.shares[0.into()].deficit, 256_000 - 300_000);
 }
 
@@ -154,7 +154,7 @@ fn with_ath9k_a_frame_that_is_sent_again_is_charged_for_100_ms_after_each_turn()
     let mut layout = Layout::by_category(1);
     (layout.groups, layout.stations) = (3, vec![1, 2]);
     let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-    for (pull_loop, charged) in [(PullLoop::Mac80211, [4_000, 19_000]), (PullLoop::Mt76, [0, 0])] {
+    for (pull_loop, charged) in [(PullLoop::Mac80211, [12_000, 11_000]), (PullLoop::Mt76, [0, 0])] {
         let mut scheduler = by(2, Mac80211 { pull_loop, ..Mac80211::default() });
         let mut hardware = Hardware::new(RING, HardwareQueuePer::default(), 1);
         let mut turn = |scheduler: &mut Scheduler, now, held: &[u32]| {
@@ -162,17 +162,18 @@ fn with_ath9k_a_frame_that_is_sent_again_is_charged_for_100_ms_after_each_turn()
         };
         // Both have frames that failed long after their last packets; the first is served.
         assert_eq!(turn(&mut scheduler, at(1_000), &[1, 2]), Some(1));
-        scheduler.charge(at(1_000), 0.into(), us(4_000), false);
+        scheduler.charge(at(1_000), 0.into(), us(4_000));
         // The second sends for two seconds. It pays what it sends in 100 ms.
-        (0..200).for_each(|step| scheduler.charge(at(1_000 + 10 * step), 1.into(), us(1_000), true));
-        scheduler.charge(at(3_000), 0.into(), us(1_000), false);
-        assert_eq!(turn(&mut scheduler, at(3_000), &[1, 2]), Some(2), "what it sends is not the hardware's");
-        scheduler.charge(at(3_000), 1.into(), us(8_000), false);
-        let paid = [0, 1].map(|port: usize| 256_000 - scheduler.shares[port.into()].deficit);
+        (0..200).for_each(|step| scheduler.charge(at(1_000 + 10 * step), 1.into(), us(1_000)));
+        scheduler.charge(at(3_000), 0.into(), us(1_000));
+        assert_eq!(turn(&mut scheduler, at(3_000), &[1, 2]), Some(1), "the hardware counts all airtime");
+        scheduler.charge(at(3_000), 0.into(), us(8_000));
+        let paid = [0, 1].map(|port| 256_000 - scheduler.shares[PortId::at(port)].deficit);
         assert_eq!(paid, charged.map(|us: i64| us * 1_000));
-        let used = [0, 1].map(|port: usize| scheduler.shares[port.into()].used);
-        assert_eq!(used, [us(5_000), us(8_000)], "also when nothing is charged");
-        assert_eq!(turn(&mut scheduler, at(3_010), &[1, 2]), Some(1));
+        let used = [0, 1].map(|port| scheduler.shares[PortId::at(port)].used);
+        assert_eq!(used, [us(13_000), us(200_000)]);
+        scheduler.charge(at(3_000), 0.into(), us(188_000));
+        assert_eq!(turn(&mut scheduler, at(3_010), &[1, 2]), Some(2), "the first has used 201 ms");
     }
 }
 
@@ -213,7 +214,7 @@ fn the_limits_hold_whatever_comes_and_goes() {
         let port = step * step % 7 % 3;
         if pending[port] >= us(lengths[port]) {
             scheduler.completed(PortId::at(port), us(lengths[port]));
-            scheduler.charge(Instant::ZERO, PortId::at(port), us(lengths[port]), false);
+            scheduler.charge(Instant::ZERO, PortId::at(port), us(lengths[port]));
         }
     }
     // Ports that are full may not pass above the threshold: at most one packet beyond it, and 5 ms of each other port.
