@@ -2,7 +2,8 @@
 //! in the MAC) stays at or below a target. In each interval ADTH estimates how many packets can leave within the target
 //! (sections 3.2.1 and 3.2.3). It multiplies this number by a factor that follows the measured delay (section 3.2.2).
 //!
-//! The document is that of `docs/controllers/adth.md`; its names are in parentheses. Where it contradicts itself:
+//! The document is that of `docs/controllers/adth.md`; its names are in parentheses. The document's contradictions, and
+//! this controller's choices:
 //!
 //! - A1, A2: Algorithm 1 takes MIN for the factor's lower and MAX for its upper bound; section 3.2.4 shows the
 //!   opposite.
@@ -51,7 +52,7 @@ pub enum Statistic {
     Mean,
     /// Maximum.
     Max,
-    /// Last packet.
+    /// Delay of the last packet.
     Last,
 }
 

@@ -74,7 +74,7 @@ pub struct Call {
     pub rating: Option<f64>,
     /// Time from sending a packet until it is played.
     pub playout_s: Option<f64>,
-    /// Share of the packets that were lost or arrived later.
+    /// Share of the packets that were lost or arrived after `playout_s`.
     pub missing_ratio: Option<f64>,
 }
 

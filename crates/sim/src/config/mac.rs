@@ -76,7 +76,7 @@ pub enum Bandwidth {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ofdma {
-    /// None.
+    /// Every frame has one receiver.
     #[default]
     Off,
     /// HE MU PPDUs of access points (see `docs/mac-conventions.md`).
@@ -173,7 +173,7 @@ pub enum MissedBlockAck {
 /// Time for which a frame of A-MPDUs is retransmitted: written as `off` or as a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifetime {
-    /// For as many attempts as other frames.
+    /// For as many attempts as frames outside A-MPDUs.
     #[default]
     Off,
     /// For this time after its first attempt failed.
@@ -304,7 +304,7 @@ impl schemars::JsonSchema for HardwareQueue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HardwareQueuePer {
-    /// All of an access category.
+    /// All packets of an access category.
     #[default]
     Category,
     /// The packets of an access category for one receiver (mt76, ath10k).
@@ -322,7 +322,7 @@ pub enum Eifs {
     AnySignal,
     /// As `any-signal`, but a later intact frame does not end EIFS (ns-2).
     AnySignalKept,
-    /// Never.
+    /// No reception: a node always waits DIFS.
     Never,
 }
 
@@ -330,10 +330,10 @@ pub enum Eifs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutDeferral {
-    /// The end of the timeout, if the medium was idle for DIFS by then.
+    /// At the end of the timeout, if the medium has been idle for DIFS.
     #[default]
     None,
-    /// DIFS (AIFS) after the end of the timeout (ns-3).
+    /// A DIFS (AIFS) after the end of the timeout (ns-3).
     Difs,
 }
 
@@ -370,10 +370,10 @@ pub enum AnswerRts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowReset {
-    /// After `short_retry_limit` + 1 consecutive failures (standard).
+    /// Also after `short_retry_limit` + 1 consecutive failures (standard).
     #[default]
     RetryLimit,
-    /// Never (ns-3.37).
+    /// No further resets (ns-3.37).
     GivenUp,
 }
 

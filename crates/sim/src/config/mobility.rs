@@ -83,7 +83,7 @@ pub enum WalkStart {
 pub struct Waypoint {
     /// Departure, even if the previous waypoint is not yet reached.
     pub time: Duration,
-    /// Destination x, y and perhaps a height (default: the present one).
+    /// Destination x, y and perhaps a height (default: the node's present height).
     pub position: Place,
     /// Speed.
     #[serde(deserialize_with = "units::positive")]
