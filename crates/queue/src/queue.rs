@@ -217,7 +217,7 @@ impl<P: Packet> Queue<P> {
         self.account.backlog_level(now)
     }
 
-    /// Returns the limit over the same time: in packets, or in bytes if the hard limit is in bytes.
+    /// Returns the limit since the start or last restart: in packets, or in bytes if the hard limit is in bytes.
     pub fn limit_level(&self, now: Instant) -> Level {
         self.account.limit_level(now)
     }
