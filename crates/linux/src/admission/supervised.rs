@@ -8,7 +8,7 @@
 //! `IPV6_TCLASS`) has no effect and causes no error.
 //!
 //! Needs Linux 5.14 with seccomp. The filter does not see sockets of `io_uring` and of 32-bit programs, so these keep
-//! class zero until the next change. Nor does it see per-packet options.
+//! class zero until the next change. The filter does not see per-packet options, either.
 
 use crate::admission::filter::{KIND, Wanted, filter, hand_over, install, let_through, receive, refuse};
 use crate::admission::keeper::Keeper;

@@ -70,7 +70,7 @@ pub struct Live<'s> {
 /// The arm that is set up.
 struct Present {
     governor: Governor,
-    /// `None` unless the arm is a discipline of the kernel.
+    /// The queue that a discipline of the kernel replaced; `None` if the arm is no such discipline.
     replaced: Option<(Former, State)>,
 }
 

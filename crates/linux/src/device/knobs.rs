@@ -94,7 +94,7 @@ pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     Ok(Some(settable(&phy, &Aql::of(&name)).1))
 }
 
-/// Returns the settings of a phy that can be changed, except its packet limit, and remarks on the others.
+/// Returns the settings of a phy that can be changed, except its packet limit, and remarks on those that cannot.
 pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String>) {
     const LIMIT_ALONE: &str = "Sluice sets only the packet limit of all queues, so rounds stay long";
     if !phy.has_aql {

@@ -29,7 +29,7 @@ use units::refuse_if;
 /// Default folder in which agents record the state to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
-/// Mode of the state folder: only its owner lists and changes it. Others may reach its sockets if their modes allow.
+/// Mode of the state folder: only its owner lists and changes it. Other users reach its sockets if their modes allow.
 pub(crate) const FOLDER_MODE: u32 = 0o711;
 
 /// The file in which a running agent keeps a [`Former`], and which is locked while the agent lives: a killed agent

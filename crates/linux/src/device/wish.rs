@@ -17,8 +17,8 @@ use units::{Duration, Instant, Positive};
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// Without a controller and settings of a queue: turns in Sluice's own discipline, or else the scheduler of
-    /// mac80211 if it holds the packets. With them: Sluice's own discipline if this build and the kernel have it, else
-    /// the queues of mac80211 if it holds the packets, else the kernel's FIFO.
+    /// mac80211 if it holds the packets. With either: Sluice's own discipline if this build and the kernel have it,
+    /// else the queues of mac80211 if it holds the packets, else the kernel's FIFO.
     #[default]
     Auto,
     /// Sluice's own discipline, in BPF.

@@ -57,7 +57,7 @@ pub(super) fn findings(
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
         // The user's queue must not be removed.
-        Some(why) => Finding::bad("former queue", why, "as above: keep this queue"),
+        Some(why) => Finding::bad("former queue", why, "keep this queue"),
     });
     if parent == ROOT
         && let Some(found) = one_for_several(link)
@@ -65,7 +65,7 @@ pub(super) fn findings(
         findings.push(Finding::bad(
             "transmit queues",
             found,
-            "where many processors send, fq_codel under mq costs less",
+            "where many processors send, fq_codel under mq costs less than one shared queue",
         ));
     }
     if link.gso_max_segs > 1 {
@@ -164,7 +164,7 @@ pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<
         (Driver::Mac80211, false, None) => Finding::bad(
             TOPIC,
             "no effect at present: this queue stays empty, because mac80211 holds the packets",
-            "use a kernel and a build with BPF, see above: Sluice's own discipline then releases by credit",
+            "use a kernel and a build with BPF: Sluice's own discipline then holds the packets and releases by credit",
         ),
         (Driver::TakesAll, ..) => Finding::bad(
             TOPIC,

@@ -22,8 +22,8 @@ const DISCIPLINES: [(&str, &str); 8] = [
     ("htb", "htb_enqueue"),
 ];
 
-/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`). BPF's capabilities are of
-/// use only there.
+/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`). BPF's capabilities have
+/// an effect only in this namespace.
 const FIRST_USERS: &str = "user:[4026531837]";
 
 pub(super) fn privilege(route: &mut Route) -> Finding {

@@ -149,7 +149,7 @@ impl Route {
         self.put(new, F_CREATE | F_REPLACE, "change the queue")
     }
 
-    /// Changes the options of the discipline that is already installed there.
+    /// Changes the options of the discipline that is installed at this attachment point.
     pub(crate) fn change(&mut self, new: &Qdisc) -> Result<(), Error> {
         self.put(new, 0, "change the limit")
     }

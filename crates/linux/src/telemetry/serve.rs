@@ -28,7 +28,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use units::Instant;
 
-/// Maximum number of clients. Another one displaces the oldest that does not watch, or is dropped if all watch.
+/// Maximum number of clients. One more displaces the oldest client that does not watch, or is dropped if all watch.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;

@@ -151,7 +151,7 @@ impl Discipline {
     /// caller keeps other agents away meanwhile.
     ///
     /// # Errors
-    /// The maps cannot be read or written.
+    /// The BPF maps of the discipline cannot be read or written.
     pub fn share(&self, slot: &mut Slot, phy: Option<u32>) -> Result<(), Error> {
         let phy = phy.map_or(0, |phy| u64::from(phy) + 1);
         let mut taken = [false; QUEUES as usize];
@@ -214,7 +214,7 @@ impl Discipline {
     /// True if the discipline serves no interface.
     ///
     /// # Errors
-    /// The maps cannot be read.
+    /// The BPF maps of the discipline cannot be read.
     pub fn is_unused(&self) -> Result<bool, Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface != 0 {

@@ -50,7 +50,7 @@ pub struct Governed {
     slot: Slot,
     credit: Option<Credit>,
     order: Order,
-    /// `None` unless the queue has turns of stations.
+    /// The list of stations; `None` if the queue has no turns of stations.
     stations: Option<Stations>,
     former: Former,
     /// Both fields are `None` once the former queue is restored.
@@ -144,7 +144,7 @@ struct Plan<'s> {
     wish: &'s Wish,
     mechanism: Mechanism,
     order: Order,
-    /// `None` for an interface that pushes back.
+    /// Credit by which packets are released; `None` for an interface that pushes back.
     credit: Option<Credit>,
     start: &'s Start,
     looks: &'s Looks,

@@ -122,9 +122,9 @@ fn put_aside(folder: &Path) -> bool {
     is_done
 }
 
-/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads. All others are kept away
-/// while the result is held, so that no slot is taken twice and no new pins are removed. The lock is on the folder: no
-/// other user can open it, and it disappears with the discipline.
+/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads. All other agents are kept
+/// away while the result is held, so that no slot is taken twice and no new pins are removed. The lock is on the
+/// folder: no other user can open it, and it disappears with the discipline.
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     let patience = Patience::new(LONGEST_WAIT, PAUSE);
     loop {
@@ -152,11 +152,11 @@ fn is_still(opened: &File, folder: &Path) -> bool {
 }
 
 fn failed(folder: &Path, source: io::Error) -> Error {
-    let what = format!("keep the queue discipline in {} (a file system of type bpf)", folder.display());
+    let what = format!("keep the queue discipline in the folder {} of type bpf", folder.display());
     Error::refused(&what, "the folder's user")(source)
 }
 
-/// Removes what exists of the discipline, the link first: without it no agent takes the rest for complete.
+/// Removes what exists of the discipline, the link first: without the link no agent takes the rest for complete.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)

@@ -111,7 +111,7 @@ fn metrics_are_answered_over_http_and_nothing_else_where_only_they_are_served() 
     assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{head}");
     assert_eq!(body, crate::telemetry::metrics::text(&[busy()]));
     assert!(driven.ask(b"GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
-    assert_eq!(driven.ask(b"status\n"), "error: only metrics are served here\n");
+    assert_eq!(driven.ask(b"status\n"), "error: this socket serves only metrics\n");
     assert_eq!(driven.ask(b"nonsense\n"), "error: expected status, watch, or an HTTP request\n");
 }
 
