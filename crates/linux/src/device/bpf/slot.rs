@@ -96,7 +96,7 @@ impl Slot {
         Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
     }
 
-    /// Returns the number of marked real-time packets that left, whoever marked them, since the discipline was loaded.
+    /// Returns how many real-time packets reached the queue marked, by Sluice or an earlier node, since loading.
     ///
     /// # Errors
     /// The BPF maps of the discipline cannot be read.
