@@ -15,7 +15,7 @@ pub(crate) struct Reorder {
     held: Box<[Slot]>,
     /// Number of entries that are not [`Slot::Missing`].
     ahead: u16,
-    /// Number up to which the start of the window moves on, even past missing frames.
+    /// Number to which the start of the window moves on, even past missing frames.
     target: u16,
     /// What a BlockAck would report.
     pub(crate) scoreboard: Scoreboard,

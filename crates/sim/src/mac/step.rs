@@ -16,7 +16,7 @@ pub(super) enum Step {
     /// The end of the station's own frame.
     Sending,
     AwaitCts,
-    /// The end of a SIFS: after a CTS, or after an exchange in a TXOP that continues.
+    /// The end of the SIFS after a CTS, or after an exchange in a TXOP that continues.
     Cleared,
     AwaitAck,
     AwaitBlockAck,
@@ -32,7 +32,7 @@ impl Step {
     }
 }
 
-/// What an exchange with several others decides at a deadline.
+/// What an exchange with several other stations decides at a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     /// The TXOP continues: the next step, the next deadline, and what is due.

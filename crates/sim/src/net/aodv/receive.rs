@@ -173,8 +173,8 @@ impl Aodv {
     }
 
     /// If a reply brings no better route, but this node's own route is valid and a request still waits for a reply,
-    /// replaces the reply by one about that route (as in 6.6.2). According to 6.7 the reply would end here. Its
-    /// originator would then never learn the route if all nodes on the way know it (van Glabbeek and others, 2016).
+    /// replaces the reply by one about that route (as in 6.6.2). By section 6.7 the reply would end at this node, and
+    /// its originator would never learn the route if all nodes on the way know it (van Glabbeek and others, 2016).
     fn replace(&mut self, reply: &mut Reply, now: Instant) -> bool {
         if !self.table.find(reply.originator).is_some_and(|origin| origin.asked.contains(&reply.destination)) {
             return false;

@@ -18,7 +18,7 @@ pub(crate) struct Admission {
     pub(crate) answers: FlowId,
     pub(crate) regulations: FlowId,
     pub(crate) standing: Standing,
-    /// The last probe. The gate ignores answers to earlier ones.
+    /// The last probe. The gate ignores answers to earlier probes.
     pub(crate) probe: Option<Probe>,
     /// Time of the gate's earliest pending event; later events are ignored.
     pub(crate) armed: Instant,
