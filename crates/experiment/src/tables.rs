@@ -58,7 +58,7 @@ pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<
         (None, " of the document"),
         (Some(Origin::Ours), " of our own"),
         (Some(Origin::Other), " of other papers"),
-        (Some(Origin::Duplicate), " that repeat another"),
+        (Some(Origin::Duplicate), " that repeat another claim"),
     ];
     if verdicts.iter().all(|verdict| verdict.statement.is_none()) {
         return if verdicts.is_empty() { Vec::new() } else { vec![("", verdicts.to_vec())] };

@@ -389,7 +389,7 @@ impl Maker<'_> {
 /// Returns the note on the intervals of points over these seeds.
 fn intervals(seeds: &[u64]) -> String {
     match seeds.len() {
-        1 => format!("Seed {}; one run per point, so no intervals.", ranges(seeds)),
+        1 => format!("Seed {}: with one run per point there are no intervals.", ranges(seeds)),
         several => format!("Means over {} with 95 % intervals.", count(several, "seed")),
     }
 }

@@ -93,7 +93,7 @@ impl Former {
         let obstacle = match own {
             None if parent == ROOT => default_obstacle(qdiscs),
             None => {
-                let why = "there is no queue with a handle in that class; put a pfifo with a handle there first";
+                let why = "there is no queue with a handle in that class; first put a pfifo with a handle into it";
                 Some(Obstacle::Lost(why.into()))
             }
             Some(qdisc) => obstacle(qdisc, qdiscs, route)?,

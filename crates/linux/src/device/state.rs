@@ -332,16 +332,16 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     let stat = lstat(folder).map_err(|errno| failed(folder, errno.into()))?;
     let refuse = |why| Err(Error::Distrusted { path: folder.into(), why });
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-        return refuse("is not a folder, so state cannot be kept there");
+        return refuse("is not a folder, so Sluice cannot keep state in it");
     }
     match (stat.st_uid, geteuid().as_raw()) {
         (owner, user) if owner == user => {}
         // The folder is safe, but this user may not use it.
         (0, _) => return Err(failed(folder, io::ErrorKind::PermissionDenied.into())),
-        _ => return refuse("belongs to another user, so state cannot be kept there"),
+        _ => return refuse("belongs to another user, so Sluice cannot keep state in it"),
     }
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
-        return refuse("can be written by other users, so state cannot be kept there");
+        return refuse("can be written by other users, so Sluice cannot keep state in it");
     }
     Ok(())
 }

@@ -168,7 +168,7 @@ pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<
         ),
         (Driver::TakesAll, ..) => Finding::bad(
             TOPIC,
-            "no queue forms here, because the driver takes every packet at once: set a rate with a shaper and govern a class of it",
+            "no queue forms at this interface, because the driver takes every packet at once: set a rate with a shaper and govern a class of it",
             format!(
                 "tc qdisc add dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
                  1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
@@ -190,7 +190,7 @@ mod tests {
             (Driver::PushesBack, true, true, "own discipline"),
             (Driver::Mac80211, false, false, "stays empty"),
             (Driver::Mac80211, true, true, "by credit"),
-            (Driver::TakesAll, true, false, "no queue forms here"),
+            (Driver::TakesAll, true, false, "no queue forms at this interface"),
         ] {
             let finding = possible(&link, driver, bpf, None);
             assert_eq!(finding.good, good, "{driver:?}");

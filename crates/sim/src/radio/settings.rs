@@ -294,7 +294,7 @@ impl Radio {
         if self.b_protection() == BProtection::None && !self.beside_b {
             return match self.b_protection_rate {
                 Some(_) => {
-                    Err(Refusal::new("b_protection_rate", "without `b_protection` no frame is protected; set it too"))
+                    Err(Refusal::new("b_protection_rate", "without `b_protection` no frame is protected; set both"))
                 }
                 None => Ok((self.basic_mode()?, false)),
             };
@@ -357,7 +357,7 @@ impl Radio {
         let why = match index {
             32 => "MCS 32 (MCS 0 twice over 40 MHz) is not offered; write 0 to 31",
             33..=76 => "MCS 33 to 76 (streams of unequal modulation) are not offered; write 0 to 31",
-            _ => "802.11n has no such MCS; write 0 to 31",
+            _ => "802.11n has no MCS above 76; write 0 to 31",
         };
         let streams = index / 8 + 1;
         if self.streams.is_some_and(|given| given != streams) {
@@ -482,7 +482,7 @@ impl Radio {
         if self.extended_range.is_none() {
             return Ok(());
         }
-        let why = "`propagation = \"range\"` has no powers to extend it by; choose another propagation";
+        let why = "`propagation = \"range\"` has no powers by which to extend a range; choose another propagation";
         refuse_if!(!self.propagation.has_powers(), Err(Refusal::new("extended_range", why)));
         if self.channel_width != ChannelWidth::Mhz20 {
             return Err(Refusal::new("channel_width", "an HE ER SU PPDU has 20 MHz; write \"20 MHz\""));

@@ -78,8 +78,7 @@ fn own(folder: &Path) -> Result<bool, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && above.exists() => {
             // If nothing is mounted there, it is sysfs, in which no folder can be made.
             let mounted = !statfs(above).is_ok_and(|kind| u64::try_from(kind.f_type) == Ok(SYSFS));
-            let why =
-                "has no file system of type bpf (mount -t bpf bpf /sys/fs/bpf): no queue discipline is kept there";
+            let why = "has no file system of type bpf (mount -t bpf bpf /sys/fs/bpf), so it keeps no queue discipline";
             return if mounted { Ok(false) } else { Err(Error::Distrusted { path: above.into(), why }) };
         }
         Err(error) => return Err(failed(folder, error)),
@@ -97,13 +96,13 @@ fn own(folder: &Path) -> Result<bool, Error> {
             return Ok(false);
         }
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-            return refuse("is not a folder, so the queue discipline cannot be kept there");
+            return refuse("is not a folder, so it cannot keep the queue discipline");
         }
         if !is_own {
-            return refuse("belongs to another user, so the queue discipline cannot be kept there");
+            return refuse("belongs to another user, so it cannot keep the queue discipline");
         }
         if is_open {
-            return refuse("can be written by other users, so the queue discipline cannot be kept there");
+            return refuse("can be written by other users, so it cannot keep the queue discipline");
         }
     }
     Ok(true)

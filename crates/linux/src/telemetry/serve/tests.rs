@@ -259,7 +259,7 @@ fn the_socket_is_for_owner_and_group_and_goes_with_the_server() {
     assert!(found.file_type().is_socket());
     assert_eq!(found.permissions().mode() & 0o777, 0o660);
     let second = bind(&Address::Path(path.clone()), Serves::Everything).unwrap_err().to_string();
-    assert!(second.starts_with("another agent listens at "), "{second}");
+    assert!(second.starts_with("an agent listens already at "), "{second}");
     drop(server);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

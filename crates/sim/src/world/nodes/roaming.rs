@@ -219,7 +219,7 @@ pub(crate) fn turns(
             return family.by_hand(roaming, site, sites);
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("`propagation = \"range\"` has no powers to compare: set `moves` or another model");
+            return refuse("`propagation = \"range\"` has no powers to compare: set `moves` or another propagation");
         }
         Ok(family.by_signal(roaming, &mut signals, end))
     };
