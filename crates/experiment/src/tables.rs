@@ -74,7 +74,7 @@ fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
 }
 
 /// Formats a line of at most `width` columns for each claim that does not hold, sorted by verdict. It has the id, the
-/// statement (cut if necessary), the document's value or else the window, and ours.
+/// statement (cut if necessary), the document's value or, if it has none, the window, and our value.
 fn failing(verdicts: &[Verdict], width: usize) -> String {
     const MOST: usize = 17;
     let line = |ruling: Ruling, of_claim: &[Verdict]| {
@@ -129,8 +129,8 @@ fn reasons(study: &Study, width: usize) -> String {
     text
 }
 
-/// Formats the verdicts on a study's claims in a block for each claim: the statement, the document's value, and ours.
-/// If a claim has several verdicts, each has a line with its setting. Lines longer than `width` are wrapped at words.
+/// Formats the verdicts on a study's claims in a block for each claim: statement, document's value, our value. If a
+/// claim has several verdicts, each has a line with its setting. Lines longer than `width` are wrapped at words.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();

@@ -5,8 +5,8 @@ use crate::study::{Finding, Origin, Ruling, Run, Spread, Study, Verdict};
 use sim::results::{Flow, Outcome};
 use std::collections::BTreeMap;
 
-/// Measures that users notice: name, first word of the flows' names, and true if more is better. Then come the bounds
-/// on the median ratio of `turns`: in each group, and in all homes.
+/// Measures that users notice: name, first word of the flows' names, true if more is better, and the bounds on the
+/// median ratio of `turns`: in each group, and in all homes.
 const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("own goodput", "", true, 0.99, 0.99),
     ("worst bulk", "", true, 1.0, 1.0),

@@ -1,6 +1,6 @@
 //! Charts as SVG. The page shows them until its script replaces them, or for good if a strict policy forbids scripts.
 //!
-//! Such policies forbid styles, too. Therefore colours are attributes; a style overrides them if it is allowed.
+//! Policies that forbid scripts forbid styles, too. So colours are attributes, which a style overrides if allowed.
 
 use super::lines::COLOURS;
 use super::picture::{Data, Line, Panel, Picture, Rule, Scatter, Style, Y};
