@@ -116,7 +116,7 @@ fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
         }
         end = decision.at;
         let bits = u128::from(decision.seen.arrived.packets) * u128::from(payload.bits()) * 1_000_000_000;
-        // The first packet begins the interval; others are late, not early, so that it gets no extra packet.
+        // The first packet begins the interval; all others are late, not early, so that it gets no extra packet.
         let rate = bits / u128::from((end - from).as_nanos().max(1));
         add(from, Rate::bps(u64::try_from(rate).unwrap_or(u64::MAX)));
     }

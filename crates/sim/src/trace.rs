@@ -322,7 +322,7 @@ pub enum Owner {
 pub struct Roster {
     /// The nodes.
     pub nodes: Vec<RosterNode>,
-    /// Flows in the order of the results, then the reverse directions: acknowledgements, replies.
+    /// Flows in the order of the results, followed by the reverse directions: acknowledgements, replies.
     pub flows: Vec<RosterFlow>,
     /// Carrier frequency.
     pub frequency: Frequency,

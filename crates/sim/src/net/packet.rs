@@ -52,7 +52,7 @@ pub enum LossCause {
     Retries,
     /// There was no route to its destination.
     NoRoute,
-    /// It waited for a route for too long, or made room for later packets.
+    /// The packet waited for a route for too long, or made room for later packets.
     Buffer,
     /// It waited in a queue for a next hop when the link there broke.
     Link,

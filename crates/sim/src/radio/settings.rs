@@ -94,7 +94,7 @@ impl Radio {
         self.mode(data_rate, mcs).map(Some)
     }
 
-    /// Returns the radio of a node of another generation; `None` if the node is like all others.
+    /// Returns the radio of a node of another generation; `None` if the node is like all other nodes.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
         let extends = node.extended_range.is_some();
         let own = node.standard.filter(|&own| own.high_throughput() || own != self.standard);
@@ -161,7 +161,7 @@ impl Radio {
         own.data_mode().map(|_| own)
     }
 
-    /// Returns the same radio without features of 802.11n and later.
+    /// Returns this radio without features of 802.11n and later.
     fn without_mimo(&self, standard: Standard, data_rate: Option<Rate>) -> Self {
         debug_assert!(!standard.high_throughput(), "it would have lost its streams");
         Self {
@@ -216,7 +216,7 @@ impl Radio {
         }
     }
 
-    /// Returns the same radio with this standard; before 802.11ax without that standard's features.
+    /// Returns this radio with another standard; if that is older than 802.11ax, without 802.11ax's features.
     fn of_standard(self, standard: Standard) -> Self {
         if standard == Standard::Ax {
             return Self { standard, ..self };
