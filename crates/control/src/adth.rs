@@ -47,10 +47,10 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
-    /// Mean.
+    /// Mean delay of the packets.
     #[default]
     Mean,
-    /// Maximum.
+    /// Largest delay of a packet.
     Max,
     /// Delay of the last packet.
     Last,

@@ -52,10 +52,10 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
-    /// Per second (the paper's section V).
+    /// Growth per second (the paper's section V).
     #[default]
     Second,
-    /// Per control period (the paper's Fig. 3).
+    /// Growth per control period (the paper's Fig. 3).
     Period,
 }
 

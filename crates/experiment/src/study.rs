@@ -542,10 +542,10 @@ pub struct Front {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
-    /// Equal differences.
+    /// Equal distances for equal differences.
     #[default]
     Linear,
-    /// Equal ratios.
+    /// Equal distances for equal ratios.
     Log,
 }
 

@@ -193,7 +193,7 @@ pub enum MostBytes {
 /// When RTS/CTS precedes a data frame: written as `off` or as a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtsThreshold {
-    /// Never.
+    /// Before no frame.
     #[default]
     Off,
     /// For MAC frames longer than this.

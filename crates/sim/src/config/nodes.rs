@@ -27,7 +27,7 @@ pub struct Placement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// A line.
+    /// Nodes on a line.
     Chain,
     /// A square grid, filled row by row.
     Grid,
