@@ -10,8 +10,8 @@ use std::{fs, io};
 
 const NAME: &str = "sluice0";
 
-/// The device. Packets for nodes come from it; packets for this machine and beyond go to it. It ends with the process,
-/// unless it existed before.
+/// The device `sluice0`. Packets for nodes come from it; packets for this machine and for hosts behind it go to it. The
+/// device ends with the process, unless the process took over an existing device.
 #[derive(Debug)]
 pub struct Host(pub(super) OwnedFd);
 

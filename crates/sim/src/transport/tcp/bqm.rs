@@ -28,7 +28,7 @@ pub(crate) struct Settings {
     pub(crate) wireless_loss: WirelessLoss,
     /// Time for which the window grows at the reduced speed after a reaction.
     pub(crate) growth: Growth,
-    /// Slow start threshold after a reaction; `half` is RFC 5681, equation 4.
+    /// Slow start threshold after a reaction; the value `half` follows equation 4 of RFC 5681.
     pub(crate) threshold: Threshold,
     /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
     pub(crate) single_duplicate: bool,
