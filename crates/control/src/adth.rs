@@ -7,7 +7,7 @@
 //!
 //! - A1, A2: Algorithm 1 takes MIN for the factor's lower and MAX for its upper bound; section 3.2.4 shows the
 //!   opposite.
-//! - A4: Algorithm 1 corrects the factor before the first threshold; section 3.2.4 says that the factor is 1 there.
+//! - A4: Algorithm 1 corrects the factor before the first threshold; by section 3.2.4 the factor is 1 at that time.
 //! - A6: section 4.2.1 describes a threshold with memory, which Algorithm 1 lacks; `latch` adds it.
 //! - A7: Algorithm 1 tests arrivals and divides by departures; this controller tests both.
 

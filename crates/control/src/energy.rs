@@ -57,7 +57,7 @@ pub struct Energy {
     site: Site,
     /// Threshold (`theta`), in packets.
     threshold: u32,
-    /// Length of this epoch so far, in seconds; arrived packets; service at either level.
+    /// Length of this epoch until now, in seconds; arrived packets; service at either level.
     length: f64,
     arrived: f64,
     served: [Sum; 2],

@@ -104,7 +104,7 @@ impl Sample {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the other fields' names say what they are")]
 pub struct Plan {
-    /// Names of the arms. The first is the default, with which the others are compared.
+    /// Names of the arms. The first is the default, with which all further arms are compared.
     pub arms: Vec<String>,
     pub block: Duration,
     /// Time at the beginning of a block that is left out of the measurements.

@@ -49,7 +49,7 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     /// The discipline's parameter table in a scenario, with its defaults.
     type Params: Default;
 
-    /// True if the discipline can discard packets at the tail. Otherwise `purge = "tail"` is refused.
+    /// True if the discipline can discard packets at the tail. If it cannot, `purge = "tail"` is refused.
     const PURGES_TAIL: bool = true;
 
     /// Builds an empty discipline at the start of the run.

@@ -59,7 +59,7 @@ pub(crate) struct OwnQueue<P> {
     /// Packets of each number; `None` if a packet was discarded and the discipline does not know.
     held: BTreeMap<u64, Option<Waiting<P>>>,
     arrived: u64,
-    /// Packets that leave before the others: the host has seen them, or they go first.
+    /// Packets that leave before all other packets: the host has seen them, or they go first.
     ahead: VecDeque<Waiting<P>>,
     /// The first fault. All packets are dropped after it.
     pub(crate) fault: Option<String>,

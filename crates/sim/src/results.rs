@@ -251,7 +251,7 @@ pub struct FlowHops {
 pub struct Judged {
     /// Packets that a queue dropped.
     pub queue: Verdicts,
-    /// Packets lost elsewhere: on the air, on a link, or for lack of a route.
+    /// Packets lost outside of queues: on the air, on a link, or for lack of a route.
     pub other: Verdicts,
 }
 
@@ -390,7 +390,7 @@ pub struct Hop {
     pub name: String,
     /// Data frames or aggregates sent, repetitions included.
     pub attempts: u64,
-    /// Data frames, of aggregates MPDUs, that had been sent before.
+    /// Data frames, of aggregates MPDUs, that were sent again.
     pub repeated: u64,
     /// Packets acknowledged.
     pub delivered: u64,

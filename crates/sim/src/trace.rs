@@ -173,7 +173,7 @@ pub enum Kind {
 pub struct Mpdu {
     /// Sequence number, 12 bits.
     pub sequence: u16,
-    /// Retry bit: the frame has been sent before.
+    /// Retry bit: the frame is sent again.
     pub retry: bool,
     /// Access category; `None` for a frame without QoS.
     pub category: Option<Category>,

@@ -164,7 +164,7 @@ fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f
     }
 }
 
-/// Returns an arm's medians in each group, and how many homes are worse by over a tenth; `None` if it was not run.
+/// Returns an arm's medians in each group, and how many homes are worse by over a tenth; `None` if the arm was not run.
 fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     rows.iter().find(|row| row.arms.contains_key(arm))?;
     let count = |group: &&str| format!("{group} {}", rows.iter().filter(|row| row.is_in(group)).count());

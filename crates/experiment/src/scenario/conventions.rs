@@ -73,7 +73,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// Prefix of the rules on DSR. They are set only in networks with DSR, because elsewhere they would have no effect.
+/// Prefix of the rules on DSR. They are set only in networks with DSR, because without DSR they would have no effect.
 const OF_DSR: &str = "routing.dsr.";
 
 fn routes_by_dsr(network: &DeTable<'_>) -> bool {

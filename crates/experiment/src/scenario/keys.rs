@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The keys of a scenario that the lab reads; all others are the network's.
+/// The keys of a scenario that the lab reads; all other keys are the network's.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {

@@ -2,7 +2,7 @@
 //!
 //! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
 //! UDP socket. If the asking thread has this process's network, user, control group and label, this process makes the
-//! socket, sets its class and hands it over: the thread could have made the same socket. Otherwise the thread makes its
+//! socket, sets its class and hands it over: the thread could have made the same socket. If it could not, it makes its
 //! own socket, and this process sets its class shortly after. Open sockets change by copies of their descriptors
 //! (`pidfd_getfd`), which a process may make of its descendants. A class that the program sets (`IP_TOS`,
 //! `IPV6_TCLASS`) has no effect and causes no error.

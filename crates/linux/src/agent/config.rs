@@ -52,7 +52,7 @@ impl Config {
         self.interface.iter().map(|(device, interface)| wish(device, interface, folder)).collect()
     }
 
-    /// Removes interfaces with invalid settings and returns the reasons, so that all others can be governed.
+    /// Removes interfaces with invalid settings and returns the reasons, so that the valid ones can be governed.
     pub fn take_out_wrong(&mut self, folder: &Path) -> Vec<String> {
         let before = self.interface.len();
         let mut wrong = Vec::new();

@@ -244,7 +244,7 @@ impl World for Live<'_> {
 
 impl Drop for Live<'_> {
     fn drop(&mut self) {
-        // No caller can receive an error here. The state file stays, and `sluice detach` tries again.
+        // A destructor returns no error. The state file stays, and `sluice detach` tries again.
         let _ = self.restore();
     }
 }

@@ -173,7 +173,7 @@ pub struct Capabilities {
     pub purges: bool,
     /// Interval at which [`Device::look`] must be called for estimates to hold; `None` if every packet is measured.
     pub look_every: Option<Duration>,
-    /// Quantities that a controller can read here, measured or estimated.
+    /// Quantities that a controller can read on this device, measured or estimated.
     pub reads: Reads,
     /// Estimated readings, and the method of each.
     pub estimates: &'static [(Reads, &'static str)],

@@ -31,7 +31,7 @@ impl Obstacle {
     }
 }
 
-/// State of an attachment point before Sluice, and what Sluice put there.
+/// State of an attachment point before Sluice, and what Sluice put at this point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Former {
@@ -183,7 +183,7 @@ impl Former {
 }
 
 /// Restores a phy's settings, except on a phy that no longer exists and except settings that another program has
-/// changed. If one setting fails, the others are still restored.
+/// changed. If one setting fails, all further settings are still restored.
 fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(), Error> {
     let mut wireless = match Wireless::open() {
         Err(Error::Unsupported(Unsupported::NoWifi)) => return Ok(()),

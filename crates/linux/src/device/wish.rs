@@ -155,7 +155,7 @@ impl Default for Place {
     }
 }
 
-/// Reads the attachment point; the interface's name stands elsewhere.
+/// Reads the attachment point, without the interface's name.
 fn at_parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
     let parent = class(&String::deserialize(deserializer)?).map_err(de::Error::custom)?;
     Ok(Place { parent, ..Place::default() })

@@ -115,7 +115,7 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
 pub struct Finding {
     /// Topic of the finding: `BPF in the kernel`.
     pub topic: &'static str,
-    /// True if live use needs no change here.
+    /// True if live use needs no change of this machine.
     pub good: bool,
     /// The finding as a text for the user.
     pub found: String,

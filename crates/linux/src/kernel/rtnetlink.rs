@@ -165,7 +165,7 @@ impl Route {
         self.0.ask(request, |_| ()).map_err(|errno| failed(what, errno))
     }
 
-    /// Removes the discipline at `parent`; the kernel installs its default there.
+    /// Removes the discipline at `parent`; the kernel replaces it by its default.
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
         self.0.ask(request, |_| ()).map_err(|errno| failed("remove the queue", errno))

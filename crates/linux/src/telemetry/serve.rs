@@ -109,7 +109,7 @@ impl Listener {
     /// Listens; can be repeated after a failure. A socket file has mode 0660, and replaces a killed process's file.
     ///
     /// # Errors
-    /// Another process listens there, or the system refuses. The error returns the listener.
+    /// Another process listens at the address, or the system refuses. The error returns the listener.
     pub fn listen(mut self) -> Result<Server, Box<(Self, Error)>> {
         match self.begin() {
             Ok((epoll, file)) => {

@@ -342,8 +342,8 @@ pub enum TimeoutDeferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. Otherwise
-    /// DIFS (AIFS) of idle medium, which may precede the arrival (standard).
+    /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. If none of
+    /// these is so, DIFS (AIFS) of idle medium, which may precede the arrival (standard).
     #[default]
     Immediate,
     /// DIFS from arrival (none with EDCA). A backoff only if the medium is busy or reserved at arrival (ns-3).

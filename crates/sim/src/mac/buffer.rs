@@ -156,8 +156,8 @@ pub(crate) struct Assembly {
     /// Receiver.
     pub(crate) to: u32,
     pub(crate) category: u8,
-    /// True if packets may join only up to the first packet for another receiver. Otherwise repetitions could delay
-    /// other packets for ever.
+    /// True if packets may join only up to the first packet for another receiver, so that repetitions do not delay that
+    /// packet for ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
     pub(super) limits: Limits,

@@ -37,7 +37,7 @@ pub(crate) struct Part {
     pub(crate) mode: Mode,
     pub(crate) psdu: Bytes,
     pub(crate) frames: usize,
-    /// Number of the part's frames that were sent before.
+    /// Number of the part's frames that are sent again.
     pub(crate) repeated: usize,
 }
 

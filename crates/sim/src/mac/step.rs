@@ -60,7 +60,7 @@ pub(crate) struct Txop {
     pub(super) cleared: Cleared,
     /// Size of the frame for which the exchange was announced.
     pub(super) fixed: Option<Size>,
-    /// End of the last exchange, when the TXOP continues if a fitting packet is there; `NEVER` if it cannot continue.
+    /// End of the last exchange, when the TXOP continues if a fitting packet waits; `NEVER` if it cannot continue.
     pub(super) open_at: Instant,
 }
 

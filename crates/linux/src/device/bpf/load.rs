@@ -76,7 +76,7 @@ fn own(folder: &Path) -> Result<bool, Error> {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound && above.exists() => {
-            // If nothing is mounted there, it is sysfs, in which no folder can be made.
+            // If nothing is mounted at the path above, it is in sysfs, where no folder can be made.
             let mounted = !statfs(above).is_ok_and(|kind| u64::try_from(kind.f_type) == Ok(SYSFS));
             let why = "has no file system of type bpf (mount -t bpf bpf /sys/fs/bpf), so it keeps no queue discipline";
             return if mounted { Ok(false) } else { Err(Error::Distrusted { path: above.into(), why }) };
