@@ -131,7 +131,7 @@ impl Drop for Queues {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     NotWifi,
-    /// mac80211, which limits the number of these packets.
+    /// mac80211, which limits the number of packets that it holds.
     Mac80211,
     /// The driver, as on Ethernet: the device has the MAC, or mac80211 has no queues for it (before Linux 6.2).
     Driver,

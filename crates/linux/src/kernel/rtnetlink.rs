@@ -40,7 +40,7 @@ pub struct Link {
     pub hardware: u16,
     /// Kind of the root queue discipline: `fq_codel`.
     pub qdisc: String,
-    /// Length of the transmit queue in packets (`txqueuelen`). Some disciplines take their limit from it.
+    /// Length of the transmit queue in packets (`txqueuelen`). Some disciplines take their limit from this length.
     pub tx_queue_length: u32,
     /// Number of transmit queues; with more than one the root is `mq` on most drivers.
     pub tx_queues: u32,

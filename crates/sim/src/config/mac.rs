@@ -144,7 +144,7 @@ with_defaults! {
     #[serde(default, deny_unknown_fields)]
     pub struct Aggregation {
         /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these
-        /// standards. Default: with EDCA the largest, in 802.11ax 4194303 B; else "off".
+        /// standards. Default: with EDCA the largest size (ax: 4194303 B), else "off".
         pub ampdu: Option<MostBytes>,
         /// Largest number of frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
         pub ampdu_frames: Option<u16>,

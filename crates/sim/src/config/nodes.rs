@@ -14,7 +14,7 @@ use units::{Decibels, Duration, Length, Positive, Power, Rate, Within, with_defa
 pub struct Placement {
     /// Number of nodes.
     pub count: u32,
-    /// Rule; leave it out if `[mobility]` places the nodes.
+    /// Rule of placement; leave it out if `[mobility]` places the nodes.
     pub placement: Option<Shape>,
     /// Chain and grid: distance of neighbours. Circle: radius.
     pub spacing: Option<Length>,

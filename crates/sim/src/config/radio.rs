@@ -34,8 +34,8 @@ pub struct Radio {
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: an 802.11b rate, or an 802.11a rate for all other standards.
-    /// Default: the lowest, or with `preamble = "data-rate"` the data rate. Acknowledgements of standards other than
-    /// 802.11b: the highest of 6, 12 and 24 Mb/s up to the data rate.
+    /// Default: the lowest rate, or with `preamble = "data-rate"` the data rate. Acknowledgements of standards other
+    /// than 802.11b: the highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
     /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. With protection or 802.11b nodes the slot is
     /// 20 us and EIFS counts an ACK at 1 Mb/s. With protection but no such node the smallest window is 31. Default:

@@ -2,7 +2,7 @@
 //!
 //! A node moves in straight legs at constant speed. Its position is computed from its present leg on query; between
 //! queries nothing is computed or stored. Coordinates are doubles, computed only with `+ - * /` and the square root.
-//! IEEE 754 rounds these exactly, so that coordinates are the same on every machine.
+//! IEEE 754 rounds these operations exactly, so that coordinates are the same on every machine.
 
 mod fcd;
 mod form;

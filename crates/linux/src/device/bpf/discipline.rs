@@ -199,8 +199,8 @@ impl Discipline {
         Stations::open(interface, map.map_err(|error| refused("find", &error))?, slot.number())
     }
 
-    /// Marks real-time packets before they reach this queue, as its orders say; `None`: never. `interface` is the
-    /// number of the queue's interface.
+    /// Marks real-time packets before they reach this queue, as its orders say; `None`: no packet is marked.
+    /// `interface` is the number of the queue's interface.
     ///
     /// # Errors
     /// The kernel is older than 6.6 and has no programs at that point.
