@@ -61,7 +61,7 @@ pub(crate) struct OwnQueue<P> {
     arrived: u64,
     /// Packets that leave before all other packets: the host has seen them, or they go first.
     ahead: VecDeque<Waiting<P>>,
-    /// The first fault. All packets are dropped after it.
+    /// The first fault. After this fault all packets are dropped.
     pub(crate) fault: Option<String>,
 }
 

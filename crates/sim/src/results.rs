@@ -92,7 +92,7 @@ pub struct Flow {
     pub in_flight_packets: u64,
     /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
     pub offered_bps: Option<f64>,
-    /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
+    /// Payload received per second of simulated time, whenever it was sent; over TCP in order, every byte once.
     pub goodput_bps: f64,
     /// TCP: bytes that reached the receiver per second, in order or not, each counted once. A byte that waits for an
     /// earlier byte counts here, but not yet in `goodput_bps`.
@@ -179,7 +179,7 @@ pub struct LeftOut {
     pub fragments: u64,
     /// Encrypted A-MSDUs, whose packets cannot be told apart.
     pub encrypted: u64,
-    /// Shorter than their headers say.
+    /// Frames or packets shorter than their headers say.
     pub malformed: u64,
     /// Forwarded packets, replayed each time because `tcpdump -i any` records all copies; absent if there are none.
     #[serde(default, skip_serializing_if = "units::is_default")]

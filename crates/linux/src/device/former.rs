@@ -257,7 +257,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }))
 }
 
-/// True if a restorable discipline limits a rate (`linux/pkt_sched.h`). Other rate limiters cannot be restored.
+/// True if a discipline that can be restored limits a rate (`linux/pkt_sched.h`); other kinds need no such check.
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];
