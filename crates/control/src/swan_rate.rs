@@ -27,7 +27,7 @@ with_defaults! {
         /// (S5).
         pub interval: Period => Duration::from_secs(1),
         /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the paper's real-time
-        /// load needs 20 ms. Default 10 ms: with basic access the document's real-time load alone stays below. The
+        /// load needs 20 ms. Default 10 ms: with basic access the document's real-time load alone needs less. The
         /// document says only that `d` follows from real-time traffic's needs.
         pub mac_delay: Positive<Duration> => Duration::from_millis(10),
         /// Rate increase after a period without late packets (`c`). Default 35 kb/s.

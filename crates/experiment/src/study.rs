@@ -192,7 +192,7 @@ pub struct Claim {
     /// Arithmetic on the names of the groups: `max(c) - min(c)`.
     pub formula: Option<String>,
     /// Subtract from each value the value of the previous label on this axis. With `compare = "ratio"`, but no
-    /// `against` or `than`, divide.
+    /// `against` or `than`, divide by it.
     pub steps: Option<String>,
     /// Combine all values of a seed into one number.
     #[serde(default)]
@@ -495,7 +495,7 @@ pub struct Chart {
     pub cases: BTreeMap<String, Labels>,
     /// Axis with a panel per label; the panels share scales, except with `x_title`.
     pub panels: Option<String>,
-    /// Axis with a colour per label. Default: one per line.
+    /// Axis with a colour per label. Default: a colour per line.
     pub colour: Option<String>,
     /// Line at the flows' deadline.
     #[serde(default)]

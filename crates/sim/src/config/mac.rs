@@ -358,10 +358,10 @@ pub enum FirstAccess {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerRts {
-    /// Medium not reserved at the end of the RTS (standard).
+    /// If the medium is not reserved at the end of the RTS (standard).
     #[default]
     UnlessReserved,
-    /// As `unless-reserved`, and medium neither reserved nor busy when the CTS is due (ns-2).
+    /// As `unless-reserved`, and if the medium is neither reserved nor busy when the CTS is due (ns-2).
     UnlessBusy,
 }
 

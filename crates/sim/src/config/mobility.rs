@@ -58,10 +58,10 @@ impl MobilityModel {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Speeds {
-    /// Slowest.
+    /// Lowest speed.
     #[serde(deserialize_with = "units::positive")]
     pub from: Speed,
-    /// Fastest.
+    /// Highest speed.
     #[serde(deserialize_with = "units::positive")]
     pub to: Speed,
 }
