@@ -308,7 +308,7 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
         for queue in &node.queues {
             let limit =
                 queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
-            // A queue's name is needed only if the node has several.
+            // A queue's name is needed only if the node has several queues.
             let name = if node.queues.len() == 1 { node.name.clone() } else { format!("{} {}", node.name, queue.name) };
             let is_governed = queue.controller != control::Name::None.as_str();
             let controller = if is_governed { format!(", {}", queue.controller) } else { String::new() };

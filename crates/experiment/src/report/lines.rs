@@ -367,7 +367,7 @@ impl Maker<'_> {
             values.extend(rule.along.iter().map(|(_, value)| *value));
         }
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // An interval may reach zero or less, which a logarithmic axis cannot show; then means decide where it ends.
+        // A logarithmic axis cannot show an interval's end at zero or less, so the means decide where this axis ends.
         let low = if self.chart.log {
             let shown = lines().flat_map(|line| means(line, data));
             let rules = panels.iter().flat_map(|panel| &panel.rules).filter_map(|rule| rule.at);

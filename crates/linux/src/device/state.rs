@@ -176,7 +176,7 @@ impl State {
         let _ = fs::remove_file(new_path(&self.path));
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path, error)),
-            // If someone else has removed the file, nothing remains either.
+            // If another process has removed the file, nothing is left to remove.
             _ => Ok(()),
         }
     }

@@ -70,7 +70,7 @@ impl Wireless {
 
     /// Returns the phy of the interface with this number; `None` if the interface does not exist or is not Wi-Fi.
     pub(crate) fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
-        // A list of phys for an interface without one would be a list of all.
+        // If an interface has no phy, the kernel would list all phys.
         self.interface(index)?.map_or(Ok(None), |interface| self.phy(interface.phy))
     }
 

@@ -63,7 +63,7 @@ enum Control {
 }
 
 impl Rates {
-    /// Makes rates with one fixed mode per set. A peer's address selects its set; otherwise it is the first.
+    /// Makes rates with one fixed mode per set. `of_peer` selects a peer's set by its address; if empty, the first set.
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
