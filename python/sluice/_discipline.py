@@ -36,7 +36,7 @@ class Discipline(Protocol):
         backlog
             Packets in the queue, without this one.
         fits
-            True if the packet fits within the limit; otherwise this packet or another one must be dropped.
+            True if the packet fits within the limit; if false, this packet or a waiting packet must be dropped.
         """
         ...
 
@@ -53,8 +53,8 @@ def register(name: str, make: Callable[..., Discipline]) -> None:
     """Make a discipline known: ``discipline = "NAME"`` in the scenarios that are read from now on.
 
     `Scenario.run`, `sweep` and `reproduce` can use it like the disciplines of Sluice. Results of an earlier
-    registration are not reused, because nothing shows whether the code is the same. Code that runs in another process
-    must register the discipline there.
+    registration are not reused, because nothing shows whether the code has changed. Code that runs in another process
+    must register the discipline in that process.
 
     Parameters
     ----------

@@ -103,14 +103,14 @@ def reproduce(
     baselines
         Controllers that are written in Python, to be compared with those of the scenario: by a label of your choice,
         what makes a controller for a queue, a class or a function. It is called anew for every queue of every run. The
-        label stands beside those of the scenario in tables, charts and the report; claims are about the scenario's own.
-        Its runs differ in nothing but the controllers from those of the label that `like` names. They are made anew
-        each time, because nothing tells whether the code is the same as before. In the results their queues have the
+        label stands beside the scenario's labels in tables, charts and the report; claims are about the scenario's own
+        labels. A baseline's runs differ only in the controllers from the runs of the label that `like` names. They are
+        made anew each time, because nothing tells whether the code has changed. In the results their queues have the
         controller ``none``, and no target.
     like
         The label beside which the baselines stand, as ``axis=label``: ``"scheme=ADTH-DF"``. They become an additional
-        label of that axis, and decide at the queues that have a controller there. Default: the first label whose cases
-        all have one, in the order of the axes.
+        label of that axis, and decide at the queues that have a controller with that label. Default: the first label
+        whose cases all have a controller, in the order of the axes.
     seeds
         Number of seeds instead of the scenario's. With fewer, claims may be ruled ``needs-full-runs``.
     quick

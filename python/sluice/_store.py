@@ -131,7 +131,7 @@ class Store:
 
     @staticmethod
     def blocks(folder: Path, seeds: Sequence[int]) -> list[int]:
-        """Return how many seeds each call added: stored seeds keep their chunks, others are added."""
+        """Return how many seeds each call added: stored seeds keep their chunks, new seeds are added."""
         try:
             there = json.loads((folder / "manifest.json").read_text())["blocks"]
         except (OSError, ValueError, KeyError, TypeError):

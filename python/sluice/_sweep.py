@@ -80,8 +80,8 @@ def sweep(
         Number of seeds (1, 2, ...), or a list of seeds. Default: the scenario's.
     store
         A folder in which results are stored as runs finish, as Parquet files: one data set for each table, read by
-        ``store/flows/*.parquet``. An interrupted sweep continues from there. With more seeds than before only the new
-        ones are run; their rows follow the others. Needs polars.
+        ``store/flows/*.parquet``. An interrupted sweep runs only the runs that the folder lacks. With more seeds than
+        are stored only the new seeds are run; their rows follow the stored rows. Needs polars.
     executor
         Executor of the runs: any `concurrent.futures.Executor`, or `sluice.ray`. Default: threads of this process, with
         the interpreter released.
@@ -229,7 +229,7 @@ class Sweep(Runs):
         return Table(_sluice.Table.concat(chunks))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Sweeps travel between processes; what a store holds stays there."""
+        """Sweeps travel between processes; what a store holds stays in its folder."""
         chunks = {number: chunk.to_json() for number, chunk in self._chunks.items()}
         return (_again, (self._spec, self._store, chunks, self.failures))
 

@@ -1,4 +1,4 @@
-//! The `sluice` command: turns arguments into calls of `lab` and, on Linux, `linux`. Has no models and statistics.
+//! The `sluice` command: turns arguments into calls of `lab` and, on Linux, `linux`. It has no models and statistics.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written: see `console`")]
 

@@ -1,5 +1,5 @@
-//! Output of a process that must not wait for its reader. Bytes that cannot be written at once are queued up to a
-//! bound. Beyond it, whole lines are dropped and counted.
+//! Output of a process that must not wait for its reader. Bytes that cannot be written at once are queued. Lines that
+//! would make the queue longer than its bound are dropped and counted.
 
 use experiment::printable;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};

@@ -60,7 +60,7 @@ fn what_cannot_be_chosen_is_refused() {
         (&["--flow", "forward"], "--trace"),
         (&["--case", "scheme=ADTH"], "2 cases have these labels; choose one by flow.*.traffic.rate"),
         (&["--case", "shceme=ADTH"], "this scenario varies no `shceme`; expected one of: `scheme`"),
-        (&["--case", "scheme=ADHT"], "no such label; expected one of: `FIFO`, `ADTH`"),
+        (&["--case", "scheme=ADHT"], "the axis has no such label; expected one of: `FIFO`, `ADTH`"),
         (&["--case", "scheme=ADTH", "--case", "scheme=FIFO"], "no case has all of these labels"),
     ] {
         let output = sluice(folder.path()).args(["run", "chain.toml"]).args(arguments).output().unwrap();

@@ -2,11 +2,12 @@
 //! in the MAC) stays at or below a target. In each interval ADTH estimates how many packets can leave within the target
 //! (sections 3.2.1 and 3.2.3). It multiplies this number by a factor that follows the measured delay (section 3.2.2).
 //!
-//! The document is that of `docs/controllers/adth.md`; its names are in parentheses. Where it contradicts itself:
+//! The document is that of `docs/controllers/adth.md`; its names are in parentheses. The document's contradictions, and
+//! this controller's choices:
 //!
 //! - A1, A2: Algorithm 1 takes MIN for the factor's lower and MAX for its upper bound; section 3.2.4 shows the
 //!   opposite.
-//! - A4: Algorithm 1 corrects the factor before the first threshold; section 3.2.4 says that the factor is 1 there.
+//! - A4: Algorithm 1 corrects the factor before the first threshold; by section 3.2.4 the factor is 1 at that time.
 //! - A6: section 4.2.1 describes a threshold with memory, which Algorithm 1 lacks; `latch` adds it.
 //! - A7: Algorithm 1 tests arrivals and divides by departures; this controller tests both.
 
@@ -46,12 +47,12 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
-    /// Mean.
+    /// Mean delay of the packets.
     #[default]
     Mean,
-    /// Maximum.
+    /// Largest delay of a packet.
     Max,
-    /// Last packet.
+    /// Delay of the last packet.
     Last,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - B9: idle is 'at or below' the threshold in one place and 'below' it in another; here it is 'at or below'.
+//! - B9: idle is 'at or below' the threshold in one place and 'below' it in another; ALT takes 'at or below'.
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
 //! - The initial size is not stated. Here it is the largest, or a size that the host gives once it knows the link.
 
@@ -19,21 +19,21 @@ with_defaults! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Alt"))]
     #[serde(default, deny_unknown_fields)]
     pub struct Params {
-        /// Growth of the limit in packets per idle second (`a_1`); from `10 + b1` on the limit may oscillate (the
-        /// paper's equation 9). Default 10.
+        /// Growth of the limit in packets per idle second (the paper's `a_1`); for an `a1` of `10 + b1` or more the
+        /// limit may oscillate (the paper's equation 9). Default 10.
         pub a1: Positive<f64> => 10.0,
-        /// Decrease of the limit in packets per busy second (`b_1`); utilisation is at least `1 / (1 + b1 / a1)`.
-        /// Default 1.
+        /// Decrease of the limit in packets per busy second (the paper's `b_1`); utilisation is at least `1 / (1 + b1 /
+        /// a1)`. Default 1.
         pub b1: Positive<f64> => 1.0,
         /// Control interval (`t`), at least 100 us. Default 1 s.
         pub interval: Period => Duration::from_secs(1),
         /// Smallest limit in packets (`q_min`). Default 5.
         pub q_min: NonZeroU32 => 5,
-        /// Largest limit in packets (`q_max`), up to the queue's `limit`. Default 1600.
+        /// Largest limit in packets (`q_max`), clamped to the queue's `limit`. Default 1600.
         pub q_max: NonZeroU32 => 1_600,
         /// Backlog in packets up to which the queue is idle (`q_thr`). Default 0.
         pub idle_threshold: u32,
-        /// Initial limit in packets. Default: the largest; live, what the link sends in 200 ms, once measured.
+        /// Initial limit in packets. Default: `q_max`; live, what the link sends in 200 ms, once measured.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub initial: Option<NonZeroU32>,
     }
@@ -73,7 +73,7 @@ impl Scheme for Alt {
 }
 
 impl Alt {
-    /// Clamps a size to `q_min` and `q_max`, and to the hard limit. A size above it would take minutes to return.
+    /// Clamps a size to `q_min`, `q_max` and the hard limit: a larger size would take minutes to return.
     fn set(&mut self, size: f64) {
         let least = f64::from(self.params.q_min.get());
         let most = f64::from(self.params.q_max.get()).min(self.hard_limit.in_packets());

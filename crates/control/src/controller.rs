@@ -29,7 +29,7 @@ pub trait Controller {
 /// Extension of [`Controller`] that the registry needs to handle all schemes alike. Its optional methods serve
 /// individual schemes. Hosts call these through [`AnyController`](crate::AnyController).
 pub trait Scheme: Controller + Sized {
-    /// The scheme's parameter table in a scenario.
+    /// Parameters: the scheme's table in a scenario.
     type Params: Default;
 
     /// Key of the target delay in the scheme's table, set by `--target-delay`. `None` if the scheme has no target.

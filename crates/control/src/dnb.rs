@@ -4,7 +4,7 @@
 //! The document gives `B = R RTT` for the bottleneck collision domain, and splits `B` over the domain's nodes: `min sum
 //! P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`. The cost `c` grows with the hops that a packet has travelled. The
 //! corresponding patent (US 8,638,686) adds that `R` is the largest number of packets that the domain carries in a
-//! second. It also adds a split into equal shares. The rest is reconstructed:
+//! second, and a split into equal shares. What slides and patent leave open is reconstructed:
 //!
 //! - A collision domain is a node and those nodes that it hears and that have sent in the last interval. Each node
 //!   reports its own domain in its notes, so a node knows the domains around it. The bottleneck is the busiest of these

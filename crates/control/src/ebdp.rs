@@ -4,8 +4,8 @@
 //! The document is that of `docs/controllers/buffer-sizing.md`; its names are in parentheses. Choices made here:
 //!
 //! - B8: the first formula of the limit lacks `c`; Algorithm 1 has it.
-//! - The largest limit (`Q_max_eBDP`) is not stated; here it is the queue's hard limit. The average begins with its
-//!   first sample; until then the hard limit applies.
+//! - The largest limit (`Q_max_eBDP`) is not stated; eBDP takes the queue's hard limit. The average begins with its
+//!   first sample; before that sample the hard limit applies.
 //! - Algorithm 1 computes the limit at each arrival; this controller computes it every `interval`.
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};

@@ -2,7 +2,7 @@
 //! power when more wait (section 2.5 of the document, the slides of a talk; see `docs/energy.md`).
 //!
 //! According to the document, the rate of an energy-critical node depends on its own queue alone, a threshold is
-//! optimal, and a decentralised algorithm finds it. The document has no formula. The rest is reconstructed:
+//! optimal, and a decentralised algorithm finds it. The document has no formula. The formulas are reconstructed:
 //!
 //! - The instantaneous cost is the number of packets at the node (`n`) plus `w` times the node's power above its idle
 //!   power: `eta = L + w (p_lo P_lo + p_hi P_hi)`. The low level serves while `n <= theta`, the high level above.
@@ -12,8 +12,8 @@
 //! - After each epoch the node takes `lambda`, the rates and the powers from its own measurements. It moves `theta` by
 //!   one towards the least cost if that saves more than a share (`gain`). Each measurement counts half as much one
 //!   epoch later.
-//! - If a level has no measurements yet, `theta` moves by one towards it. The high level serves if `lambda > 0.9
-//!   mu_lo`, or if more than `most` packets are at the node.
+//! - If a level has no measurements yet, `theta` moves by one so that it is used. The high level serves if `lambda >
+//!   0.9 mu_lo`, or if more than `most` packets are at the node.
 //!
 //! Names in parentheses are those of the reconstruction; `theory::energy` has the models and the closed form's tests.
 
@@ -57,7 +57,7 @@ pub struct Energy {
     site: Site,
     /// Threshold (`theta`), in packets.
     threshold: u32,
-    /// Length of this epoch so far, in seconds; arrived packets; service at either level.
+    /// Length of this epoch until now, in seconds; arrived packets; service at either level.
     length: f64,
     arrived: f64,
     served: [Sum; 2],

@@ -12,11 +12,11 @@ use units::{Instant, Rate};
 /// If it receives marked packets, it asks the source to *regulate*. After each call the host executes the [`Act`]. It
 /// calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls come in order of time.
 pub trait Gate {
-    /// Handles the application's request to send at `rate`, in network-layer bytes. It replaces earlier requests.
+    /// Handles the application's request to send at `rate`, in network-layer bytes. A request replaces earlier ones.
     fn open(&mut self, now: Instant, rate: Rate) -> Act;
 
     /// Handles an answer to a probe: the number of the probe, and the smallest rate that a node on the path can still
-    /// admit. Answers to other probes than the last, forged or late, change nothing.
+    /// admit. Forged or late answers, whose number is not the last probe's, change nothing.
     fn answered(&mut self, now: Instant, number: u64, bottleneck: Rate) -> Act;
 
     /// Handles the destination's request to regulate.

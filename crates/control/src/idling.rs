@@ -7,7 +7,7 @@ use units::{Duration, Rate};
 const IDLE: f64 = 0.5;
 /// Share of dropped packets above which drops count: at this loss TCP with 40 ms round trips reaches some 10 Mb/s.
 const DROPPED: f64 = 0.001;
-/// Share of an ordered rate; above it the rate counts as the limit of the traffic.
+/// Share of an ordered rate above which departures count as limited by the rate.
 const HELD: f64 = 0.8;
 
 /// Sums over intervals of a queue that has a controller.

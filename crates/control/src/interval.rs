@@ -16,7 +16,7 @@ pub struct Count {
 /// Statistics of a duration over an interval. Without samples (`n == 0`) all fields are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
-    /// Number of samples (packets or gaps); without samples the other fields are zero.
+    /// Number of samples (packets or gaps); without samples `mean`, `max` and `last` are zero.
     pub n: u64,
     /// Arithmetic mean of the samples, in whole nanoseconds.
     pub mean: Duration,

@@ -10,7 +10,7 @@ impl Path {
     /// Largest depth at which a setting is nested in the tables of a queue.
     const DEEPEST: usize = 3;
 
-    /// Returns the same setting, seen from the enclosing table.
+    /// Returns the path with the name of the enclosing table in front.
     ///
     /// # Panics
     /// The path becomes deeper than any setting of a queue. That is a mistake in a scheme, not in its parameters.
@@ -60,7 +60,7 @@ impl Invalid {
         Self { parameter: key.into(), why }
     }
 
-    /// Returns the same error, seen from the enclosing table.
+    /// Returns the error with the name of the enclosing table in front of its path.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         Self { parameter: self.parameter.within(table), why: self.why }
@@ -77,7 +77,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// Returns the same warning, seen from the enclosing table.
+    /// Returns the warning with the name of the enclosing table in front of its path.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         Self { parameter: self.parameter.within(table), why: self.why }

@@ -74,7 +74,7 @@ pub struct Knobs {
 
 impl Knobs {
     /// Starts with a target delay, a longest wait with many stations (`bulk`), and the limit `most` that the phy has,
-    /// in packets. The limit stays `most` until packets have waited for an interval, and never exceeds it.
+    /// in packets. The limit stays `most` until packets have waited for an interval, and never exceeds `most`.
     pub fn new(target: Positive<Duration>, bulk: Option<Positive<Duration>>, most: u32) -> Self {
         let (target, bulk) = (target.get(), bulk.map(Positive::<Duration>::get));
         Self { target, bulk, most, rate: None, stations: 1.0, surrounded: SURROUNDED, waited: false, listed: 0 }
@@ -92,7 +92,7 @@ impl Knobs {
 
     /// Learns from an interval, and returns the phy's limit from now on.
     ///
-    /// Only intervals that begin and end with waiting packets measure the departure rate: else the senders limit it.
+    /// Only intervals that begin and end with waiting packets measure the departure rate; in others the senders limit it.
     pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
         let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);
         let mut is_whole = true;

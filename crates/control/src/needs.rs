@@ -19,7 +19,7 @@ pub struct Needs {
     pub measures: Measures,
     /// MAC delay above which packets count in [`Radio::late`](crate::Radio::late). `None`: the host counts none.
     pub late_after: Option<Duration>,
-    /// Measurements that the controller reads. No others change its orders: a test checks this for every controller.
+    /// Measurements that the controller reads. Measurements outside this set change no order, as a test checks.
     pub reads: Reads,
     /// Kinds of orders that the controller may give.
     pub sets: Sets,

@@ -23,10 +23,10 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Largest number of remembered neighbours. A further one replaces the neighbour heard longest ago.
+    /// Largest number of remembered neighbours. A further neighbour replaces the neighbour heard longest ago.
     pub const MOST: usize = 64;
-    /// Largest random delay of a note, as for broadcasts in ad-hoc networks (RFC 5148). Without it, nodes whose
-    /// controllers decide at the same time would all send at once. A lost note is not repeated.
+    /// Largest random delay of a note, as for broadcasts in ad-hoc networks (RFC 5148): without a delay, nodes whose
+    /// controllers decide at one time would send at once. A lost note is not repeated.
     pub const JITTER: Duration = Duration::from_millis(10);
 
     /// Starts with nothing to send and nothing heard.

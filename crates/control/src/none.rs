@@ -1,4 +1,4 @@
-//! No control: the limit never moves. Other controllers are compared with this one.
+//! No control: the limit never moves. All controllers are compared with this one.
 
 use crate::{Controller, Invalid, Limit, Needs, Orders, Reads, Scheme, Seen, Sets, Site};
 use units::Duration;

@@ -9,15 +9,15 @@ use units::{Duration, Rate};
 pub struct Orders {
     /// Limit of the queue.
     pub limit: Limit,
-    /// Rate limit of departures. `None`: as fast as the link takes packets.
+    /// Rate limit of departures. `None`: packets leave as fast as the link takes them.
     pub rate: Option<Rate>,
     /// Which ECN-capable packets are marked on arrival.
     pub mark: Mark,
-    /// Contention parameters of the port's access category. `None`: as configured.
+    /// Contention parameters of the port's access category. `None`: the configured parameters apply.
     pub access: Option<Access>,
     /// Largest number of packets at the node (in the port's queue and with its MAC) with which a packet is sent at the
     /// low transmission level. With more, it is sent at the high level. A packet keeps the level with which it began.
-    /// `None`: always the high level.
+    /// `None`: all packets are sent at the high level.
     pub low_up_to: Option<u32>,
     /// Note to broadcast to neighbours; `None` for no note. Each note is sent once. If notes follow each other faster
     /// than the host's spacing allows, only the newest is sent. This also applies to notes from several ports of a
@@ -62,7 +62,7 @@ pub enum Mark {
         /// Index of the set, from 0.
         index: u8,
     },
-    /// As `Set`, but only packets of recently admitted flows.
+    /// As `Set`, but only packets of recently admitted flows are marked.
     NewOfSet {
         /// Number of sets. With 0 no packet is marked.
         of: u8,

@@ -17,7 +17,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// Draws a number uniform on [0, 1), of 53 random bits.
+    /// Draws a number that is uniform on [0, 1), from 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64

@@ -29,9 +29,9 @@ impl From<Interval> for Seen<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Radio {
-    /// Time in which others kept the medium busy, by physical carrier sense: energy above the threshold, or a frame
-    /// that is being decoded. Time that is only reserved (NAV) does not count. In a reservation, frames count when they
-    /// are sensed and the gaps between them are idle, as in the channel busy time of a wireless card.
+    /// Time in which other nodes kept the medium busy, by physical carrier sense: energy above the threshold, or a
+    /// frame that is being decoded. Time that is only reserved (NAV) does not count. In a reservation, frames count
+    /// when they are sensed and the gaps between them are idle, as in the channel busy time of a wireless card.
     pub busy: Duration,
     /// Time in which the node's own frames of any kind were on the air. `busy`, `sending` and the idle time of the
     /// medium add up to the interval.

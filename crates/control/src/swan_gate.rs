@@ -5,9 +5,9 @@
 //!
 //! Names in parentheses are the document's. Choices where the document contradicts itself or says nothing:
 //!
-//! - S12: the random time is 'between (0, 7)'; here its upper bound is the parameter `stagger`.
-//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'. Here it probes at once while it counts
-//!   as new, for `new_for`. A flow that is admitted again after a request to regulate does not become new again.
+//! - S12: the random time is 'between (0, 7)'; in this gate its upper bound is the parameter `stagger`.
+//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'. In this gate the flow probes at once
+//!   while it is new, for `new_for`. A flow that is admitted again after a request to regulate is not new again.
 //! - Lost probes and answers are not covered. This gate repeats the probe. Without any answer it finally refuses the
 //!   flow, even if it was admitted.
 
@@ -76,7 +76,7 @@ impl SwanGate {
         Self { params: params.clone(), random, rate, admitted, awaits }
     }
 
-    /// Marks the flow as admitted long ago: another gate admitted it, before its route moved here.
+    /// Marks the flow as admitted long ago: the gate of another path had admitted it before it took this path.
     pub fn presume(&mut self, rate: Rate) {
         (self.rate, self.admitted) = (rate, Admitted::Long);
     }

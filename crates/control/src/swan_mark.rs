@@ -26,8 +26,8 @@ with_defaults! {
         /// Real-time traffic in range (IP bytes) up to which flows are admitted, and below which marking ends
         /// (`B_adm`). Default 2 Mb/s: the document's for a channel of 11 Mb/s.
         pub admission_rate: Positive<Rate> => Rate::mbps(2),
-        /// Real-time traffic above which marking begins (`B_thr`), at least `admission_rate`. Default 3.5 Mb/s,
-        /// likewise.
+        /// Real-time traffic above which marking begins (`B_thr`), at least `admission_rate`. Default 3.5 Mb/s, the
+        /// document's.
         pub threshold_rate: Positive<Rate> => Rate::kbps(3_500),
         /// Control interval, at least 100 us. Default 100 ms.
         pub interval: Period => Duration::from_millis(100),
@@ -62,12 +62,12 @@ pub enum Regulation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NewFirst {
-    /// All new flows, and no others.
+    /// All new flows, and no old flows.
     #[default]
     All,
     /// Only new flows of the current set.
     Set,
-    /// No precedence.
+    /// New flows have no precedence.
     Never,
 }
 

@@ -10,8 +10,8 @@
 //! - S16: the rate is reduced 'as soon as' a delay is too long, or once in a period. Here it is reduced at the end of
 //!   the period, when the host calls. A shorter period reacts sooner.
 //! - S20: Fig. 3 neither counts `n` nor resets it; here `n` is the number of late packets since the last call.
-//! - The initial rate is not stated. Here nothing is shaped in the first period; then the gap rule sets the rate.
-//! - The window of the actual rate (`a`) is not stated. Here it is the period that ends.
+//! - The initial rate is not stated. This controller shapes nothing in the first period; after it the gap rule applies.
+//! - The window of the actual rate (`a`) is not stated. This controller takes the period that ends.
 
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,8 @@ with_defaults! {
         /// (S5).
         pub interval: Period => Duration::from_secs(1),
         /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the paper's real-time
-        /// load needs 20 ms. Default 10 ms, which the document's real-time load alone keeps with basic access. The
-        /// document says only that it follows from the needs of real-time traffic.
+        /// load needs 20 ms. Default 10 ms: with basic access the document's real-time load alone needs less. The
+        /// document says only that `d` follows from real-time traffic's needs.
         pub mac_delay: Positive<Duration> => Duration::from_millis(10),
         /// Rate increase after a period without late packets (`c`). Default 35 kb/s.
         pub increase: Positive<Rate> => Rate::kbps(35),
@@ -36,10 +36,10 @@ with_defaults! {
         pub increase_per: Per = Per::Second,
         /// Share of the rate removed after a period with a late packet (`r`), above 0 and at most 1. Default 0.5.
         pub decrease: Positive<Share> => 0.5,
-        /// Largest excess of the shaping rate over the actual rate, as a share of the latter (`g`). Default 0.1: the
-        /// fairness between nodes falls on both sides of it (section V-A).
+        /// Largest excess of the shaping rate over the actual rate, as a share of the actual rate (`g`). Default 0.1:
+        /// the fairness between nodes falls below and above 0.1 (section V-A).
         pub gap: Positive<f64> => 0.1,
-        /// Use of `gap`; without it the rate grows even if little is sent (the paper's Fig. 7). Default true.
+        /// Use of `gap`; without `gap` the rate grows even if little is sent (the paper's Fig. 7). Default true.
         pub gap_rule: bool = true,
         /// Minimum rate (S11). Default: one increase.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,10 +52,10 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
-    /// Per second (the paper's section V).
+    /// Growth per second (the paper's section V).
     #[default]
     Second,
-    /// Per control period (the paper's Fig. 3).
+    /// Growth per control period (the paper's Fig. 3).
     Period,
 }
 

@@ -4,9 +4,9 @@
 //! The document has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The corresponding patent (US
 //! 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit. ARTT is thus the time for
 //! one aggregate and its acknowledgement. The size moves once `T_drain` was outside a least and a largest time in two
-//! consecutive periods. The rest is reconstructed (see `docs/controllers/wqm-dnb.md`):
+//! consecutive periods. What both leave open is reconstructed (see `docs/controllers/wqm-dnb.md`):
 //!
-//! - `F(N)`, the node's share of the channel: the time that others leave, at least `1/N`; see [`Shares`].
+//! - `F(N)`, the node's share of the channel: the time that other nodes leave, at least `1/N`; see [`Shares`].
 //! - The least and the largest drain time, the period, and the change of the size; see [`Step`].
 //! - The size is never below an aggregate at the current rate, nor below two packets. It is never above the packets
 //!   that drain within the largest time if no other node sends. The size grows only if it limits the queue.
@@ -43,8 +43,7 @@ with_defaults! {
         pub overhead: Positive<Duration> => Duration::from_micros(190),
         /// Weight of the newest period in the mean link rate, above 0 and at most 1. Default 0.25, reconstructed.
         pub rate_weight: Positive<Share> => 0.25,
-        /// Smallest size in aggregates (`B_min`). Default 1, reconstructed: a sender whose queue is shorter cannot fill
-        /// one.
+        /// Smallest size in aggregates (`B_min`). Default 1, reconstructed: a shorter queue cannot fill an aggregate.
         pub least_aggregates: Positive<f64> => 1.0,
         /// Estimate of the node's share of the channel (`F(N)`).
         pub share: Shares = Shares::Measured,
@@ -60,7 +59,7 @@ with_defaults! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmShare"))]
 #[serde(rename_all = "snake_case")]
 pub enum Shares {
-    /// Share of time in which others did not keep the channel busy; at least the equal share.
+    /// Share of time in which other nodes did not keep the channel busy; at least the equal share.
     #[default]
     Measured,
     /// `1/N` for N stations heard in the period, the node included.
@@ -75,7 +74,7 @@ pub enum Step {
     /// Shrinks by the excess over `t_max`, at most by half; grows by half of the gap to `t_min`.
     #[default]
     Gap,
-    /// One packet.
+    /// Shrinks or grows by one packet.
     Unit,
 }
 

@@ -59,7 +59,7 @@ pub struct Medium {
     /// Names of all nodes, in the scenario's order.
     names: Vec<String>,
     ways: Vec<Way>,
-    /// Other addresses from which real nodes have sent: link-local ones, and those of hosts behind the nodes.
+    /// Addresses, besides their own, from which real nodes have sent: link-local, or of hosts behind the nodes.
     learnt: BTreeMap<IpAddr, u32>,
     end: Duration,
     newest: Option<Format>,
@@ -121,7 +121,7 @@ impl Medium {
     /// Like [`open`](Self::open), from the text of a scenario, which is called `name` in errors.
     ///
     /// # Errors
-    /// As for `open`.
+    /// The errors of [`open`](Self::open).
     pub fn read(name: &str, text: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let read = Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes(set));
         Self::new(&read?.base, seed)
@@ -227,10 +227,10 @@ impl Medium {
     /// Pushes a UDP datagram with this payload at the node `from` for the node `to`, or for `broadcast`. On the air it
     /// has headers of UDP and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 is ECT(0)).
     ///
-    /// Packets that arrive up to `now` are returned by [`poll`](Self::poll).
+    /// Packets that arrive until `now` are returned by [`poll`](Self::poll).
     ///
     /// # Errors
-    /// The network does not accept the packet; nothing has changed then.
+    /// The network does not accept the packet, and stays unchanged.
     pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
         let (from, to) = (self.find(from)?, if to == "broadcast" { World::ALL } else { self.find(to)? });
         let length = Bytes::new((payload.len() + HEADERS) as u64);
@@ -242,7 +242,7 @@ impl Medium {
     /// Multicast and broadcast packets go to all real nodes; access points pass them on, routers do not.
     ///
     /// # Errors
-    /// The network does not accept the packet; nothing has changed then.
+    /// The network does not accept the packet, and stays unchanged.
     pub fn send_packet(&mut self, now: Duration, from: &str, packet: &[u8]) -> Result<(), NotSent> {
         let from = self.find(from)?;
         let Some(Header { from: source, to, length, tos, key }) = Header::read(packet) else {
@@ -288,7 +288,7 @@ impl Medium {
     }
 
     /// Returns the first packet that has arrived by `until` and was not pulled yet. The network is simulated only up to
-    /// that arrival, so that an answer leaves at that time. If none arrives, it is simulated up to `until`.
+    /// that arrival, so that an answer leaves at that time. Without an arrival it is simulated up to `until`.
     pub fn poll(&mut self, until: Duration) -> Option<Delivery> {
         if self.waiting.is_empty() && self.now() <= until {
             self.run_to(until);

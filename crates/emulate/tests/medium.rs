@@ -258,7 +258,7 @@ fn scenarios_are_loaded_from_files_and_refused_with_their_place() {
     let misspelt = refused(home("", "").replacen("real", "rael", 1));
     assert!(misspelt.starts_with("home.toml:13:1: unknown key `rael`") && misspelt.contains("`real`"), "{misspelt}");
     let lone = refused(home("", "").replacen("real = true", "", 1));
-    assert!(lone.contains("`server` is the only real node: set `real = true` for another"), "{lone}");
+    assert!(lone.contains("`server` is the only real node: set `real = true` for a second node"), "{lone}");
     let none = refused(home("", NEIGHBOURS).replace("real = true", ""));
     assert_eq!(none, NotLoaded::NoRealNode.to_string());
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Named {
     /// Name of the document, which is also the name of the scenario's folder: `adth`.
     pub document: String,
-    /// The scenario as in its file, or with other conventions.
+    /// The scenario as in its file, or with conventions that are not the file's.
     pub scenario: Scenario,
 }
 

@@ -1,4 +1,4 @@
-//! Values that documents do not state, as comments in their scenarios mark them, and other values that were tried.
+//! Values that documents do not state, as comments in their scenarios mark them, and values tried in their place.
 
 use experiment::claims;
 use itertools::Itertools as _;
@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 /// The mark that a key's comment then has.
 const MARK: &str = "not stated";
-/// The text after this mark gives the range of the other values that were tried, or why there are none.
+/// The text after this mark gives the range of the values that were tried, or why none were tried.
 const RANGE: &str = "range:";
 
 /// A scenario's file or a base: its document, its name and its text.

@@ -73,7 +73,7 @@ pub fn series(series: &Series) -> String {
     text
 }
 
-/// Returns a file name that distinguishes a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
+/// Returns a file name that distinguishes a run from the other runs of its study: `scheme-ADTH_target-200-ms_seed-1`.
 pub fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
     const MOST: usize = 150;
     let labels = axes.iter().filter_map(|axis| Some((&axis.name, labels.get(&axis.name)?)));

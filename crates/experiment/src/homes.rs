@@ -13,8 +13,8 @@ use crate::study::Axis;
 use control::{Random, mix};
 
 const PARTS: &str = include_str!("homes/parts.toml");
-/// Schemes of the access point: today's default; ours; today's default with the settings of `turns`' grade 1; and the
-/// null control. The scheduler of the null control differs by 4 us in 256, so its effect is chance.
+/// Schemes of the access point: today's default; `turns`; today's default with the settings of grade 1; and the null
+/// control. The scheduler of the null control differs by 4 us in 256, so its effect is chance.
 pub const ARMS: [&str; 4] = ["mac80211", "turns", "knobs", "null"];
 /// Id of the experiment with many homes, and name of its axis.
 pub const ID: &str = "arena-homes";

@@ -53,7 +53,7 @@ pub(crate) fn place(label: &str) -> Option<f64> {
     number.parse().ok().filter(|value: &f64| plain && value.is_finite())
 }
 
-/// True if all labels have different positions; otherwise one would be drawn over another.
+/// True if all labels have different positions, so that none is drawn over another label.
 fn distinct(at: &[f64]) -> bool {
     let mut sorted = at.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -30,8 +30,8 @@ pub(crate) fn entry_of<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K)
     &mut list[place].1
 }
 
-/// Returns the 97.5 % quantile of Student's t distribution. It is from tables up to 30 degrees of freedom. Beyond, it
-/// is from the first terms of an expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), right to 1e-5.
+/// Returns the 97.5 % quantile of Student's t distribution. Up to 30 degrees of freedom it is from tables, above 30
+/// from the first terms of an expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), right to 1e-5.
 fn t_975(freedom: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139,

@@ -20,7 +20,7 @@ pub struct Study {
     pub id: String,
     /// The scenario's title.
     pub title: String,
-    /// Its purpose, in a paragraph or two of plain text.
+    /// The scenario's purpose, in a paragraph or two of plain text.
     pub about: String,
     /// The name of the scenario's file, as it was given.
     pub file: String,
@@ -152,7 +152,7 @@ pub struct Claim {
     pub says: String,
     /// Place in the document: "ADTH section 4.2.1".
     pub source: String,
-    /// The document's value, shown next to ours.
+    /// The document's value, shown next to the measured value.
     pub reported: Option<Reported>,
     /// Cases of the claim: axis = label, or a list of labels: `{ scheme = "ADTH" }`. Default: all.
     #[serde(default, rename = "where")]
@@ -167,18 +167,18 @@ pub struct Claim {
     pub unit: Option<Unit>,
     /// Take one value of the time series that `measure` names.
     pub series: Option<Window>,
-    /// Combine the values of a case into one. Default: none.
+    /// Combine the values of a case into one. Default: not combined.
     pub together: Option<Together>,
     /// Combine the values of all cases along an axis, or of all `steps` along it, into one.
     pub first: Option<First>,
-    /// Compare each case with the case of the same seed that differs only in these labels. With several labels (a list,
-    /// or `*`) `choose` or `reaching` picks one.
+    /// Compare each case with the case of the same seed that differs only in these labels. If several cases match (a
+    /// list, or `*`), the key `choose` or `reaching` picks one.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
-    /// Choice among several cases of `against`, according to their values or sums.
+    /// Which of several cases of `against` is compared, by its value or sum.
     #[serde(default)]
     pub choose: Choose,
-    /// Instead of `choose`: picks the first case of `against` that reaches our value of this result, else the largest.
+    /// Instead of `choose`: picks the first case of `against` with at least our value of this result, else the largest.
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of the case of `against`: every value with every value.
     pub than: Option<String>,
@@ -192,7 +192,7 @@ pub struct Claim {
     /// Arithmetic on the names of the groups: `max(c) - min(c)`.
     pub formula: Option<String>,
     /// Subtract from each value the value of the previous label on this axis. With `compare = "ratio"`, but no
-    /// `against` or `than`, divide.
+    /// `against` or `than`, divide by it.
     pub steps: Option<String>,
     /// Combine all values of a seed into one number.
     #[serde(default)]
@@ -235,11 +235,11 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// Our own: an inference, or a check of the model.
+    /// A statement of ours: an inference, or a check of the model.
     Ours,
-    /// Another paper's.
+    /// A statement of another paper.
     Other,
-    /// The document's, but repeated from another claim.
+    /// A repetition of another claim.
     Duplicate,
 }
 
@@ -247,13 +247,13 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// Our model, or a choice of ours.
+    /// Sluice's model, or a choice that we made.
     Ours,
     /// A value that the document leaves open.
     Open,
     /// The document, by a contradiction, or its simulator.
     Document,
-    /// Not known.
+    /// The cause is not known.
     Unknown,
 }
 
@@ -304,9 +304,9 @@ pub enum OverSeeds {
 pub struct Window {
     /// The value.
     pub take: Take,
-    /// Start of the window. Default: the start.
+    /// Start of the window. Default: the run's start.
     pub from: Duration,
-    /// End of the window. Default: the end.
+    /// End of the window. Default: the run's end.
     pub to: Option<Duration>,
     /// Only steps in which this series is above zero: `nodes.ap.dropped_packets`.
     pub during: Option<String>,
@@ -328,22 +328,22 @@ pub struct Window {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
-    /// The mean of its steps.
+    /// The mean of the steps.
     #[default]
     Mean,
-    /// The largest.
+    /// The largest step.
     Max,
-    /// The smallest.
+    /// The smallest step.
     Min,
-    /// The last.
+    /// The last step.
     Last,
-    /// The largest minus the smallest, divided by the mean.
+    /// The largest step minus the smallest, divided by the mean.
     Swing,
-    /// Their sum.
+    /// The sum of the steps.
     Sum,
-    /// The median.
+    /// The median step.
     P50,
-    /// The 99th percentile.
+    /// The steps' 99th percentile.
     P99,
     /// The largest fall from a step to a later step; zero without a fall.
     Fall,
@@ -367,9 +367,9 @@ pub enum Take {
 pub struct Base {
     /// The value: one of the choices that need no other key.
     pub take: Take,
-    /// Start of the window. Default: the start.
+    /// Start of the window. Default: the run's start.
     pub from: Duration,
-    /// End of the window. Default: the end.
+    /// End of the window. Default: the run's end.
     pub to: Option<Duration>,
 }
 
@@ -377,13 +377,13 @@ pub struct Base {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Together {
-    /// Their sum.
+    /// The values' sum.
     Sum,
-    /// Their mean.
+    /// The values' mean.
     Mean,
-    /// The largest.
+    /// The largest value.
     Max,
-    /// The smallest.
+    /// The smallest value.
     Min,
 }
 
@@ -403,10 +403,10 @@ pub struct First {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choose {
-    /// The case with the largest value.
+    /// The case with the largest value is compared.
     #[default]
     Largest,
-    /// The case with the smallest value.
+    /// The case with the smallest value is compared.
     Smallest,
 }
 
@@ -434,10 +434,10 @@ pub enum Reported {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
-    /// Ours minus theirs.
+    /// The value minus the value compared with.
     #[default]
     Difference,
-    /// Ours over theirs.
+    /// The value divided by the value compared with.
     Ratio,
     /// The correlation coefficient of two series, step by step.
     Correlation,
@@ -449,18 +449,18 @@ pub enum Compare {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
-    /// Their mean.
+    /// The values' mean.
     #[default]
     Mean,
-    /// The largest.
+    /// The largest value.
     Max,
-    /// The smallest.
+    /// The smallest value.
     Min,
-    /// The middle value, or the larger of two.
+    /// The middle value, or the larger of two middle values.
     Median,
-    /// The largest minus the smallest.
+    /// The largest value minus the smallest.
     Range,
-    /// None: each value is judged separately, and all must hold.
+    /// Each value is judged separately, and all must hold.
     Each,
 }
 
@@ -495,7 +495,7 @@ pub struct Chart {
     pub cases: BTreeMap<String, Labels>,
     /// Axis with a panel per label; the panels share scales, except with `x_title`.
     pub panels: Option<String>,
-    /// Axis with a colour per label. Default: one per line.
+    /// Axis with a colour per label. Default: a colour per line.
     pub colour: Option<String>,
     /// Line at the flows' deadline.
     #[serde(default)]
@@ -532,7 +532,7 @@ pub struct Front {
     pub x: Side,
     /// The better side along the y axis.
     pub y: Side,
-    /// Only cases in which the mean of this result fulfils `when`: `flows.ping.loss_ratio`; others are drawn hollow.
+    /// Result whose mean must fulfil `when`: `flows.ping.loss_ratio`; all other cases are drawn hollow.
     pub of: Option<String>,
     /// Condition of `of`: "<= 2 %".
     pub when: Option<String>,
@@ -542,10 +542,10 @@ pub struct Front {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
-    /// Equal differences.
+    /// Equal distances for equal differences.
     #[default]
     Linear,
-    /// Equal ratios.
+    /// Equal distances for equal ratios.
     Log,
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<
         (None, " of the document"),
         (Some(Origin::Ours), " of our own"),
         (Some(Origin::Other), " of other papers"),
-        (Some(Origin::Duplicate), " that repeat another"),
+        (Some(Origin::Duplicate), " that repeat another claim"),
     ];
     if verdicts.iter().all(|verdict| verdict.statement.is_none()) {
         return if verdicts.is_empty() { Vec::new() } else { vec![("", verdicts.to_vec())] };
@@ -74,7 +74,7 @@ fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
 }
 
 /// Formats a line of at most `width` columns for each claim that does not hold, sorted by verdict. It has the id, the
-/// statement (cut if necessary), the document's value or else the window, and ours.
+/// statement (cut if necessary), the document's value or, if it has none, the window, and our value.
 fn failing(verdicts: &[Verdict], width: usize) -> String {
     const MOST: usize = 17;
     let line = |ruling: Ruling, of_claim: &[Verdict]| {
@@ -129,8 +129,8 @@ fn reasons(study: &Study, width: usize) -> String {
     text
 }
 
-/// Formats the verdicts on a study's claims in a block for each claim: the statement, the document's value, and ours.
-/// If a claim has several verdicts, each has a line with its setting. Lines longer than `width` are wrapped at words.
+/// Formats the verdicts on a study's claims in a block for each claim: statement, document's value, our value. If a
+/// claim has several verdicts, each has a line with its setting. Lines longer than `width` are wrapped at words.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -308,7 +308,7 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
         for queue in &node.queues {
             let limit =
                 queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
-            // A queue's name is needed only if the node has several.
+            // A queue's name is needed only if the node has several queues.
             let name = if node.queues.len() == 1 { node.name.clone() } else { format!("{} {}", node.name, queue.name) };
             let is_governed = queue.controller != control::Name::None.as_str();
             let controller = if is_governed { format!(", {}", queue.controller) } else { String::new() };

@@ -51,7 +51,7 @@ pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, Stri
     }
 }
 
-/// Returns the factor from SI values for a title that was checked before.
+/// Returns the factor from SI values for a title that was already checked.
 pub(crate) fn scale(title: &str) -> f64 {
     in_parentheses(title).and_then(known).map_or(1.0, |(_, factor)| factor)
 }

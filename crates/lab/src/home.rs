@@ -119,7 +119,7 @@ fn identified() -> impl Iterator<Item = (&'static str, &'static [u8], String)> {
 }
 
 /// Returns the name of a scenario on the command line. For a built-in scenario it is the id, because its path is
-/// useless elsewhere; otherwise it is the path.
+/// useless in other folders; for all other files it is the path.
 pub fn name(file: &Path, id: &str) -> String {
     if cached().into_iter().chain([below(&temporary())]).any(|folder| file.starts_with(folder)) {
         id.to_owned()

@@ -138,16 +138,16 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
 /// required values.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
-        return Err("it belongs to no access point: only a network with an access point can be copied");
+        return Err("the interface belongs to no access point: only a network with an access point can be copied");
     }
     if interface.stations.is_empty() {
-        return Err("it has no station: include the output of `iw dev DEV station dump`");
+        return Err("the interface has no station: include the output of `iw dev DEV station dump`");
     }
     if interface.left_out() == interface.stations.len() {
         return Err("no station has a bitrate with an MCS or a data rate: read iw while stations download");
     }
     let mut cell = String::new();
-    write_cell(&mut cell, interface, about).map_err(|_| "it is too long")?;
+    write_cell(&mut cell, interface, about).map_err(|_| "the scenario is too long")?;
     Ok(cell)
 }
 

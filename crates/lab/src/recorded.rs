@@ -46,7 +46,7 @@ pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     }
     let order = recording.windows(2).position(|pair| pair[1].at <= pair[0].at);
     if let Some(before) = order {
-        return Err(format!("interval {} does not end later than the one before it", before + 2));
+        return Err(format!("interval {} does not end later than interval {}", before + 2, before + 1));
     }
     let (payload, cut) = payload(recording)?;
     let (link, load) = (link(recording, payload)?, load(recording, payload));
@@ -95,7 +95,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
             parts.push(Part { from, rate });
         }
     }
-    refuse_if!(parts.is_empty(), Err("the recording does not show the link's speed: no packet waited behind another"));
+    refuse_if!(parts.is_empty(), Err("the recording does not show the link's speed: its packets never had to queue"));
     Ok(parts)
 }
 
@@ -116,7 +116,7 @@ fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
         }
         end = decision.at;
         let bits = u128::from(decision.seen.arrived.packets) * u128::from(payload.bits()) * 1_000_000_000;
-        // The first packet begins the interval; others are late, not early, so that it gets no extra packet.
+        // The first packet begins the interval; all others are late, not early, so that it gets no extra packet.
         let rate = bits / u128::from((end - from).as_nanos().max(1));
         add(from, Rate::bps(u64::try_from(rate).unwrap_or(u64::MAX)));
     }

@@ -241,7 +241,7 @@ pub fn make_folder(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// The system refuses.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    // If a device or a pipe is there, it gets the bytes and is not replaced by a file.
+    // If the path is a device or a pipe, this gets the bytes and is not replaced by a file.
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return fs::write(path, bytes).map_err(|error| Error::write(path, error));
     }
@@ -256,7 +256,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Checks that [`write_whole`] can write a file there, without a change of the file's content.
+/// Checks that [`write_whole`] can write a file at a path, without a change of the file's content.
 ///
 /// # Errors
 /// The system refuses.

@@ -35,8 +35,8 @@ pub struct Settings {
     /// The UDP port, the same for all agents of a network. Default 9478.
     #[serde(default = "port")]
     pub port: NonZeroU16,
-    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes. The controllers' bound holds
-    /// too. Default: none.
+    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes. Default: only controllers
+    /// bound the sum.
     pub at_most: Option<Rate>,
 }
 

@@ -70,7 +70,7 @@ impl Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unfit {
-    #[error("{} has no limit that a controller can set here; use drop-tail or drop-head", discipline.as_str())]
+    #[error("{} has no limit that a live controller can set; use drop-tail or drop-head", discipline.as_str())]
     Discipline { discipline: DisciplineName },
     #[error("{who_counts} packets: give a limit in packets")]
     LimitInBytes { who_counts: &'static str },
@@ -161,13 +161,13 @@ pub enum Taken {
          agents so that it is unloaded"
     )]
     Room { room: u32, limit: Limit },
-    #[error("the loaded BPF queueing discipline has another version: stop the agent that loaded it")]
+    #[error("the loaded BPF queueing discipline is not of this build's version: stop the agent that loaded it")]
     Version,
     #[error("another program holds the lock on {0}; `lsof {0}` names the program", path.display())]
     Lock { path: PathBuf },
     #[error("{device} is on trial already")]
     Trial { device: String },
-    #[error("another agent listens at {}", socket.display())]
+    #[error("an agent listens already at {}", socket.display())]
     Socket { socket: PathBuf },
 }
 

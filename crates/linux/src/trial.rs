@@ -50,7 +50,7 @@ pub trait Host {
 
 /// Measurements of one period; times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "the others' names say what they are")]
+#[expect(missing_docs, reason = "the other fields' names say what they are")]
 pub struct Sample {
     /// Round-trip times of answered echoes.
     pub rtts: Vec<f64>,
@@ -102,9 +102,9 @@ impl Sample {
 
 /// The plan of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the others' names say what they are")]
+#[expect(missing_docs, reason = "the other fields' names say what they are")]
 pub struct Plan {
-    /// Names of the arms. The first is the default, with which the others are compared.
+    /// Names of the arms. The first is the default, with which all further arms are compared.
     pub arms: Vec<String>,
     pub block: Duration,
     /// Time at the beginning of a block that is left out of the measurements.
@@ -180,7 +180,7 @@ pub enum Ended {
 
 /// A trial up to now, in the form of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the others' names say what they are")]
+#[expect(missing_docs, reason = "the other fields' names say what they are")]
 pub struct Trial {
     pub about: About,
     pub plan: Plan,

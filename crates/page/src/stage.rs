@@ -90,7 +90,7 @@ struct DescribedFlow<'a> {
     name: &'a str,
     from: u32,
     to: Option<u32>,
-    /// True if the flow answers another one: acknowledgements or echo replies.
+    /// True if the flow answers another flow: acknowledgements or echo replies.
     answers: bool,
 }
 

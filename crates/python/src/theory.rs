@@ -1,6 +1,5 @@
-//! Crate `theory` for rows of numbers: calls a model by name, with named arguments.
-//!
-//! Numbers become the crate's types here, and results become numbers, ordered as Python's tuples. There is no formula.
+//! Crate `theory` for rows of numbers: calls a model by name, with named arguments. This module turns numbers into the
+//! crate's types, and results into numbers in the order of Python's tuples.
 
 use crate::error::unsolved;
 use ::theory::queueing::{Mg1, Mm1, Mm1k};

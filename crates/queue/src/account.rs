@@ -20,7 +20,7 @@ pub(crate) struct Waiting<P> {
 /// The account of a queue. The discipline that holds the packets reports arrivals, joins, drops and departures.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// True if the host takes intervals. Otherwise costly measurements that only intervals need are left out.
+    /// True if the host takes intervals. If it does not, costly measurements that only intervals need are left out.
     pub(crate) watched: bool,
     pub(crate) limit: Limit,
     limit_packets: u64,
@@ -225,7 +225,7 @@ impl Account {
     }
 
     /// Records a batch of at least one packet of `len` bytes, enqueued and dequeued one by one at one instant. The
-    /// first is recorded as any packet; the others do not change the queue.
+    /// first is recorded as any packet; the further packets do not change the queue.
     pub(crate) fn pass(&mut self, now: Instant, len: u64, packets: u64) {
         debug_assert!(packets > 0 && self.fits_in_turn(len));
         self.leaves(now, len, now);

@@ -15,18 +15,18 @@ pub const LOOK_AHEAD: usize = 64;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Purge {
-    /// The oldest.
+    /// The oldest packets.
     Head,
-    /// The newest.
+    /// The newest packets.
     Tail,
-    /// None: the backlog drains to the lower limit.
+    /// No packets: the backlog drains to the lower limit.
     None,
 }
 
 /// What a discipline is built from besides its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
-    /// Which packets are discarded when the limit shrinks; `None` unless the user chooses.
+    /// Which packets are discarded when the limit shrinks; `None` if the user has not chosen.
     pub(crate) purge: Option<Purge>,
     /// Seed of the discipline's random numbers.
     pub(crate) seed: u64,
@@ -49,7 +49,7 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     /// The discipline's parameter table in a scenario, with its defaults.
     type Params: Default;
 
-    /// True if the discipline can discard packets at the tail. Otherwise `purge = "tail"` is refused.
+    /// True if the discipline can discard packets at the tail. If it cannot, `purge = "tail"` is refused.
     const PURGES_TAIL: bool = true;
 
     /// Builds an empty discipline at the start of the run.

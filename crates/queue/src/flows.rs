@@ -72,7 +72,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// Gives new flows precedence only while fewer than `crowd` are listed. Otherwise old flows would wait long.
+    /// Gives new flows precedence only while fewer than `crowd` flows are listed: with more, old flows would wait long.
     pub(crate) fn with_crowd(self, crowd: u32) -> Self {
         Self { crowd, ..self }
     }

@@ -16,8 +16,8 @@ use units::{Bytes, Instant};
 /// A packet that the network itself discards is not reported. Its number is returned like any other, and the queue asks
 /// again. `backlog`: packets in the queue, an arriving one left out.
 pub trait PerPacket: fmt::Debug + Send + Sync {
-    /// Decides about an arriving packet: it joins, or it or a waiting one is dropped. After another packet was dropped,
-    /// the queue asks again. `flow`: hash of its transport flow. `fits`: the limit has room for it.
+    /// Decides about an arriving packet: it joins, or it or a waiting one is dropped. After a waiting packet was
+    /// dropped, the queue asks again. `flow`: hash of its transport flow. `fits`: the limit has room for it.
     fn enqueue(&mut self, now: Instant, packet: u64, length: Bytes, flow: u64, backlog: Count, fits: bool) -> Verdict;
 
     /// Decides about a packet that waits: it leaves, or it is dropped and the queue asks again. It is called only while
@@ -59,9 +59,9 @@ pub(crate) struct OwnQueue<P> {
     /// Packets of each number; `None` if a packet was discarded and the discipline does not know.
     held: BTreeMap<u64, Option<Waiting<P>>>,
     arrived: u64,
-    /// Packets that leave before the others: the host has seen them, or they go first.
+    /// Packets that leave before all other packets: the host has seen them, or they go first.
     ahead: VecDeque<Waiting<P>>,
-    /// The first fault. All packets are dropped after it.
+    /// The first fault. After this fault all packets are dropped.
     pub(crate) fault: Option<String>,
 }
 

@@ -86,8 +86,8 @@ impl<P: Packet> Queue<P> {
         debug_assert!(account.balances(), "it has joined or was dropped");
     }
 
-    /// Takes an arriving packet that goes before all others, whatever the discipline is. If there is no room, packets
-    /// at the tail or of the longest flow are dropped.
+    /// Takes an arriving packet that goes before all waiting packets, whatever the discipline is. If there is no room,
+    /// packets at the tail or of the longest flow are dropped.
     pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         let len = packet.len().count();
@@ -217,7 +217,7 @@ impl<P: Packet> Queue<P> {
         self.account.backlog_level(now)
     }
 
-    /// Returns the limit over the same time: in packets, or in bytes if the hard limit is in bytes.
+    /// Returns the limit since the start or last restart: in packets, or in bytes if the hard limit is in bytes.
     pub fn limit_level(&self, now: Instant) -> Level {
         self.account.limit_level(now)
     }

@@ -118,7 +118,7 @@ macro_rules! disciplines {
                 }
             }
 
-            // This is apart from the plain queue, whose callers stay short without the code of the others.
+            // This is apart from the plain queue, whose callers stay short without the code of other disciplines.
             #[inline(never)]
             fn enqueue_any(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
                 each!(self, held => held.enqueue(packet, cx))

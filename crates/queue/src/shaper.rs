@@ -21,7 +21,7 @@ pub struct Shaper {
 
 impl Shaper {
     /// Makes an empty bucket without a rate. After a pause, or if the host was late for a packet, up to `burst` may
-    /// leave at once. If `burst` is zero, each packet waits until the one before has drained.
+    /// leave at once. If `burst` is zero, each packet waits until the packet before it has drained.
     pub fn new(burst: Bytes) -> Self {
         let burst = u128::from(burst.bits()) * SECOND;
         Self { burst, rate: None, level: 0, since: Instant::ZERO, ready_at: Instant::ZERO }

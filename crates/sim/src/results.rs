@@ -92,7 +92,7 @@ pub struct Flow {
     pub in_flight_packets: u64,
     /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
     pub offered_bps: Option<f64>,
-    /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
+    /// Payload received per second of simulated time, whenever it was sent; over TCP in order, every byte once.
     pub goodput_bps: f64,
     /// TCP: bytes that reached the receiver per second, in order or not, each counted once. A byte that waits for an
     /// earlier byte counts here, but not yet in `goodput_bps`.
@@ -126,7 +126,7 @@ pub struct Flow {
     /// Numbers of hops of the packets received; only with a routing protocol.
     pub hops: Option<FlowHops>,
     /// Round-trip times: TCP's samples (RFC 6298), with timestamps one per acknowledgement of new data; `ping`: of each
-    /// reply. Absent for other flows, as are the keys of TCP below.
+    /// reply. Absent for flows of other kinds, as the keys of TCP that follow.
     pub rtt_s: Option<Times>,
     /// TCP: the largest smoothed round-trip time (RFC 6298, section 2) of any connection.
     pub srtt_max_s: Option<f64>,
@@ -179,7 +179,7 @@ pub struct LeftOut {
     pub fragments: u64,
     /// Encrypted A-MSDUs, whose packets cannot be told apart.
     pub encrypted: u64,
-    /// Shorter than their headers say.
+    /// Frames or packets shorter than their headers say.
     pub malformed: u64,
     /// Forwarded packets, replayed each time because `tcpdump -i any` records all copies; absent if there are none.
     #[serde(default, skip_serializing_if = "units::is_default")]
@@ -221,7 +221,7 @@ pub struct Lost {
     pub retries: u64,
     /// Without a route, or after a failed search.
     pub no_route: u64,
-    /// Waited for a route for too long, or were dropped for later packets.
+    /// Packets that waited for a route for too long, or were dropped for later packets.
     pub buffer: u64,
     /// Waited in a queue for a next hop when the link there broke.
     pub link: u64,
@@ -237,9 +237,9 @@ pub struct Lost {
 pub struct FlowHops {
     /// Mean over the packets.
     pub mean: f64,
-    /// The fewest.
+    /// The fewest hops of a packet.
     pub min: u8,
-    /// The most.
+    /// The most hops of a packet.
     pub max: u8,
     /// Number of packets over one hop, over two, and so on, up to the most; absent unless `record.hops` asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -251,7 +251,7 @@ pub struct FlowHops {
 pub struct Judged {
     /// Packets that a queue dropped.
     pub queue: Verdicts,
-    /// Packets lost elsewhere: on the air, on a link, or for lack of a route.
+    /// Packets lost outside of queues: on the air, on a link, or for lack of a route.
     pub other: Verdicts,
 }
 
@@ -260,9 +260,9 @@ pub struct Judged {
 pub struct Verdicts {
     /// Assumed lost by congestion.
     pub congestion: u64,
-    /// Assumed lost otherwise.
+    /// Assumed lost without congestion.
     pub wireless: u64,
-    /// Retransmitted after a timeout, or before there was a report.
+    /// Retransmitted after a timeout, or before a report of the receiver.
     pub none: u64,
 }
 
@@ -337,7 +337,7 @@ pub struct Energy {
     pub mean_w: f64,
     /// Energy while the radio sent, responses included.
     pub transmit_j: f64,
-    /// Energy while others kept the medium busy at the node.
+    /// Energy while other nodes kept the medium busy at the node.
     pub receive_j: f64,
     /// Energy while the medium was idle and the radio did not doze.
     pub listen_j: f64,
@@ -345,7 +345,7 @@ pub struct Energy {
     pub doze_j: f64,
     /// Time for which it sent.
     pub transmit_s: f64,
-    /// Time for which others kept the medium busy at the node.
+    /// Time for which other nodes kept the medium busy at the node.
     pub receive_s: f64,
     /// Time for which the medium was idle and the radio did not doze.
     pub listen_s: f64,
@@ -390,7 +390,7 @@ pub struct Hop {
     pub name: String,
     /// Data frames or aggregates sent, repetitions included.
     pub attempts: u64,
-    /// Data frames, of aggregates MPDUs, that had been sent before.
+    /// Data frames, of aggregates MPDUs, that were sent again.
     pub repeated: u64,
     /// Packets acknowledged.
     pub delivered: u64,
@@ -417,9 +417,9 @@ pub struct Routing {
     pub bytes: u64,
     /// Route requests of its own.
     pub requests_sent: u64,
-    /// Route requests of others, passed on.
+    /// Route requests of other nodes, passed on.
     pub requests_forwarded: u64,
-    /// Route replies, its own and others'.
+    /// Route replies, its own and other nodes'.
     pub replies_sent: u64,
     /// Route errors.
     pub errors_sent: u64,
@@ -435,7 +435,7 @@ pub struct Routing {
     pub searches_failed: u64,
     /// Number of broken links with routes over them.
     pub link_failures: u64,
-    /// Data packets of others that the node sent by another route after a link broke (DSR).
+    /// Data packets of other nodes that the node sent by a new route after a link broke (DSR).
     #[serde(default, skip_serializing_if = "units::is_default")]
     pub salvaged: u64,
     /// Shorter routes that the node reported to senders (DSR).

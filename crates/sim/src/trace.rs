@@ -173,7 +173,7 @@ pub enum Kind {
 pub struct Mpdu {
     /// Sequence number, 12 bits.
     pub sequence: u16,
-    /// Retry bit: the frame has been sent before.
+    /// Retry bit: the frame is sent again.
     pub retry: bool,
     /// Access category; `None` for a frame without QoS.
     pub category: Option<Category>,
@@ -322,7 +322,7 @@ pub enum Owner {
 pub struct Roster {
     /// The nodes.
     pub nodes: Vec<RosterNode>,
-    /// Flows in the order of the results, then the reverse directions: acknowledgements, replies.
+    /// Flows in the order of the results, followed by the reverse directions: acknowledgements, replies.
     pub flows: Vec<RosterFlow>,
     /// Carrier frequency.
     pub frequency: Frequency,

@@ -121,8 +121,8 @@ impl Buffer {
         (1.0 - self.backoff) * bdp - self.backoff * size
     }
 
-    /// True if `a < 2 alpha_T + b`, the condition from which (9) follows. It is sufficient for exponential stability,
-    /// but not necessary.
+    /// True if `a < 2 alpha_T + b`, the condition from which (9) follows. The condition is sufficient for exponential
+    /// stability, but not necessary.
     pub fn is_stable(&self) -> bool {
         self.a < 2.0 * self.growth + self.b
     }

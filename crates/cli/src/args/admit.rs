@@ -13,7 +13,7 @@ pub(crate) struct Admit {
     /// The rate of the flow, with UDP and IP headers: "200 kb/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) rate: Rate,
-    /// The destination of the flow. With a port, only requests to regulate that name this port apply to the flow.
+    /// The destination of the flow. If it has a port, only requests to regulate that name this port apply to the flow.
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = destination)]
     pub(crate) to: (Ipv4Addr, u16),
     /// The action if the flow is refused, at the start or later. stop: the command does not start, or gets SIGTERM.

@@ -28,7 +28,7 @@ pub(crate) enum Experiment {
     /// Write the reference of scenario files (scenario/*.md, scenario.schema.json) to a folder.
     #[command(hide = true)]
     Docs {
-        /// The folder.
+        /// The folder to which the reference is written.
         #[arg(default_value = "docs")]
         folder: PathBuf,
     },
@@ -151,7 +151,7 @@ fn percent(text: &str) -> Result<f64, String> {
 #[cfg(target_os = "linux")]
 #[derive(Debug, Group)]
 pub(crate) struct Enter {
-    /// The node.
+    /// The name of the real node.
     #[arg(value_name = "NODE")]
     pub(crate) node: String,
     /// The command.
@@ -328,7 +328,7 @@ pub(crate) struct Report {
 /// Show what controllers decide for a recording.
 #[derive(Debug, Group)]
 pub(crate) struct Replay {
-    /// The recording.
+    /// The file of the recording.
     pub(crate) file: PathBuf,
     /// A controller. May be given several times, for a comparison side by side.
     #[arg(long, value_name = "NAME", value_parser = controllers())]
@@ -399,7 +399,7 @@ fn up_to_10_000(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 
-/// Returns all arms (queues) except the first; the others are compared with it.
+/// Returns all arms (queues) except the first, with which they are compared.
 fn arms() -> impl Iterator<Item = &'static str> {
     ARMS.into_iter().skip(1)
 }

@@ -27,9 +27,9 @@ pub(crate) struct Attach {
     #[command(flatten)]
     pub(crate) policy: Policy,
     /// The queue that holds the packets: knobs (mac80211's, by the settings of its scheduler, without a controller),
-    /// bpf (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto: bpf
-    /// if build and kernel have it; otherwise, where mac80211 holds packets, knobs if no other option is set and else
-    /// txq; otherwise fifo.
+    /// bpf (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto.
+    /// auto is bpf if build and kernel have it. Without bpf it is fifo where mac80211 holds no packets; where mac80211
+    /// holds packets it is knobs if no other option is set, and txq with further options.
     #[arg(long, default_value = "auto")]
     pub(crate) backend: linux::Backend,
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.
@@ -38,16 +38,16 @@ pub(crate) struct Attach {
     /// Continue even where packets never wait, so that a limit has no effect: at the root of veth, loopback, a bridge.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Replace a queue that a user made, even if it limits the link's rate, or if it cannot be restored and the
-    /// kernel's default follows.
+    /// Replace a queue that a user made even if it limits the link's rate or cannot be restored. The kernel's default
+    /// follows a queue that cannot be restored.
     #[arg(long)]
     pub(crate) replace: bool,
     /// The largest number of segments (GSO) in a packet of the governed interface: with 1 a limit in packets counts the
     /// link's packets.
     #[arg(long, value_name = "N")]
     pub(crate) gso_segments: Option<std::num::NonZeroU32>,
-    /// Give real-time packets (DSCP 46 and 47) a queue of their own, which is served before all others. Implied by a
-    /// controller that governs one of the two classes, such as `swan_rate`.
+    /// Give real-time packets (DSCP 46 and 47) a queue of their own, which is served before the queue of all other
+    /// packets. A controller that governs one of these two classes, such as `swan_rate`, implies this option.
     #[arg(long)]
     pub(crate) classes: bool,
     /// Longest round of turns where Wi-Fi stations take turns without a controller. A short round costs goodput.
@@ -100,7 +100,7 @@ pub(crate) struct Record {
     pub(crate) bundle: bool,
 }
 
-/// Show which queues are possible on this machine or interface, what prevents better ones, and how to change that.
+/// Show which queues are possible on this machine or interface, what prevents better queues, and how to get them.
 #[derive(Debug, Group)]
 pub(crate) struct Doctor {
     /// The interface [default: all].
@@ -129,8 +129,8 @@ pub(crate) struct Trial {
     /// The folder in which running agents write down what to restore at their end.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
-    /// The queues: default (the present one), turns, knobs, `fq_codel`, cake, fq, pfifo, or a key of a queue as in
-    /// --set: controller=ebdp. The first is the reference of the others.
+    /// The queues: default (the present queue), turns, knobs, `fq_codel`, cake, fq, pfifo, or a key of a queue as in
+    /// --set: controller=ebdp. All further queues are compared with the first.
     #[arg(long, value_delimiter = ',', default_value = "default,turns")]
     pub(crate) arms: Vec<String>,
     /// Length of a block. The first sixth of each block is left out.

@@ -97,7 +97,7 @@ struct Serving<'a> {
     log: Outlet,
     /// Attachment points of the queues that a panic restores.
     places: Vec<Place>,
-    /// The same for interfaces that a pattern such as `*wifi` names.
+    /// Such attachment points of interfaces that a pattern such as `*wifi` names.
     taken: Vec<Place>,
     /// Settings that were read again, but are not applied yet.
     next: Option<Next>,
@@ -115,7 +115,7 @@ impl Serving<'_> {
         let _ = self.log.line(text);
     }
 
-    /// Reports which tables of the configuration are invalid. All others apply.
+    /// Reports which tables of the configuration are invalid. All other tables apply.
     fn leave_out(&mut self, wrong: &[String]) {
         let words = wrong.iter().map(|why| format!("{why}; the agent ignores this table"));
         words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));

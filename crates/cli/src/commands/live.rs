@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use units::{Duration, Positive};
 
-/// Settings of an access point's turns that scenarios have outside of `[queue]`, each with its replacement here.
+/// Settings of an access point's turns that scenarios have outside of `[queue]`, each with its replacement live.
 const OF_ACCESS_POINTS: [(&str, &str); 2] = [
     ("turns.bulk_delay", "give it as --bulk-delay TIME"),
     (

@@ -86,7 +86,7 @@ fn page(command: &Command) -> Result<String, Failure> {
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for line in text.lines() {
-        // Otherwise a hyphen would become a dash, and a full stop or quote at the start a roff request.
+        // Unescaped, a hyphen would become a dash, and a full stop or quote at the start a roff request.
         let plain = line.trim_start().replace('\\', "\\e").replace('-', "\\-");
         let plain = if plain.starts_with(['.', '\'']) { format!("\\&{plain}") } else { plain };
         let _ = match (line.strip_suffix(':'), line.strip_prefix("  ")) {

@@ -56,8 +56,8 @@ impl Recordings {
         self.0.get(device).is_some_and(|open| open.path == path)
     }
 
-    /// Starts recordings that `config` adds, ends those that it no longer names, and continues the others. What a file
-    /// contained before moves to a file with a number in its name. Returns the failures as texts.
+    /// Starts recordings that `config` adds, ends those that it no longer names, and continues all other recordings.
+    /// What a file contained before moves to a file with a number in its name. Returns the failures as texts.
     pub(super) fn begin(&mut self, config: &Config, new: Self) -> Vec<String> {
         self.0.retain(|device, open| named(config).any(|wanted| wanted == (device.as_str(), open.path.as_path())));
         let mut failed = Vec::new();

@@ -116,7 +116,7 @@ fn compared(forecast: &[Value], verdict: &Verdict) -> String {
     if text.is_empty() && !forecast.is_empty() { "No queue of the trial has a forecast.\n".to_owned() } else { text }
 }
 
-/// Returns a verdict as text and as a line of JSON; both include the forecast if there is one.
+/// Returns a verdict as text and as a line of JSON. Text and JSON include the forecast if there is one.
 fn told(trials: &[&Trial], level: f64, forecast: &[Value]) -> Result<(String, String), Failure> {
     let verdict = judge(trials, level);
     let (says, table) = (verdict.says() + &compared(forecast, &verdict), table(trials, &verdict));

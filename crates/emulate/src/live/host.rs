@@ -10,22 +10,22 @@ use std::{fs, io};
 
 const NAME: &str = "sluice0";
 
-/// The device. Packets for nodes come from it; packets for this machine and beyond go to it. It ends with the process,
-/// unless it existed before.
+/// The device `sluice0`. Packets for nodes come from it; packets for this machine and for hosts behind it go to it. The
+/// device ends with the process, unless the process took over an existing device.
 #[derive(Debug)]
 pub struct Host(pub(super) OwnedFd);
 
-/// A node's address that hides a host in the network of one of this machine's devices.
+/// A node's address that is also a host's, in the network of one of this machine's devices: the host is hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
-    /// The address that hides a host.
+    /// The address that the node and the hidden host have.
     pub address: Ipv4Addr,
-    /// Name of the device.
+    /// Name of the device in whose network the host is.
     pub device: String,
 }
 
 /// Makes the device, with routes to the real nodes of `medium`, or takes over this user's existing one with its routes.
-/// If the device was made, also returns the nodes' addresses that hide others.
+/// If the device was made, also returns the nodes' addresses that hide hosts.
 ///
 /// # Errors
 /// The kernel refuses the device, for example without `CAP_NET_ADMIN`.

@@ -53,7 +53,7 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
 
 /// Takes the open device that [`again`] has left to this process. Commands do not inherit it.
 fn taken(number: i32) -> Result<Host, Unavailable> {
-    // SAFETY: the process before this one has left the number open, and nothing else here uses it.
+    // SAFETY: the process that started this one has left the number open, and no other code uses it.
     #[expect(unsafe_code, reason = "an open file comes from another process by its number")]
     let device = unsafe { OwnedFd::from_raw_fd(number) };
     fcntl_setfd(&device, FdFlags::CLOEXEC).map_err(failed("close a device on exec"))?;

@@ -35,7 +35,7 @@ enum Ask {
 
 impl Node {
     /// Makes the namespaces and the device of real node number `place`, counted from 0. `leads`: all other addresses
-    /// are behind the device, too. `named`: names are resolved there.
+    /// are behind the device, too. `named`: names are resolved in the node.
     pub(super) fn new(place: usize, all: &[Ready], site: Site, leads: bool, named: bool) -> Result<Self, Unavailable> {
         let (name, nodes) = (all[place].name.clone(), all.to_vec());
         let (tell, told) = channel();

@@ -39,7 +39,7 @@ const PREFIX_V6: u8 = 64;
 /// When a delivery is late, and whether lateness is recorded as a time series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// A packet is late if it is delivered by more than this later than in simulated time.
+    /// A packet is late if its delivery in real time is later than in simulated time by more than this.
     pub late: Duration,
     /// Length of a step of the time series, if there is one.
     pub step: Option<Duration>,
@@ -105,7 +105,7 @@ pub enum NotRun {
 struct Loop<'m> {
     medium: &'m mut Medium,
     nodes: Vec<Node>,
-    /// The device that leads out of the namespaces; then the node that leads there, with its addresses.
+    /// The device that leads out of the namespaces, and the node that leads to this device, with its addresses.
     host: Option<(&'m OwnedFd, Ready)>,
     /// Time of the clock at which the network's time began.
     start: Duration,
@@ -208,7 +208,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Pushes packets that programs have sent, one batch per device: a flooded device must not delay the others.
+    /// Pushes packets that programs have sent, one batch per device: a flooded device must not delay other devices.
     fn take_in(&mut self) {
         for number in 0..=self.nodes.len() {
             for _ in 0..BATCH {

@@ -23,7 +23,7 @@ pub(super) fn narrow(nodes: &[Ready], leads: bool) -> io::Result<()> {
     for Ready { name, addresses: [four, six] } in nodes {
         let _ = writeln!(hosts, "{four} {name}\n{six} {name}");
     }
-    // The files are in memory, which stays as long as they are mounted elsewhere.
+    // The files are in memory, and stay as long as they are mounted in `/etc`.
     mount("tmpfs", "/sys", "tmpfs", flags, None)?;
     let named = place("hosts", &hosts);
     let unasked = if leads { Ok(()) } else { place("resolv.conf", "") };

@@ -85,7 +85,7 @@ impl Emulation {
             (within(&self.process, "ns/pid"), CloneFlags::CLONE_NEWPID),
             (node.join("ns/net"), CloneFlags::CLONE_NEWNET),
         ];
-        // All are opened and their owners checked before the first is entered: afterwards `/proc` may differ.
+        // All namespaces are opened and their owners checked before one is entered: afterwards `/proc` may differ.
         let checked = |(path, kind)| {
             let space = File::open(path)?;
             let is_within = is_same(&related(&space, libc::NS_GET_USERNS)?, &self.user)?;
@@ -125,8 +125,8 @@ fn is_own(status: &str) -> bool {
 }
 
 /// True if this user made the user namespace `space` from within this process's namespace. A namespace made within
-/// another one is not this user's, even if its maker has the same number: users of a container are others. Programs in
-/// a node are in the emulation's own namespace, which has one user.
+/// another namespace is not this user's, even if its maker has the same number, as users of a container may have.
+/// Programs in a node are in the emulation's own namespace, which has one user.
 fn is_made_here(space: &File) -> io::Result<bool> {
     let here = File::open("/proc/self/ns/user")?;
     if is_same(space, &here)? {

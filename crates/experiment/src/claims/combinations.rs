@@ -57,7 +57,7 @@ rules! {
     |claim| claim.choose != Choose::Largest && claim.reaching.is_some();
     "first", "`first` needs either `share` or `when`",
     |claim| claim.first.as_ref().is_some_and(|first| first.share.is_some() == first.when.is_some());
-    "against", "`first` reduces the cases along its axis to one value: in `against`, name other axes only",
+    "against", "`first` reduces the cases along its axis to one value: leave this axis out of `against`",
     |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis));
     "formula", "set `groups` and `formula` together",
     |claim| claim.groups.is_empty() == claim.formula.is_some();

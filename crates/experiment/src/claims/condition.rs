@@ -9,7 +9,7 @@ use units::refuse_if;
 pub(crate) enum Condition {
     /// A range. One end may be infinite. With `open` the range excludes its ends.
     Between { low: f64, high: f64, open: bool },
-    /// Any other value.
+    /// Any value except this one.
     Not(f64),
     /// Zero. A claim over seeds allows the exception of [`ZERO_AT_MOST`].
     Zero,
@@ -18,7 +18,7 @@ pub(crate) enum Condition {
 /// Makes a condition that has one number, from this number.
 type Make = fn(f64) -> Condition;
 
-/// The signs before a single number. Longer signs come first, because `<=` begins with `<`.
+/// The signs before a single number. Longer signs come before shorter ones, because `<=` begins with `<`.
 const SIGNS: [(&str, Make); 5] = [
     ("<=", |high| Condition::Between { low: f64::NEG_INFINITY, high, open: false }),
     (">=", |low| Condition::Between { low, high: f64::INFINITY, open: false }),

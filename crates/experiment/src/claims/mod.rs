@@ -60,7 +60,7 @@ pub fn matches(wanted: &BTreeMap<String, Labels>, case: &Case) -> bool {
 pub struct Sweep<'s> {
     /// The seeds of every case.
     pub seeds: &'s [u64],
-    /// All runs, sorted by case and then by seed.
+    /// All runs, sorted by case, and by seed within a case.
     pub runs: &'s [Run],
     /// Extent of these runs: all runs of the scenario, or fewer or shorter ones.
     pub extent: Extent,

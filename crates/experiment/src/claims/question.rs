@@ -32,7 +32,7 @@ impl Claim {
     }
 }
 
-/// Parses an expression. One that cannot be parsed was refused with the scenario; here it becomes an empty path.
+/// Parses an expression. The scenario's check refuses expressions that cannot be parsed; they become an empty path.
 fn expression(text: &str) -> Expression {
     Expression::parse(text).unwrap_or_else(|_| Expression::Path(text.to_owned()))
 }
@@ -52,7 +52,7 @@ impl<'q> From<&'q Claim> for Question<'q> {
 
 impl Question<'_> {
     /// Returns the neighbours along the axis of `steps`, as positions among `pairs`: the subtrahend and the minuend.
-    /// `None` without steps, or if `first` already uses the steps.
+    /// `None` if the claim has no `steps`, or if its `first` uses the steps.
     pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
         let first = self.claim.first.as_ref();
         let axis = self.claim.steps.as_ref().filter(|axis| first.is_none_or(|first| first.axis != **axis))?;

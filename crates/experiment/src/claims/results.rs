@@ -10,8 +10,8 @@ use std::rc::Rc;
 /// Reads the numbers at a path of the run with this index.
 type Read<'r> = Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>;
 
-/// The results of all runs of a sweep, sorted by case and then by seed. Results are kept once they are read, because a
-/// run's whole tree is large.
+/// The results of all runs of a sweep, sorted by case, and by seed within a case. Results are kept once they are read,
+/// because a run's whole tree is large.
 pub(crate) struct Results<'r> {
     cases: Vec<&'r Case>,
     pub(super) seeds: usize,

@@ -5,8 +5,8 @@ use super::{Case, Question, Sweep, verdict};
 use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
 use itertools::Itertools as _;
 
-/// Makes a claim for each label of the axis `each`, restricted to that label's cases, in the order of the cases.
-/// Without `each`, the claim stays whole.
+/// Makes a claim for each label of the axis `each`, restricted to that label's cases, in the order of the cases. A
+/// claim of a scenario without `each` stays whole.
 pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<(Option<String>, Claim)> {
     let Some(axis) = &rulings.each else { return vec![(None, claim.clone())] };
     let labels = cases.iter().filter_map(|case| case.get(axis)).unique();

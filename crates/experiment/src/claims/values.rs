@@ -98,7 +98,7 @@ impl Question<'_> {
         }
     }
 
-    /// Returns the values of a case before comparison.
+    /// Returns the values of a case, which are not compared yet.
     fn values(&self, seed: &Seed, case: usize, what: &Expression) -> Vec<f64> {
         match &self.claim.first {
             Some(first) => vec![self.first(seed, first, case, what)],
@@ -145,7 +145,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(|&value| place(value)).collect()
 }
 
-/// Returns our value minus the other, or their ratio; NaN for a correlation, because single values have none.
+/// Returns our value minus the value for comparison, or their ratio; NaN for a correlation, which two values lack.
 fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
     match compare {
         Compare::Difference => ours - theirs,

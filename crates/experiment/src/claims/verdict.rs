@@ -91,7 +91,7 @@ struct Judgement {
 }
 
 impl Judgement {
-    /// Creates the judgement for a claim without a value: it differs.
+    /// Creates the judgement for a claim without a value: the claim differs.
     fn none() -> Self {
         let none = f64::NAN;
         Self { ruling: Ruling::Differs, measured: none, low: none, high: none, seed: None, excess: f64::INFINITY }
@@ -236,7 +236,7 @@ fn deviation(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
 }
 
-/// Returns the unit of a claim's values: the unit that its keys imply, else its key `unit`, else its window's unit.
+/// Returns the unit of a claim's values: that of its keys, or else of its key `unit`, or else of its window.
 pub fn unit(claim: &Claim) -> Unit {
     let written = || Condition::read(&claim.holds).map_or(Unit::Number, |(_, unit)| unit);
     match unit_of_keys(claim) {

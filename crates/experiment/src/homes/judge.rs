@@ -5,8 +5,8 @@ use crate::study::{Finding, Origin, Ruling, Run, Spread, Study, Verdict};
 use sim::results::{Flow, Outcome};
 use std::collections::BTreeMap;
 
-/// Measures that users notice: name, first word of the flows' names, and true if more is better. Then come the bounds
-/// on the median ratio of `turns`: in each group, and in all homes.
+/// Measures that users notice: name, first word of the flows' names, true if more is better, and the bounds on the
+/// median ratio of `turns`: in each group, and in all homes.
 const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("own goodput", "", true, 0.99, 0.99),
     ("worst bulk", "", true, 1.0, 1.0),
@@ -164,7 +164,7 @@ fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f
     }
 }
 
-/// Returns an arm's medians in each group, and how many homes are worse by over a tenth; `None` if it was not run.
+/// Returns an arm's medians in each group, and how many homes are worse by over a tenth; `None` if the arm was not run.
 fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     rows.iter().find(|row| row.arms.contains_key(arm))?;
     let count = |group: &&str| format!("{group} {}", rows.iter().filter(|row| row.is_in(group)).count());

@@ -244,8 +244,8 @@ impl Maker<'_> {
             || named.any(|rest| rest.starts_with("*.") || rest.strip_prefix(name).is_some_and(|r| r.starts_with('.')))
     }
 
-    /// Returns a horizontal rule for each value if all cases have the same values. Otherwise returns rules along the x
-    /// axis, each with a value of every case.
+    /// Returns a horizontal rule for each value if all cases have the same values. If values differ, returns rules
+    /// along the x axis, each with a value of every case.
     fn rules_of(&self, kind: &'static str, cases: &[&Case], values: impl Fn(&Run) -> Vec<f64>) -> Vec<Rule> {
         let with_values: Vec<(&Case, Vec<f64>)> =
             cases.iter().map(|case| (*case, sorted(values(&case.runs[0])))).filter(|(_, v)| !v.is_empty()).collect();
@@ -367,7 +367,7 @@ impl Maker<'_> {
             values.extend(rule.along.iter().map(|(_, value)| *value));
         }
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // An interval may reach zero or less, which a logarithmic axis cannot show; then means decide where it ends.
+        // A logarithmic axis cannot show an interval's end at zero or less, so the means decide where this axis ends.
         let low = if self.chart.log {
             let shown = lines().flat_map(|line| means(line, data));
             let rules = panels.iter().flat_map(|panel| &panel.rules).filter_map(|rule| rule.at);
@@ -377,7 +377,7 @@ impl Maker<'_> {
         };
         let domain = match (low, high) {
             (low, high) if low < high && low.is_finite() => [low, high],
-            // All values are zero, or there is only one value: any range around it will do.
+            // All values are zero, or there is only one value: any range around the value will do.
             _ if self.chart.log && high > 0.0 => [high / 10.0, high],
             _ => [0.0, 1.0],
         };
@@ -389,7 +389,7 @@ impl Maker<'_> {
 /// Returns the note on the intervals of points over these seeds.
 fn intervals(seeds: &[u64]) -> String {
     match seeds.len() {
-        1 => format!("Seed {}; one run per point, so no intervals.", ranges(seeds)),
+        1 => format!("Seed {}: with one run per point there are no intervals.", ranges(seeds)),
         several => format!("Means over {} with 95 % intervals.", count(several, "seed")),
     }
 }
@@ -463,7 +463,7 @@ fn names(identities: &[Identity]) -> Vec<String> {
 fn spoken(axis: &str, label: &str) -> String {
     if label.starts_with(|c: char| c.is_ascii_digit()) {
         let axis = short(axis);
-        // Without this, "hops 6 hops" would repeat the name.
+        // If the label kept the name, "hops 6 hops" would repeat it.
         if label.contains(&axis) { label.to_owned() } else { format!("{axis} {label}") }
     } else {
         label.to_owned()

@@ -104,7 +104,7 @@ pub(super) struct Line {
     /// If the axis is time: index in the page's series.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) series: Option<usize>,
-    /// If it is not: index of the position on the axis, mean, and ends of the 95 % interval.
+    /// If the axis is not time: index of the position on the axis, mean, and ends of the 95 % interval.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "short_points")]
     pub(super) points: Vec<(usize, [f64; 3])>,
 }

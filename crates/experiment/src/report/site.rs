@@ -6,7 +6,7 @@ use crate::study::{Run, Study};
 use sim::results::CellTotals;
 use std::fmt::{self, Write as _};
 
-/// Minimum number of access points for a map; then the maximum numbers of access points with names, and of cases.
+/// Minimum number of access points for a map; maximum number of access points with names; maximum number of cases.
 const FEW: usize = 4;
 const MOST_NAMED: usize = 40;
 const MOST_CASES: usize = 4;

@@ -1,6 +1,6 @@
 //! Charts as SVG. The page shows them until its script replaces them, or for good if a strict policy forbids scripts.
 //!
-//! Such policies forbid styles, too. Therefore colours are attributes; a style overrides them if it is allowed.
+//! Policies that forbid scripts forbid styles, too. So colours are attributes, which a style overrides if allowed.
 
 use super::lines::COLOURS;
 use super::picture::{Data, Line, Panel, Picture, Rule, Scatter, Style, Y};
@@ -23,7 +23,7 @@ const COLUMNS: usize = 286;
 
 /// Colours that can be seen on a white and on a dark page.
 const PALETTE: [&str; COLOURS] = ["#0072b2", "#d55e00", "#00875f", "#b8518e", "#b57b00", "#2b8ac4", "#808080"];
-/// Dash patterns; the page's style and script have the same.
+/// Dash patterns, equal to those of the page's style and script.
 const DASHES: [&str; 4] = ["", "6 3", "2 3", "8 3 2 3"];
 
 /// Returns the attributes for a line's style.

@@ -28,7 +28,7 @@ impl fmt::Display for Escaped<'_> {
 /// Escapes text of a scenario for HTML text; parts between backticks become code.
 pub(super) fn marked(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    // If the number of backticks is odd, the last one stays a backtick.
+    // If the number of backticks is odd, the last backtick stays one.
     let pairs = (parts.len() - 1) / 2;
     let mut out = String::new();
     for (rank, part) in parts.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Claims on the page: counts of verdicts, which filter the claims; claims that do not hold, with the reasons; and all
-//! other claims, folded.
+//! Claims on the page: counts of verdicts, which filter the claims; claims that do not hold, with the reasons; and,
+//! folded, claims that hold.
 
 use super::text::{Escaped, count, marked, quantity};
 use crate::claims::in_unit;
@@ -29,7 +29,7 @@ pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a study's claims: those that do not hold, and the others, folded.
+/// Writes a study's claims: those that do not hold, and, folded, those that hold.
 pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     let all: Vec<&[Verdict]> = study.claims.chunk_by(|a, b| a.id == b.id).collect();
     let fails = |claim: &&[Verdict]| claim.iter().any(|verdict| verdict.verdict.fails());

@@ -14,7 +14,7 @@ impl Scenario {
     /// The new cases come last; the scenario's claims do not apply to them.
     ///
     /// # Errors
-    /// The label exists already, `like` matches none, or no queue under the matching label has a controller.
+    /// The label exists already, `like` matches no label, or no queue under the matching label has a controller.
     pub fn with_baseline(
         mut self,
         label: &str,

@@ -176,7 +176,7 @@ impl Scenario {
                 axis.labels.iter().find(|known| **known == label.trim() || known.replace(' ', "") == label.trim());
             let Some(label) = label else {
                 let known = hints::expected("one of", axis.labels.iter().map(String::as_str));
-                return Err(format!("--case '{choice}': no such label; {known}"));
+                return Err(format!("--case '{choice}': the axis has no such label; {known}"));
             };
             self.cases.retain(|case| case.labels.get(&axis.name) == Some(label));
         }

@@ -168,7 +168,7 @@ fn set_in_table<'s>(table: &mut DeTable<'s>, path: &[&str], change: &Change<'s>)
     let Some((&key, rest)) = path.split_first() else { return Ok(()) };
     if !table.contains_key(key) {
         if let Some(name) = rest.first().filter(|_| LISTS.contains(&key)) {
-            return Err(Miss::new(format!("no `[[{key}]]` is named `{name}`: there is no table `[[{key}]]` here")));
+            return Err(Miss::new(format!("no `[[{key}]]` is named `{name}`: the scenario has no table `[[{key}]]`")));
         }
         let empty = Spanned::new(change.span.clone(), DeValue::Table(DeTable::new()));
         let first = if rest.is_empty() { change.value.clone() } else { empty };

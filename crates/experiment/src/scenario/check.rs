@@ -454,8 +454,7 @@ impl Future<'_, '_> {
                 let refusal = self.draft.refuse_at(&place, format!("`{name}` has no value called `{label}`"));
                 let is_same = |known: &&str| label::place(known).is_some_and(|at| label::place(label) == Some(at));
                 return Err(match (label, known.clone().find(is_same)) {
-                    ("*", _) => refusal
-                        .note(format!("leave `{name}` out here: without this key the claim covers all of the labels")),
+                    ("*", _) => refusal.note(format!("leave `{name}` out: without it a claim covers all labels")),
                     (_, Some(same)) => refusal.note(format!("write the label as in `[vary]`: `{same}`")),
                     _ => hints::with_names(refusal, label, known),
                 });
@@ -482,7 +481,7 @@ impl Future<'_, '_> {
             let percentile = measure::percentage(&missing.name).is_some() && blank["distributions"].is_null();
             let refusal = refuse(missing, message);
             if percentile {
-                refusal.note("other percentiles need a table `[record]` with `distributions = true`")
+                refusal.note("this percentile needs a table `[record]` with `distributions = true`")
             } else {
                 refusal
             }

@@ -33,10 +33,10 @@ pub(super) enum Conventions {
     #[default]
     #[serde(rename = "standard")]
     Standard,
-    /// ns-3.37.
+    /// The rules of ns-3.37.
     #[serde(rename = "ns-3")]
     Ns3,
-    /// ns-3.44: as 3.37, except for the contention window after consecutive failures.
+    /// The rules of ns-3.44, which resets the contention window in more cases than ns-3.37.
     #[serde(rename = "ns-3.44")]
     Ns3Of2025,
     /// ns-2.35, with its compiled-in constants.
@@ -73,7 +73,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// Prefix of the rules on DSR. They are set only in networks with DSR, because elsewhere they would have no effect.
+/// Prefix of the rules on DSR. They are set only in networks with DSR, because without DSR they would have no effect.
 const OF_DSR: &str = "routing.dsr.";
 
 fn routes_by_dsr(network: &DeTable<'_>) -> bool {

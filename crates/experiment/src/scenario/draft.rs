@@ -114,7 +114,7 @@ impl<'s> Draft<'s> {
                 });
                 let earlier = self.set.iter().chain(met.flat_map(|(_, choice)| &choice.changes));
                 if let Some(lost) = earlier.into_iter().find(|lost| later.changes.iter().any(|c| c.covers(lost))) {
-                    let message = format!("`{}` cannot be set here: `{}` in `[vary]` sets it", lost.path, axis.name);
+                    let message = format!("`{}` cannot be set: `{}` in `[vary]` sets it", lost.path, axis.name);
                     return Err(self.source.refuse(lost.span.clone(), message));
                 }
             }
@@ -139,7 +139,7 @@ impl<'s> Draft<'s> {
         for (rank, axis) in self.vary.axes.iter().enumerate() {
             let occurs = |index: usize| combinations.iter().any(|chosen| chosen[rank] == index);
             if let Some((_, choice)) = axis.choices.iter().enumerate().find(|(index, _)| !occurs(*index)) {
-                let message = format!("no case has the value `{}`: `only` excludes all such cases", choice.label);
+                let message = format!("no case has the value `{}`: `only` excludes all cases with it", choice.label);
                 return Err(self.source.refuse(choice.span.clone(), message));
             }
         }

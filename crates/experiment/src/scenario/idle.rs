@@ -65,7 +65,7 @@ struct Idle {
 /// Part of a path that stands for a whole table of a list.
 const ENTRY: &str = "[]";
 
-/// The settings found so far, under their offsets in the text.
+/// The settings found until now, under their offsets in the text.
 struct Seen<'s> {
     source: &'s Source,
     /// Reason why the key at each offset has no effect; `None` if a case uses the key.
@@ -147,7 +147,7 @@ impl<'s> Seen<'s> {
                     let queues = inner.iter().filter_map(|(_, queue)| queue.get_ref().as_table());
                     queues.for_each(|queue| self.queue(queue, at));
                 }
-                // Keys of `[tcp]` have an effect where flows inherit them; flows were examined before.
+                // Keys of `[tcp]` have an effect where flows inherit them; flows were already examined.
                 "tcp" if above.is_empty() => {
                     // If a flow has a table of its own, it takes from here the keys that its table lacks.
                     for (key, value) in inner.iter().filter(|(_, value)| value.get_ref().is_table()) {
@@ -259,7 +259,7 @@ impl At<'_> {
     }
 }
 
-/// Returns why the setting at `path` has no effect here; queues of all tables have the path `queue`.
+/// Returns why the setting at `path` has no effect in this network; queues of all tables have the path `queue`.
 fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
     rules::of(path, at).or_else(|| reasons::of(path).filter(|_| at.is_built && !at.has_read(path)).cloned())
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The keys of a scenario that the lab reads; all others are the network's.
+/// The keys of a scenario that the lab reads; all other keys are the network's.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
@@ -16,7 +16,7 @@ pub(crate) struct Head {
     /// Purpose, in a paragraph or two of plain text.
     #[serde(default)]
     pub(super) about: String,
-    /// File to inherit from, as above.
+    /// File whose keys this scenario inherits.
     #[expect(dead_code, reason = "it is read before the other keys")]
     base: Option<String>,
     /// First sentences of the report and of the terminal's output.

@@ -121,7 +121,7 @@ impl Named {
     }
 }
 
-/// Reads the table `[vary]`. Without it there is one case, with seed 1.
+/// Reads the table `[vary]`. A scenario without this table has one case, with seed 1.
 pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s>, Refusal> {
     let mut vary = Vary { axes: Vec::new(), seeds: vec![1], kept: Vec::new() };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };

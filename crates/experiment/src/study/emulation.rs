@@ -9,9 +9,9 @@ pub struct Emulation {
     pub packets: u64,
     /// Lateness, real minus simulated time of delivery, above which a packet is late.
     pub late_after_s: f64,
-    /// Packets that were later.
+    /// Packets delivered with a lateness above `late_after_s`.
     pub late_packets: u64,
-    /// Share of packets that were in time; one without packets.
+    /// Share of packets that were not late; 1 if no packet was delivered.
     pub in_time_ratio: f64,
     /// The largest lateness.
     pub lateness_max_s: f64,

@@ -74,7 +74,7 @@ pub struct Call {
     pub rating: Option<f64>,
     /// Time from sending a packet until it is played.
     pub playout_s: Option<f64>,
-    /// Share of the packets that were lost or arrived later.
+    /// Share of the packets that were lost or arrived after `playout_s`.
     pub missing_ratio: Option<f64>,
 }
 
@@ -118,7 +118,7 @@ pub struct Devices {
     pub devices: u32,
     /// `p_on`: share of the time in which a device's MAC holds a packet, as the mean over the devices.
     pub busy_ratio: Option<f64>,
-    /// Mean MAC delay of their packets, those that were given up included.
+    /// Mean MAC delay of the devices' packets, those that were given up included.
     pub mac_delay_s: Option<f64>,
     /// Packets per second of a device, the mean.
     pub packets_per_second: Option<f64>,

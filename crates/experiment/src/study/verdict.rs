@@ -55,7 +55,7 @@ pub struct Verdict {
     /// the smallest seed's value.
     #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
-    /// Upper end, or the largest.
+    /// Upper end of this interval, or the largest seed's value.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
     /// The unit of `measured`, `low` and `high`.
@@ -145,7 +145,7 @@ pub enum Unit {
     /// A share of 1.
     #[serde(rename = "share")]
     Share,
-    /// None, or unknown.
+    /// No unit, or an unknown unit.
     #[default]
     #[serde(rename = "1")]
     Number,

@@ -72,7 +72,7 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, those of the path for others.
+    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, those of the path for all others.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         if let (Owner::Routing, Some(options)) = (packet.of, &packet.options) {
             let all = matches!(options.message, Some(DsrMessage::Request { .. }));

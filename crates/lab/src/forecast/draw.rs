@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Up,
     /// Packets without end.
     Saturated,
-    /// Packets at random times, independent of others.
+    /// Packets at random times, independent of each other.
     Paced,
     /// Downloads at the recorded times.
     Bursts,
@@ -99,7 +99,7 @@ impl Air {
         self.bytes.iter().map(|of| of[way][steps.clone()].iter().sum::<f64>()).sum()
     }
 
-    /// Returns the line's rate in Mb/s if it equals the largest received rate: the channel was not full then.
+    /// Returns the line's rate in Mb/s if it equals the largest received rate: the channel was not full at that rate.
     fn line(&self) -> Option<f64> {
         let half_second = |half: usize| {
             let steps = 5 * half..5 * half + 5;

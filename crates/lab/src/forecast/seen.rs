@@ -69,7 +69,7 @@ impl Air {
                 air.pinged = all.max_by(|one, other| sent(one).total_cmp(&sent(other))).unwrap_or(0);
                 match air.interface.stations.len() {
                     _ if first["air"]["role"] != "access point" => {
-                        Err("was not recorded on an access point: record there")
+                        Err("was not recorded on an access point, as it must be")
                     }
                     0 => Err("contains no station: record while stations are connected"),
                     all if all == air.legacy => Err("contains no station of 802.11n or newer: no bitrate has an MCS"),

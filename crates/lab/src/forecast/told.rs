@@ -27,7 +27,7 @@ impl Forecast {
         let _ = write!(text, "Other cells use {:.0} % of the airtime; ", 100.0 * self.foreign);
         let _ = match self.grown {
             Some(Interval { low, high, .. }) => {
-                writeln!(text, "if they take all that they can, the ping time is {low:.2} to {high:.2} times as long.")
+                writeln!(text, "if they take all that they can, the first of these ratios is {low:.2} to {high:.2}.")
             }
             None => writeln!(text, "if their share grows, the forecast does not hold."),
         };

@@ -79,7 +79,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     station.old = rest.first().and_then(|rate| old_rate(megabits(rate)?));
                 }
                 let known = if *way == "tx" { &mut station.sent } else { &mut station.received };
-                // If a station has several links, the fastest one counts: others may be idle.
+                // If a station has several links, the fastest one counts: slower links may be idle.
                 *known = [*known, bitrate].into_iter().flatten().max_by_key(|mode| mode.bits());
             }
             _ => {}

@@ -8,8 +8,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 
-/// Lowest number of the descriptors that the keeper keeps. It closes all others, because a program that waits for the
-/// end of a pipe must not wait for the keeper.
+/// Lowest number of the descriptors that the keeper keeps. It closes all lower ones, because a program that waits for
+/// the end of a pipe must not wait for the keeper.
 const KEPT: i32 = 100;
 
 /// Holds the keeper back. The keeper begins its work when this value is dropped or this process ends.

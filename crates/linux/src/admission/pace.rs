@@ -83,7 +83,7 @@ impl Pace {
                 place
             }
         };
-        // A sender above its limit takes nothing from the others. Neighbours take nothing from programs.
+        // A sender above its limit takes nothing from other senders. Neighbours take nothing from programs.
         self.senders[place].1.take(now) && (matches!(from, Sender::User(_)) || all.take(now))
     }
 }

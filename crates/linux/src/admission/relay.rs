@@ -1,7 +1,7 @@
 //! An agent's decisions about admission messages, without sockets and clocks.
 //!
 //! A message is accepted only from the neighbour through which its named sender is reached. So answers go to the
-//! program that asked, and no sender can name another one as source of a probe or destination of an answer.
+//! program that asked, and no sender can name another host as source of a probe or destination of an answer.
 
 use crate::admission::ledger::{FORGOTTEN_AFTER, Ledger, PROBED_FOR};
 use crate::admission::message::{Flow, Kind, Message, Neighbour, Peer, Program, UNBOUNDED};

@@ -2,13 +2,13 @@
 //!
 //! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
 //! UDP socket. If the asking thread has this process's network, user, control group and label, this process makes the
-//! socket, sets its class and hands it over: the thread could have made the same socket. Otherwise the thread makes its
+//! socket, sets its class and hands it over: the thread could have made the same socket. If it could not, it makes its
 //! own socket, and this process sets its class shortly after. Open sockets change by copies of their descriptors
 //! (`pidfd_getfd`), which a process may make of its descendants. A class that the program sets (`IP_TOS`,
 //! `IPV6_TCLASS`) has no effect and causes no error.
 //!
 //! Needs Linux 5.14 with seccomp. The filter does not see sockets of `io_uring` and of 32-bit programs, so these keep
-//! class zero until the next change. Nor does it see per-packet options.
+//! class zero until the next change. The filter does not see per-packet options, either.
 
 use crate::admission::filter::{KIND, Wanted, filter, hand_over, install, let_through, receive, refuse};
 use crate::admission::keeper::Keeper;

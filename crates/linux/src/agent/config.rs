@@ -13,7 +13,7 @@ use std::path::Path;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Settings of each interface. `*wifi`: one interface of each radio; `*`: also all others whose drivers push back.
+    /// Settings of each interface. `*wifi`: one interface of each radio; `*`: also every interface that pushes back.
     #[serde(default)]
     pub interface: BTreeMap<String, Wish>,
     /// Metrics for Prometheus. Default: none.
@@ -52,7 +52,7 @@ impl Config {
         self.interface.iter().map(|(device, interface)| wish(device, interface, folder)).collect()
     }
 
-    /// Removes interfaces with invalid settings and returns the reasons, so that the others can be governed.
+    /// Removes interfaces with invalid settings and returns the reasons, so that the valid ones can be governed.
     pub fn take_out_wrong(&mut self, folder: &Path) -> Vec<String> {
         let before = self.interface.len();
         let mut wrong = Vec::new();

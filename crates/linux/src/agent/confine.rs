@@ -77,7 +77,7 @@ mod filter {
         SYS_getsockopt SYS_listen SYS_ppoll SYS_recvfrom SYS_recvmsg SYS_sendmsg SYS_sendto SYS_setsockopt
         SYS_shutdown SYS_timerfd_settime
     ];
-    /// The same calls in older forms, which libraries still use.
+    /// Older forms of the calls above, which libraries still use.
     #[cfg(target_arch = "x86_64")]
     const OLDER: &[i64] = &calls![
         SYS_access SYS_chmod SYS_epoll_wait SYS_lstat SYS_mkdir SYS_open SYS_poll SYS_readlink SYS_rename SYS_rmdir

@@ -35,7 +35,7 @@ const SLEEP: Duration = Duration::from_millis(100);
 pub enum Patience {
     /// The agent ends, with the reason as its error.
     End,
-    /// The agent continues with the other queues, and waits for the interface to return.
+    /// The agent continues with its remaining queues, and waits for the interface to return.
     Wait,
 }
 
@@ -98,12 +98,12 @@ pub(super) struct Agent {
     deaf: BTreeMap<String, String>,
     /// Instant at which sockets that do not listen yet try again.
     again: Instant,
-    /// `None` if admission is not configured.
+    /// Sockets of admission; `None` if admission is not configured.
     pub(super) port: Option<Port>,
-    /// `None` if no queue's controller exchanges notes.
+    /// Sockets of notes; `None` if no queue's controller exchanges notes.
     pub(super) notes: Option<Notes>,
     pub(super) manager: Manager,
-    /// `None` unless other settings are being applied.
+    /// Settings that are being applied; `None` if there are none.
     pub(super) reload: Option<Reload>,
     pub(super) readiness: Readiness,
     housekeeping: Instant,
@@ -194,7 +194,7 @@ impl Agent {
                 Ok((port, blind)) => {
                     self.port = Some(port);
                     if let Some(why) = blind {
-                        let words = format!("continues without detecting packets that arrive marked: {why}");
+                        let words = format!("the agent continues without detecting packets that arrive marked: {why}");
                         tell(host, "", AgentEventKind::Failed, words);
                     }
                 }
@@ -299,7 +299,7 @@ impl Agent {
         let talks = self.port.is_some() || self.notes.is_some();
         let opens = if talks { Opens::Datagrams } else { Opens::Netlink };
         if let Some(why) = confine(keeps, opens)? {
-            let words = format!("continues without a filter of its system calls ({why})");
+            let words = format!("the agent continues without a filter of its system calls ({why})");
             tell(host, "", AgentEventKind::Failed, words);
         }
         Ok(())
@@ -379,7 +379,7 @@ impl Agent {
                 attempt.get_or_insert(at);
                 continue;
             }
-            // The loss of a queue also counts as something.
+            // A round that loses the queue also counts as `Something`.
             let mut done = Done::Something;
             self.check(at, now, host, |governor, round| governor.work(round).map(|it| done = it))?;
             match done {

@@ -30,7 +30,7 @@ pub(super) struct Governor {
     /// Seed of the controller's random draws.
     seed: u64,
     controller: AnyController,
-    /// `None` unless real-time packets have their own controller.
+    /// The controller of real-time packets; `None` if they have no controller of their own.
     real_time: Option<RealTime>,
     pub(super) status: Status,
     phase: Phase,
@@ -52,7 +52,7 @@ enum Phase {
 
 struct Governing {
     device: Box<dyn Device>,
-    /// `None` unless the controller reads the radio.
+    /// Readings of the radio; `None` if the controller does not read it.
     radio: Option<Box<Radiometer>>,
     index: u32,
     /// Orders that the device carries out at present.
@@ -83,7 +83,7 @@ pub(super) struct Round<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) links: &'a Links,
     pub(super) looks: &'a Looks,
-    /// `None` if no queue exchanges notes.
+    /// Notes of this node's queues; `None` if no queue exchanges notes.
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) now: Instant,
 }
@@ -326,7 +326,7 @@ impl Governor {
         let controller = controller(wish, self.seed)?;
         let real_time = RealTime::new(wish, &controller, Instant::ZERO)?;
         match &self.phase {
-            // The settings need another queue, which may support them.
+            // The settings need a new queue, which may support them.
             Phase::Governing(governing) if self.is_same_queue(wish) => {
                 real_time.map_or(Ok(()), |real_time| real_time.suits(governing.device.as_ref()))?;
                 let radio = radio(&controller, governing.index)?;
@@ -390,7 +390,7 @@ impl Governor {
             self.tell(AgentEventKind::Changed, words, round.host);
             return Ok(());
         }
-        self.tell(AgentEventKind::Changed, "another queue is needed: waiting packets are lost".into(), round.host);
+        self.tell(AgentEventKind::Changed, "a new queue is needed: its former packets are lost".into(), round.host);
         let _ = self.let_go(true, round.host);
         self.phase = Phase::Waiting { until: round.now };
         Ok(())

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// One interface of each phy, because a phy's interfaces share its queues and its air.
 const EACH_RADIO: &str = "*wifi";
-/// One interface of each phy, and all others whose drivers push back.
+/// One interface of each phy, and all other interfaces whose drivers push back.
 const ALL: &str = "*";
 
 /// True if this name is a pattern.

@@ -1,8 +1,6 @@
-//! Applies other settings while the agent runs: all of them, or none.
-//!
-//! First all settings are checked without a change. Then, between intervals of governed queues, the loop changes queues
-//! and attaches to new ones; unwanted queues stay. If all succeed, unwanted queues are released; if one fails, all get
-//! their former settings back.
+//! Applies other settings while the agent runs: all of them, or none. First all settings are checked without a change.
+//! If all are valid, the loop changes queues between their intervals and attaches to new queues; unwanted queues stay.
+//! If all changes succeed, unwanted queues are released; if one fails, all queues get their former settings back.
 
 use crate::agent::Host;
 use crate::agent::govern::{Agent, Readiness, Reload, seed, tell};

@@ -39,7 +39,7 @@ const HARMLESS: [Signal; 7] = [
 impl Signals {
     /// Blocks every signal that can be caught and would end the process, including real-time signals. Call it before
     /// any change, so that no signal arrives between a change and its undoing. A fault of this program (SIGSEGV and the
-    /// like) still ends it at once; the same signal from another process asks it to end like others.
+    /// like) still ends it at once; sent by another process, the same signal asks it to end.
     ///
     /// # Errors
     /// The kernel refuses.

@@ -70,7 +70,7 @@ pub struct Live<'s> {
 /// The arm that is set up.
 struct Present {
     governor: Governor,
-    /// `None` unless the arm is a discipline of the kernel.
+    /// The queue that a discipline of the kernel replaced; `None` if the arm is no such discipline.
     replaced: Option<(Former, State)>,
 }
 
@@ -244,7 +244,7 @@ impl World for Live<'_> {
 
 impl Drop for Live<'_> {
     fn drop(&mut self) {
-        // No caller can receive an error here. The state file stays, and `sluice detach` tries again.
+        // A destructor returns no error. The state file stays, and `sluice detach` tries again.
         let _ = self.restore();
     }
 }

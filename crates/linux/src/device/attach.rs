@@ -20,12 +20,12 @@ pub(crate) struct Attached {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Takes up a queue. If the wish names neither controller nor settings, [`Backend::Auto`] takes the best grade that
-/// there is: turns of stations (2), or else the knobs of mac80211's scheduler (1), where mac80211 holds the packets;
-/// turns without stations (3) where the driver pushes back. Else it tries Sluice's own discipline first, then the
+/// Takes up a queue. If the wish names neither controller nor settings, [`Backend::Auto`] takes the best grade: turns
+/// of stations (2) or else the knobs of mac80211's scheduler (1) where mac80211 holds the packets, turns without
+/// stations (3) where the driver pushes back. With a controller or settings it tries Sluice's own discipline, then the
 /// queues of mac80211 if it holds the packets, else the kernel's FIFO. Errors: there is no such interface, a privilege
-/// is missing, the device has no such settings, or another agent is there. Unless the wish allows it, also: the former
-/// queue could not be restored, or no packet ever waits in the queue.
+/// is missing, the device has no such settings, or another agent is there. Two errors that the wish may allow: the
+/// former queue could not be restored, or no packet ever waits in the queue.
 pub(crate) fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     let is_of_phy = [txq::KIND, knobs::KIND].contains(&attached.device.capabilities().kind);

@@ -111,13 +111,13 @@ pub struct Own {
     pub target_delay: Duration,
 }
 
-/// Measurements from outside the queue. Those that the device does not make are zero or absent; see
+/// Measurements from outside the queue. What the device does not measure is zero or absent; see
 /// [`Capabilities::reads`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Beside {
     /// Like [`Radio::late`]: number of packets whose MAC delay exceeded the controller's bound.
     pub late: u64,
-    /// Like [`Radio::real_time`], but only for packets that this interface sends: it overhears no others.
+    /// Like [`Radio::real_time`], but only for packets that this interface sends: it overhears no other nodes.
     pub real_time: Bytes,
     /// Like [`Radio::real_time_new`], but only for packets that this interface sends.
     pub real_time_new: Bytes,
@@ -173,7 +173,7 @@ pub struct Capabilities {
     pub purges: bool,
     /// Interval at which [`Device::look`] must be called for estimates to hold; `None` if every packet is measured.
     pub look_every: Option<Duration>,
-    /// Quantities that a controller can read here, measured or estimated.
+    /// Quantities that a controller can read on this device, measured or estimated.
     pub reads: Reads,
     /// Estimated readings, and the method of each.
     pub estimates: &'static [(Reads, &'static str)],

@@ -45,23 +45,21 @@ impl Driver {
             }
             Holder::Driver => {
                 let found = format!(
-                    "{called}, Wi-Fi with the MAC in hardware, without mac80211: it stops its queue when full, as Ethernet does"
+                    "{called}, a driver of Wi-Fi with the MAC in hardware, stops the kernel's queue while its ring is full"
                 );
                 return (Self::PushesBack, found);
             }
         }
         let kind = link.kind.as_deref().or((link.hardware == LOOPBACK).then_some("loopback"));
         match (takes_all(link, qdiscs), kind) {
-            (true, Some(kind)) => {
-                (Self::TakesAll, format!("no driver, a virtual interface ({kind}): it takes every packet at once"))
-            }
+            (true, Some(kind)) => (Self::TakesAll, format!("a virtual interface ({kind}) takes every packet at once")),
             (true, None) => {
-                (Self::TakesAll, format!("{called}: it takes every packet at once, and the kernel gives it no queue"))
+                (Self::TakesAll, format!("{called} takes every packet at once, and the kernel gives it no queue"))
             }
             (false, Some(kind)) => {
-                (Self::PushesBack, format!("no driver, a virtual interface ({kind}): the kernel gives it a queue"))
+                (Self::PushesBack, format!("a virtual interface ({kind}), to which the kernel gives a queue"))
             }
-            (false, None) => (Self::PushesBack, format!("{called}, hardware: it stops its queue once its ring fills")),
+            (false, None) => (Self::PushesBack, format!("{called} stops the kernel's queue while its ring is full")),
         }
     }
 }

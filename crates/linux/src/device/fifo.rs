@@ -147,7 +147,7 @@ impl Device for Fifo {
 
 impl Drop for Fifo {
     fn drop(&mut self) {
-        // No caller can receive an error here. The state file stays, and the next agent or `sluice detach` tries again.
+        // A destructor returns no error. The state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

@@ -31,7 +31,7 @@ impl Obstacle {
     }
 }
 
-/// State of an attachment point before Sluice, and what Sluice put there.
+/// State of an attachment point before Sluice, and what Sluice put at this point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Former {
@@ -93,7 +93,7 @@ impl Former {
         let obstacle = match own {
             None if parent == ROOT => default_obstacle(qdiscs),
             None => {
-                let why = "there is no queue with a handle in that class; put a pfifo with a handle there first";
+                let why = "there is no queue with a handle in that class; first put a pfifo with a handle into it";
                 Some(Obstacle::Lost(why.into()))
             }
             Some(qdisc) => obstacle(qdisc, qdiscs, route)?,
@@ -183,7 +183,7 @@ impl Former {
 }
 
 /// Restores a phy's settings, except on a phy that no longer exists and except settings that another program has
-/// changed. If one setting fails, the others are still restored.
+/// changed. If one setting fails, all further settings are still restored.
 fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(), Error> {
     let mut wireless = match Wireless::open() {
         Err(Error::Unsupported(Unsupported::NoWifi)) => return Ok(()),
@@ -257,7 +257,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }))
 }
 
-/// True if a restorable discipline limits a rate (`linux/pkt_sched.h`). Other rate limiters cannot be restored.
+/// True if a discipline that can be restored limits a rate (`linux/pkt_sched.h`); other kinds need no such check.
 fn shapes(qdisc: &Qdisc) -> bool {
     /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
     const CAKE: [u16; 2] = [2, 9];

@@ -1,5 +1,5 @@
 //! The scheduler of mac80211 as a device. Sets its airtime queue limits (AQL) and the packet limit of its queues to
-//! suit the stations' turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
+//! suit the stations' turns ([`control::knobs`]). Needs Wi-Fi and a stock kernel, 5.10 or later.
 //!
 //! All settings belong to a phy: stations of all its interfaces take turns in the same rounds. mac80211 keeps its
 //! queues, an `FQ-CoDel` for each station and traffic identifier. It also forwards mesh packets; no qdisc sees these.
@@ -94,7 +94,7 @@ pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     Ok(Some(settable(&phy, &Aql::of(&name)).1))
 }
 
-/// Returns the settings of a phy that can be changed, except its packet limit, and remarks on the others.
+/// Returns the settings of a phy that can be changed, except its packet limit, and remarks on those that cannot.
 pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String>) {
     const LIMIT_ALONE: &str = "Sluice sets only the packet limit of all queues, so rounds stay long";
     if !phy.has_aql {

@@ -4,7 +4,7 @@
 //!   it was busy, including own frames, and how long they transmitted. Without a survey the load stays unknown: the
 //!   airtime of stations is less than the channel's load.
 //! - *Link rate*: for each station the bitrate of the last frame to it, in a mean weighted by the bytes sent.
-//! - *Stations heard*: stations of the interface that sent a frame. The kernel does not list others.
+//! - *Stations heard*: stations of the interface that sent a frame. The kernel lists no stations of other cells.
 //! - *Aggregates*: MPDUs and retransmissions are counted per station. No driver reports how many of them shared a
 //!   frame, so each frame is assumed to be as large as its format ([`largest`]) and [`LONGEST_FRAME`] allow.
 //!
@@ -55,7 +55,7 @@ impl Radiometer {
     pub(crate) const READS: Reads = Reads::MEDIUM.and(Reads::LINK).and(Reads::CONTENDERS).and(Reads::AGGREGATES);
     /// Readings that are estimated, and the method of each.
     pub(crate) const ESTIMATES: [(Reads, &str); 2] = [
-        (Reads::CONTENDERS, "stations heard: those of this interface; others on the channel are not counted"),
+        (Reads::CONTENDERS, "stations heard: those of this interface; stations of other cells are not counted"),
         (
             Reads::AGGREGATES,
             "aggregates: assumed as large as their format and 4 ms allow; no driver reports their size",

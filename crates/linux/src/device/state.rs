@@ -29,7 +29,7 @@ use units::refuse_if;
 /// Default folder in which agents record the state to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
-/// Mode of the state folder: only its owner lists and changes it. Others may reach its sockets if their modes allow.
+/// Mode of the state folder: only its owner lists and changes it. Other users reach its sockets if their modes allow.
 pub(crate) const FOLDER_MODE: u32 = 0o711;
 
 /// The file in which a running agent keeps a [`Former`], and which is locked while the agent lives: a killed agent
@@ -176,7 +176,7 @@ impl State {
         let _ = fs::remove_file(new_path(&self.path));
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path, error)),
-            // If someone else has removed the file, nothing remains either.
+            // If another process has removed the file, nothing is left to remove.
             _ => Ok(()),
         }
     }
@@ -332,16 +332,16 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     let stat = lstat(folder).map_err(|errno| failed(folder, errno.into()))?;
     let refuse = |why| Err(Error::Distrusted { path: folder.into(), why });
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-        return refuse("is not a folder, so state cannot be kept there");
+        return refuse("is not a folder, so Sluice cannot keep state in it");
     }
     match (stat.st_uid, geteuid().as_raw()) {
         (owner, user) if owner == user => {}
         // The folder is safe, but this user may not use it.
         (0, _) => return Err(failed(folder, io::ErrorKind::PermissionDenied.into())),
-        _ => return refuse("belongs to another user, so state cannot be kept there"),
+        _ => return refuse("belongs to another user, so Sluice cannot keep state in it"),
     }
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
-        return refuse("can be written by other users, so state cannot be kept there");
+        return refuse("can be written by other users, so Sluice cannot keep state in it");
     }
     Ok(())
 }

@@ -43,7 +43,7 @@ impl Txq {
     ///
     /// # Errors
     /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege
-    /// is missing; another agent governs this interface or another one of the phy; the limit is in bytes.
+    /// is missing; another agent governs this or another interface of the phy; the limit is in bytes.
     pub fn attach(place: &Place, start: &Start) -> Result<Self, Error> {
         at_root(place.parent)?;
         let limit = packets(start.orders.limit)?;
@@ -122,7 +122,7 @@ impl Queues {
 
 impl Drop for Queues {
     fn drop(&mut self) {
-        // No caller can receive an error here. The state file stays, and the next agent or `sluice detach` tries again.
+        // A destructor returns no error. The state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }
@@ -131,7 +131,7 @@ impl Drop for Queues {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     NotWifi,
-    /// mac80211, which limits the number of these packets.
+    /// mac80211, which limits the number of packets that it holds.
     Mac80211,
     /// The driver, as on Ethernet: the device has the MAC, or mac80211 has no queues for it (before Linux 6.2).
     Driver,

@@ -17,8 +17,8 @@ use units::{Duration, Instant, Positive};
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// Without a controller and settings of a queue: turns in Sluice's own discipline, or else the scheduler of
-    /// mac80211 if it holds the packets. With them: Sluice's own discipline if this build and the kernel have it, else
-    /// the queues of mac80211 if it holds the packets, else the kernel's FIFO.
+    /// mac80211 if it holds the packets. With either: Sluice's own discipline if this build and the kernel have it,
+    /// else the queues of mac80211 if it holds the packets, else the kernel's FIFO.
     #[default]
     Auto,
     /// Sluice's own discipline, in BPF.
@@ -155,7 +155,7 @@ impl Default for Place {
     }
 }
 
-/// Reads the attachment point; the interface's name stands elsewhere.
+/// Reads the attachment point, without the interface's name.
 fn at_parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
     let parent = class(&String::deserialize(deserializer)?).map_err(de::Error::custom)?;
     Ok(Place { parent, ..Place::default() })

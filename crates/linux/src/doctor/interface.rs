@@ -57,7 +57,7 @@ pub(super) fn findings(
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
         // The user's queue must not be removed.
-        Some(why) => Finding::bad("former queue", why, "as above: keep this queue"),
+        Some(why) => Finding::bad("former queue", why, "keep this queue"),
     });
     if parent == ROOT
         && let Some(found) = one_for_several(link)
@@ -65,7 +65,7 @@ pub(super) fn findings(
         findings.push(Finding::bad(
             "transmit queues",
             found,
-            "where many processors send, fq_codel under mq costs less",
+            "where many processors send, fq_codel under mq costs less than one shared queue",
         ));
     }
     if link.gso_max_segs > 1 {
@@ -164,11 +164,11 @@ pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<
         (Driver::Mac80211, false, None) => Finding::bad(
             TOPIC,
             "no effect at present: this queue stays empty, because mac80211 holds the packets",
-            "use a kernel and a build with BPF, see above: Sluice's own discipline then releases by credit",
+            "use a kernel and a build with BPF: Sluice's own discipline then holds the packets and releases by credit",
         ),
         (Driver::TakesAll, ..) => Finding::bad(
             TOPIC,
-            "no queue forms here, because the driver takes every packet at once: set a rate with a shaper and govern a class of it",
+            "no queue forms at this interface, because the driver takes every packet at once: set a rate with a shaper and govern a class of it",
             format!(
                 "tc qdisc add dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
                  1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
@@ -190,7 +190,7 @@ mod tests {
             (Driver::PushesBack, true, true, "own discipline"),
             (Driver::Mac80211, false, false, "stays empty"),
             (Driver::Mac80211, true, true, "by credit"),
-            (Driver::TakesAll, true, false, "no queue forms here"),
+            (Driver::TakesAll, true, false, "no queue forms at this interface"),
         ] {
             let finding = possible(&link, driver, bpf, None);
             assert_eq!(finding.good, good, "{driver:?}");

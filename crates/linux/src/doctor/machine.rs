@@ -22,8 +22,8 @@ const DISCIPLINES: [(&str, &str); 8] = [
     ("htb", "htb_enqueue"),
 ];
 
-/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`). BPF's capabilities are of
-/// use only there.
+/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`). BPF's capabilities have
+/// an effect only in this namespace.
 const FIRST_USERS: &str = "user:[4026531837]";
 
 pub(super) fn privilege(route: &mut Route) -> Finding {
@@ -115,7 +115,7 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
 pub struct Finding {
     /// Topic of the finding: `BPF in the kernel`.
     pub topic: &'static str,
-    /// True if live use needs no change here.
+    /// True if live use needs no change of this machine.
     pub good: bool,
     /// The finding as a text for the user.
     pub found: String,

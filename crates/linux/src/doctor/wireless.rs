@@ -149,7 +149,7 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     match &first.aql {
         Ok(aql) if !aql.is_on => Finding::bad(
             TOPIC,
-            "it is switched off: only the driver bounds what waits below mac80211",
+            "AQL is switched off: only the driver bounds what waits below mac80211",
             format!("echo 1 > {}", phy_folder(&first.phy).join("aql_enable").display()),
         ),
         Ok(aql) => Finding::good(

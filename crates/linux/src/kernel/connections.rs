@@ -27,7 +27,7 @@ pub(crate) fn round_trips() -> Result<Vec<(Ipv4Addr, f64)>, Error> {
     let request = Request::new(SOCK_DIAG_BY_FAMILY, F_REQUEST | F_DUMP, &body);
     let mut found = Vec::new();
     let asked = Connection::open(Some(SOCK_DIAG))?.list(&mut found, &request, |message| round_trip(message.payload));
-    asked.map(|()| found).map_err(|errno| failed("look at its connections", errno))
+    asked.map(|()| found).map_err(|errno| failed("look at this machine's TCP connections", errno))
 }
 
 /// Parses a connection. Accepts any bytes.

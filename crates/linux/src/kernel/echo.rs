@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const EVERY: Duration = Duration::from_millis(200);
 const REPLY: u8 = 0;
 const REQUEST: u8 = 8;
-/// Length of the payload after the header of 8 bytes; `ping` sends the same.
+/// Length of the payload after the header of 8 bytes, as `ping` sends it.
 const PAYLOAD: usize = 56;
 
 /// Length of `struct ndmsg`.

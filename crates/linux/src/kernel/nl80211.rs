@@ -60,8 +60,8 @@ impl Wireless {
         }
     }
 
-    /// Returns the interface with this number; `None` if it does not exist or is not Wi-Fi. Errors, here and below: the
-    /// kernel does not answer.
+    /// Returns the interface with this number; `None` if it does not exist or is not Wi-Fi. Errors, also of all calls
+    /// below: the kernel does not answer.
     pub(crate) fn interface(&mut self, index: u32) -> Result<Option<Interface>, Error> {
         let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
         let asked = self.connection.one(request, |message| interface(message.payload));
@@ -70,7 +70,7 @@ impl Wireless {
 
     /// Returns the phy of the interface with this number; `None` if the interface does not exist or is not Wi-Fi.
     pub(crate) fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
-        // A list of phys for an interface without one would be a list of all.
+        // If an interface has no phy, the kernel would list all phys.
         self.interface(index)?.map_or(Ok(None), |interface| self.phy(interface.phy))
     }
 
@@ -96,14 +96,14 @@ impl Wireless {
     fn of_phy(&mut self, number: u32) -> Result<Vec<Vec<u8>>, Error> {
         let request = self.request(GET_WIPHY, F_DUMP, ATTR_WIPHY, number).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
         let read = |payload: &[u8]| (number_of(payload, ATTR_WIPHY) == Some(number)).then(|| payload.to_vec());
-        unless(&[Errno::NODEV, Errno::INVAL], "read the queues of its phy", self.list(&request, read))
+        unless(&[Errno::NODEV, Errno::INVAL], "read the queues of the interface's phy", self.list(&request, read))
     }
 
     /// Returns the name of the phy with this number; `None` if there is none.
     pub(crate) fn phy_name(&mut self, number: u32) -> Result<Option<String>, Error> {
         let request = self.request(GET_WIPHY, F_ACK, ATTR_WIPHY, number);
         let asked = self.connection.one(request, |message| found(message.payload, ATTR_WIPHY_NAME).map(text));
-        unless(&[Errno::NODEV, Errno::INVAL], "read the name of its phy", asked)
+        unless(&[Errno::NODEV, Errno::INVAL], "read the name of the interface's phy", asked)
     }
 
     /// Returns the numbers of a phy's interfaces.
@@ -112,7 +112,7 @@ impl Wireless {
         let read = |payload: &[u8]| {
             number_of(payload, ATTR_IFINDEX).filter(|_| number_of(payload, ATTR_WIPHY) == Some(number))
         };
-        unless(&[Errno::NODEV, Errno::INVAL], "list the interfaces of its phy", self.list(&request, read))
+        unless(&[Errno::NODEV, Errno::INVAL], "list the interfaces of the phy", self.list(&request, read))
     }
 
     /// Returns the sum of the counters of the queues for an interface's stations. Errors: as for
@@ -126,7 +126,7 @@ impl Wireless {
     /// Returns the stations of an interface, sorted by address. Errors: the interface is not Wi-Fi, or does not exist.
     pub(crate) fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
-        let mut peers = self.list(&request, peer).map_err(|errno| failed("look at its stations", errno))?;
+        let mut peers = self.list(&request, peer).map_err(|errno| failed("look at the interface's stations", errno))?;
         peers.sort_unstable_by_key(|peer| peer.address);
         Ok(peers)
     }
@@ -134,14 +134,14 @@ impl Wireless {
     /// Returns the driver's survey of the channel that an interface is on. Empty if the driver surveys no channel.
     pub(crate) fn survey(&mut self, index: u32) -> Result<Survey, Error> {
         let request = self.request(GET_SURVEY, F_DUMP, ATTR_IFINDEX, index);
-        let found = unless(&[Errno::OPNOTSUPP], "look at its channel", self.list(&request, survey))?;
+        let found = unless(&[Errno::OPNOTSUPP], "look at the interface's channel", self.list(&request, survey))?;
         Ok(found.into_iter().next().unwrap_or_default())
     }
 
     /// Sets the limit of a phy's queues, in packets.
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
         let request = self.request(SET_WIPHY, F_ACK, ATTR_WIPHY, phy).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
-        self.connection.ask(request, |_| ()).map_err(|errno| failed("set the limit of its phy", errno))
+        self.connection.ask(request, |_| ()).map_err(|errno| failed("set the limit of the phy's queues", errno))
     }
 
     fn list<T>(&mut self, request: &Request, read: impl Fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Errno> {

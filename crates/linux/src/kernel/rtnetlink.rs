@@ -40,7 +40,7 @@ pub struct Link {
     pub hardware: u16,
     /// Kind of the root queue discipline: `fq_codel`.
     pub qdisc: String,
-    /// Length of the transmit queue in packets (`txqueuelen`). Some disciplines take their limit from it.
+    /// Length of the transmit queue in packets (`txqueuelen`). Some disciplines take their limit from this length.
     pub tx_queue_length: u32,
     /// Number of transmit queues; with more than one the root is `mq` on most drivers.
     pub tx_queues: u32,
@@ -149,7 +149,7 @@ impl Route {
         self.put(new, F_CREATE | F_REPLACE, "change the queue")
     }
 
-    /// Changes the options of the discipline that is already installed there.
+    /// Changes the options of the discipline that is installed at this attachment point.
     pub(crate) fn change(&mut self, new: &Qdisc) -> Result<(), Error> {
         self.put(new, 0, "change the limit")
     }
@@ -165,7 +165,7 @@ impl Route {
         self.0.ask(request, |_| ()).map_err(|errno| failed(what, errno))
     }
 
-    /// Removes the discipline at `parent`; the kernel installs its default there.
+    /// Removes the discipline at `parent`; the kernel replaces it by its default.
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
         self.0.ask(request, |_| ()).map_err(|errno| failed("remove the queue", errno))

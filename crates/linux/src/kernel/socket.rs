@@ -71,7 +71,7 @@ pub(crate) fn attach_filter(socket: impl AsFd, program: &[Statement]) -> Result<
     result(done)
 }
 
-/// Binds the socket to this interface. Needs no privilege if the socket was not bound to an interface before.
+/// Binds the socket to this interface. Needs no privilege if the socket is bound to no interface yet.
 pub(crate) fn bind_to_interface(socket: impl AsFd, name: &str) -> Result<(), Errno> {
     let length = libc::socklen_t::try_from(name.len()).map_err(|_| Errno::INVAL)?;
     // SAFETY: the kernel reads the bytes of the name, `length` of them, and keeps no pointer.

@@ -1,8 +1,8 @@
 //! Reads and writes netlink messages (`linux/netlink.h`): headers and attributes. Accepts any bytes without a panic,
 //! and ignores what is cut off.
 //!
-//! No public crate serves here, because typed messages do not keep the exact bytes of options. A discipline that Sluice
-//! does not know must be restored with these bytes.
+//! No public crate serves this purpose, because typed messages do not keep the exact bytes of options. A discipline
+//! that Sluice does not know must be restored with these bytes.
 
 /// Length of `struct nlmsghdr`.
 const HEADER: usize = 16;

@@ -101,7 +101,7 @@ fn connect(socket: &Path, request: &[u8]) -> Result<Option<UnixStream>, Error> {
 fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     serde_json::from_slice(answer).map_err(|why| {
         let said = String::from_utf8_lossy(&answer[..answer.len().min(80)]).trim().to_owned();
-        let said = if said.is_empty() { "nothing; it may have too many clients".into() } else { said };
+        let said = if said.is_empty() { "nothing; the agent may have too many clients".into() } else { said };
         Error::NoStatus { socket: socket.into(), why, said }
     })
 }

@@ -17,7 +17,7 @@ pub struct Metric {
     pub kind: &'static str,
     /// Help text: one sentence.
     pub help: &'static str,
-    /// Returns the value for a queue; `None` if it is not known: then it is not written.
+    /// Returns the value for a queue; `None` if it is not known and thus not written.
     value: fn(&Status) -> Option<f64>,
 }
 

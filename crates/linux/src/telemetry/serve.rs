@@ -28,7 +28,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use units::Instant;
 
-/// Maximum number of clients. Another one displaces the oldest that does not watch, or is dropped if all watch.
+/// Maximum number of clients. One more displaces the oldest client that does not watch, or is dropped if all watch.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
@@ -109,7 +109,7 @@ impl Listener {
     /// Listens; can be repeated after a failure. A socket file has mode 0660, and replaces a killed process's file.
     ///
     /// # Errors
-    /// Another process listens there, or the system refuses. The error returns the listener.
+    /// Another process listens at the address, or the system refuses. The error returns the listener.
     pub fn listen(mut self) -> Result<Server, Box<(Self, Error)>> {
         match self.begin() {
             Ok((epoll, file)) => {

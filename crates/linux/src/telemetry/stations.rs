@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use units::{Duration, Rate};
 
 /// Reason why the times of a channel are not available.
-pub const NO_SURVEY: &str = "its driver does not report this in its survey";
+pub const NO_SURVEY: &str = "the survey of the interface's driver lacks this value";
 
 /// A value, or the reason why it is not available.
 pub type Told<T> = Result<T, String>;
@@ -265,7 +265,7 @@ pub fn read(text: &str) -> (Option<Duration>, Option<StationAql>) {
     (read_pending(text), read_station(text))
 }
 
-/// Known values under their keys, and the reasons for the others under `not_available`.
+/// Known values under their keys, and the reasons for unknown values under `not_available`.
 #[derive(Default)]
 struct Entries {
     known: Map<String, Value>,

@@ -114,7 +114,7 @@ fn json_has_units_in_its_keys_and_says_what_is_missing() {
     assert_eq!(json["aql_threshold_s"], 0.024);
     assert_eq!((&json["channel_mhz"], &json["channel_busy_s"]), (&2_437.into(), &0.25.into()));
     assert_eq!(json.get("channel_sending_s"), None);
-    assert_eq!(json["not_available"]["channel_sending_s"], "its driver does not report this in its survey");
+    assert_eq!(json["not_available"]["channel_sending_s"], "the survey of the interface's driver lacks this value");
     assert_eq!(
         (&json["role"], &json["channel"], &json["channel_width_mhz"]),
         (&"access point".into(), &6.into(), &40.into())

@@ -44,7 +44,7 @@ pub struct Status {
     /// Rate at which best-effort packets are released; `None`: the link alone sets the rate.
     #[serde(rename = "rate_bps", with = "json::PerhapsBps", default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// The real-time queue next to this one, if there is one.
+    /// The real-time queue next to this queue, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time: Option<RealTime>,
     /// Time since the agent attached to this queue, without time for which the machine slept.

@@ -29,7 +29,7 @@ pub struct Params {}
 /// The two neighbours of a packet in a chain, or the two ends of the chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// Towards the head: the packet before, or the last packet of a chain.
+    /// Towards the head: the previous packet, or the last packet of a chain.
     before: u32,
     /// Towards the tail: the packet behind, or the first packet of a chain.
     behind: u32,
@@ -186,7 +186,7 @@ impl<P: Packet> Discipline<P> for Biased<P> {
             cx.account.joins(cx.now, len);
         } else {
             cx.account.refuse(packet, cx.dropped);
-            // Other packets of lower priority may have been dropped before.
+            // Packets of lower priority may already have been dropped.
             cx.account.settle(cx.now);
         }
     }

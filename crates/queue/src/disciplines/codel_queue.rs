@@ -36,8 +36,8 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         debug_assert_eq!(self.fifo.len() as u64, cx.account.backlog().packets);
     }
 
-    /// Puts a packet before the others. Packets that the law has passed remain so, and the new packet counts among them
-    /// without a decision.
+    /// Puts a packet before all waiting packets. Packets that the law has passed remain so, and the new packet counts
+    /// among them without a decision.
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.fifo.put_first(waiting);
         self.passed += 1;

@@ -1,5 +1,5 @@
-//! `DualPI2` (RFC 9332, appendix A): a queue of low latency for packets of L4S, and a queue for all others, coupled by
-//! one proportional-integral controller.
+//! `DualPI2` (RFC 9332, appendix A): a queue of low latency for packets of L4S, and a queue for all other packets. One
+//! proportional-integral controller couples both.
 //!
 //! The controller derives a probability p' from the longer of the two queues' waits. A classic packet is dropped or
 //! marked with probability p' squared. An L4S packet is marked with `coupling_factor` times p', and always if it waited

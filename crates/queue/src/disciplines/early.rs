@@ -38,7 +38,7 @@ pub(crate) trait Law: Sized {
     fn leaves(&mut self, now: Instant, waited: Duration, empty: bool);
 }
 
-/// A FIFO with such a law.
+/// A FIFO with a law that decides about arriving packets.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlyDrop<P, L> {
     fifo: Fifo<P>,

@@ -72,7 +72,7 @@ impl<P: Packet> Fifo<P> {
         self.ring.len()
     }
 
-    /// Puts a packet that was removed back behind `index` others.
+    /// Puts a packet that was removed back behind `index` other packets.
     pub(crate) fn put_back(&mut self, index: usize, waiting: Waiting<P>) {
         debug_assert!(index <= self.ring.len());
         self.ring.insert(index, waiting);

@@ -72,7 +72,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
     }
 
     /// Takes an arriving packet. If there is no room, packets at the head of the longest queue are dropped; the new
-    /// packet counts for that.
+    /// packet counts as queued.
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         let index = self.flows.hash(&packet);

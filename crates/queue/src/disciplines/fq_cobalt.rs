@@ -1,6 +1,6 @@
 //! FQ-COBALT: the flow queues and the AQM of CAKE (Linux `sch_cake`, without a shaper). Each flow has a COBALT.
 //!
-//! COBALT is CoDel and BLUE. Its `CoDel` has one schedule for the first drop and the next ones, and counts back while
+//! COBALT is CoDel and BLUE. Its `CoDel` has one schedule for the first drop and all later drops. It counts back while
 //! the wait is short instead of forgetting. BLUE drops at random. Its probability rises while the flow's packets
 //! overflow the queue, and falls while the flow is empty: it acts on flows that ignore drops and marks. CAKE's shaper,
 //! tins, fairness between hosts, set-associative hash and filter of acknowledgements are left out.
@@ -42,7 +42,7 @@ pub(crate) struct Cobalt {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
-    /// Number of drops and marks of the schedule. It determines the time to the next one.
+    /// Number of drops and marks of the schedule. It determines the time to the next drop.
     count: u32,
     dropping: bool,
     /// Time of the next drop. While nothing is scheduled: the end of an interval without a drop.

@@ -3,7 +3,7 @@
 //! T-MAC needs this order (rule R1 of `docs/tmac.md`). The first node stamps a packet, relays keep the stamp, and a
 //! node's queue is in the order of stamps. So a packet from afar does not wait behind fresh packets of the relay. That
 //! the youngest is dropped is Sluice's choice: a packet from afar has cost the most airtime. A packet without a stamp
-//! is younger than all others. Among equals the first to come is older.
+//! is younger than all other packets. Among packets with equal stamps the first to come is older.
 
 use crate::account::Waiting;
 use crate::discipline::{Context, Discipline, Setup};
@@ -58,7 +58,7 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
             debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
         } else {
             cx.account.refuse(packet, cx.dropped);
-            // Younger packets may have been dropped before.
+            // Younger packets may already have been dropped.
             cx.account.settle(cx.now);
         }
     }

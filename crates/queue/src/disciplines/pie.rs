@@ -2,8 +2,8 @@
 //! so that the sojourn time stays at a reference.
 //!
 //! The sojourn time is that of the packet that left last, measured by time stamps: one of the two ways of section 4.3.
-//! All of the RFC's core (section 4) is implemented; of section 5, ECN (5.1), de-randomisation (5.4) and the cap on the
-//! increase (5.5). PIE is never switched off (5.3).
+//! The law has all of the RFC's core (section 4); of section 5 it has ECN (5.1), de-randomisation (5.4) and the cap on
+//! the increase (5.5). PIE is never switched off (5.3).
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};

@@ -38,10 +38,10 @@ pub enum DiscardPattern {
     #[default]
     #[serde(rename = "8")]
     Eight,
-    /// Of 16 packets: 2, 2, 4, 8.
+    /// Of 16 packets, 2, 2, 4 and 8 have priority 0, 1, 2 and 3.
     #[serde(rename = "16")]
     Sixteen,
-    /// Of 16 packets: 1, 1, 2, 12.
+    /// Of 16 packets, 1, 1, 2 and 12 have priority 0, 1, 2 and 3.
     #[serde(rename = "16-sparse")]
     SixteenSparse,
     /// All have priority 3: a cheating sender.
@@ -75,10 +75,10 @@ pub enum Measure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WirelessLoss {
-    /// One packet.
+    /// By one packet.
     #[default]
     OnePacket,
-    /// Nothing.
+    /// No reduction.
     None,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Class {
     /// Packets with a deadline: DSCP 46, expedited forwarding (RFC 3246).
     RealTime,
-    /// Other traffic: DSCP 0.
+    /// Packets without a deadline: DSCP 0.
     #[default]
     BestEffort,
 }
@@ -19,7 +19,7 @@ pub enum Class {
 pub struct Dscp(u8);
 
 impl Dscp {
-    /// All other traffic.
+    /// Traffic of flows without a class.
     const BEST_EFFORT: Self = Self(0);
     /// Expedited forwarding (RFC 3246): real-time traffic.
     pub(crate) const REAL_TIME: Self = Self(46);
@@ -95,14 +95,14 @@ impl From<Class> for Dscp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// Highest.
+    /// Highest priority.
     Voice,
-    /// Second.
+    /// Second priority.
     Video,
-    /// Third.
+    /// Third priority.
     #[default]
     BestEffort,
-    /// Lowest.
+    /// Lowest priority.
     Background,
 }
 

@@ -76,7 +76,7 @@ pub enum Bandwidth {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ofdma {
-    /// None.
+    /// Every frame has one receiver.
     #[default]
     Off,
     /// HE MU PPDUs of access points (see `docs/mac-conventions.md`).
@@ -144,7 +144,7 @@ with_defaults! {
     #[serde(default, deny_unknown_fields)]
     pub struct Aggregation {
         /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of these
-        /// standards. Default: with EDCA the largest, in 802.11ax 4194303 B; else "off".
+        /// standards. Default: with EDCA the largest size (ax: 4194303 B), else "off".
         pub ampdu: Option<MostBytes>,
         /// Largest number of frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
         pub ampdu_frames: Option<u16>,
@@ -173,7 +173,7 @@ pub enum MissedBlockAck {
 /// Time for which a frame of A-MPDUs is retransmitted: written as `off` or as a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifetime {
-    /// For as many attempts as other frames.
+    /// For as many attempts as frames outside A-MPDUs.
     #[default]
     Off,
     /// For this time after its first attempt failed.
@@ -193,7 +193,7 @@ pub enum MostBytes {
 /// When RTS/CTS precedes a data frame: written as `off` or as a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtsThreshold {
-    /// Never.
+    /// Before no frame.
     #[default]
     Off,
     /// For MAC frames longer than this.
@@ -304,7 +304,7 @@ impl schemars::JsonSchema for HardwareQueue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HardwareQueuePer {
-    /// All of an access category.
+    /// All packets of an access category.
     #[default]
     Category,
     /// The packets of an access category for one receiver (mt76, ath10k).
@@ -322,7 +322,7 @@ pub enum Eifs {
     AnySignal,
     /// As `any-signal`, but a later intact frame does not end EIFS (ns-2).
     AnySignalKept,
-    /// Never.
+    /// No reception: a node always waits DIFS.
     Never,
 }
 
@@ -330,10 +330,10 @@ pub enum Eifs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutDeferral {
-    /// The end of the timeout, if the medium was idle for DIFS by then.
+    /// At the end of the timeout, if the medium has been idle for DIFS.
     #[default]
     None,
-    /// DIFS (AIFS) after the end of the timeout (ns-3).
+    /// A DIFS (AIFS) after the end of the timeout (ns-3).
     Difs,
 }
 
@@ -342,8 +342,8 @@ pub enum TimeoutDeferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. Otherwise
-    /// DIFS (AIFS) of idle medium, which may precede the arrival (standard).
+    /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. If none of
+    /// these is so, DIFS (AIFS) of idle medium, which may precede the arrival (standard).
     #[default]
     Immediate,
     /// DIFS from arrival (none with EDCA). A backoff only if the medium is busy or reserved at arrival (ns-3).
@@ -358,10 +358,10 @@ pub enum FirstAccess {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerRts {
-    /// Medium not reserved at the end of the RTS (standard).
+    /// If the medium is not reserved at the end of the RTS (standard).
     #[default]
     UnlessReserved,
-    /// As `unless-reserved`, and medium neither reserved nor busy when the CTS is due (ns-2).
+    /// As `unless-reserved`, and if the medium is neither reserved nor busy when the CTS is due (ns-2).
     UnlessBusy,
 }
 
@@ -370,10 +370,10 @@ pub enum AnswerRts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowReset {
-    /// After `short_retry_limit` + 1 consecutive failures (standard).
+    /// Also after `short_retry_limit` + 1 consecutive failures (standard).
     #[default]
     RetryLimit,
-    /// Never (ns-3.37).
+    /// No further resets (ns-3.37).
     GivenUp,
 }
 

@@ -58,10 +58,10 @@ impl MobilityModel {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Speeds {
-    /// Slowest.
+    /// Lowest speed.
     #[serde(deserialize_with = "units::positive")]
     pub from: Speed,
-    /// Fastest.
+    /// Highest speed.
     #[serde(deserialize_with = "units::positive")]
     pub to: Speed,
 }
@@ -83,7 +83,7 @@ pub enum WalkStart {
 pub struct Waypoint {
     /// Departure, even if the previous waypoint is not yet reached.
     pub time: Duration,
-    /// Destination x, y and perhaps a height (default: the present one).
+    /// Destination x, y and perhaps a height (default: the node's present height).
     pub position: Place,
     /// Speed.
     #[serde(deserialize_with = "units::positive")]

@@ -3,7 +3,7 @@
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
 //! library's interface at once. Reading them from a file, sweeps and claims belong to the crates above.
 
-/// A table with its own keys, and another's keys where it has none.
+/// A table with its own keys, and the keys of a second table where it has none.
 macro_rules! over {
     ($own:expr, $shared:expr; $($key:ident)+ $(; $table:ident: $value:expr)?) => {
         Self { $($key: $own.$key.or($shared.$key),)+ $($table: $value)? }

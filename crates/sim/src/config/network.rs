@@ -128,8 +128,8 @@ impl Network {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Spacing of time series, above zero. Only a case's first seed records series, unless a claim needs more. Default:
-    /// none.
+    /// Time between two points of a time series. Only a case's first seed records series, unless a claim needs more.
+    /// Default: none.
     #[serde(deserialize_with = "units::positive")]
     pub series: Option<Duration>,
     /// Distributions of the delays of flows and queues, for charts with `x = "cdf"`.
@@ -143,7 +143,7 @@ pub struct Record {
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
-    /// Packets in flight at the end count as lost, pings whose reply is lost do not, as in documents that define loss
-    /// as 1 - received / sent.
+    /// Packets in flight at the end count as lost, pings whose reply is lost do not, as in documents that define
+    /// loss as 1 - received / sent.
     pub in_flight_lost: bool,
 }

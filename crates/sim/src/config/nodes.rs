@@ -14,7 +14,7 @@ use units::{Decibels, Duration, Length, Positive, Power, Rate, Within, with_defa
 pub struct Placement {
     /// Number of nodes.
     pub count: u32,
-    /// Rule; leave it out if `[mobility]` places the nodes.
+    /// Rule of placement; leave it out if `[mobility]` places the nodes.
     pub placement: Option<Shape>,
     /// Chain and grid: distance of neighbours. Circle: radius.
     pub spacing: Option<Length>,
@@ -27,11 +27,11 @@ pub struct Placement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// A line.
+    /// Nodes on a line.
     Chain,
     /// A square grid, filled row by row.
     Grid,
-    /// `n0` in the centre, the others evenly on a circle.
+    /// `n0` in the centre, all other nodes evenly on a circle.
     Circle,
     /// Uniform on `area`, per seed, also for `[[node]]` without a `position`.
     Random,
@@ -48,7 +48,7 @@ pub struct Node {
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
     pub role: Role,
-    /// A station's (first) access point. Default: the only one; with roaming the strongest, with `moves` the first.
+    /// A station's (first) access point. Default: the only one; for roaming the strongest, with `moves` the first.
     pub access_point: Option<String>,
     /// Real programs send and receive at this node (`docs/emulation.md`). At least two nodes must be real.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct Node {
     pub waypoints: Vec<Waypoint>,
     /// Rate of the node's data frames. Default: as in `[radio]`.
     pub data_rate: Option<Rate>,
-    /// MCS of the node's data frames. Default: as in `[radio]`, or 7 if the node has another `standard`.
+    /// MCS of the node's data frames. Default: as in `[radio]`, or 7 if the node's `standard` is not that of `[radio]`.
     pub mcs: Option<u8>,
     /// MCS of data frames from the access point to this station. Default: the access point's.
     pub downlink_mcs: Option<u8>,
@@ -83,7 +83,7 @@ pub struct Node {
     pub standard: Option<Standard>,
     /// Bandwidth of the node's data frames. Default: the widest of its standard, at most as in `[radio]`.
     pub channel_width: Option<ChannelWidth>,
-    /// The node's spatial streams. Default: as in `[radio]`, or 1 if the node has another `standard`.
+    /// The node's spatial streams. Default: as in `[radio]`, or 1 (802.11n: by `mcs`) if its standard differs.
     pub streams: Option<u8>,
     /// Best code that the node has: two nodes use LDPC if both have it. Default: as in `[radio]`, or by its standard.
     pub coding: Option<Fec>,
@@ -118,13 +118,13 @@ pub struct Node {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CategoryQueues {
-    /// Highest.
+    /// Highest priority.
     pub voice: Option<Queue>,
-    /// Second.
+    /// Second priority.
     pub video: Option<Queue>,
-    /// Third, the default of flows.
+    /// Third priority, the default of flows.
     pub best_effort: Option<Queue>,
-    /// Lowest.
+    /// Lowest priority.
     pub background: Option<Queue>,
 }
 
@@ -213,7 +213,7 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct TurnsScheduler {
-        /// Longest wait of packets (D in `docs/turns.md`), in this node's airtime; while others send, packets wait
+        /// Longest wait of packets (D in `docs/turns.md`), in this node's airtime; while other nodes send, the wait is
         /// longer. Default 100 ms.
         pub target_delay: Positive<Duration> = queue::turns::Params::TARGET_DELAY,
         /// Longest round of turns, at least `target_delay`. Default: none.
@@ -246,8 +246,8 @@ with_defaults! {
         pub threshold: Power = Power::dbm(-65.0),
         /// Smallest advantage of another access point's signal for a move. Default 5 dB.
         pub hysteresis: Decibels = Decibels::new(5.0),
-        /// Time between two searches while the signal is below the threshold; above it, ten times as long. Default
-        /// 30 s.
+        /// Time between two searches while the signal is below the threshold; above the threshold it is ten times as
+        /// long. Default 30 s.
         pub scan_interval: Positive<Duration> => Duration::from_secs(30),
         /// Time without data during a move: 30 to 50 ms with 802.11r, up to a second with 802.1X and without 802.11r.
         /// Default 100 ms.
@@ -295,7 +295,7 @@ with_defaults! {
 pub enum PullLoop {
     /// One scheduling round (`ieee80211_handle_wake_tx_queue`, ath10k).
     Mac80211,
-    /// Rounds until one yields no packet (mt76).
+    /// Rounds until a round yields no packet (mt76).
     #[default]
     Mt76,
 }
@@ -307,7 +307,7 @@ pub enum PullLoop {
 pub struct Consumption {
     /// Power while sending at the high level. Default 792 mW (DSSS and CCK), 627 mW (OFDM) or 594 mW (HT).
     pub transmit: Option<Power>,
-    /// Power while others keep the medium busy. Default 330 mW.
+    /// Power while other nodes keep the medium busy. Default 330 mW.
     pub receive: Option<Power>,
     /// Power while the medium is idle. Default 313.5 mW.
     pub listen: Option<Power>,

@@ -34,12 +34,12 @@ pub struct Radio {
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: an 802.11b rate, or an 802.11a rate for all other standards.
-    /// Default: the lowest, or with `preamble = "data-rate"` the data rate. Acknowledgements of standards other than
-    /// 802.11b: the highest of 6, 12 and 24 Mb/s up to the data rate.
+    /// Default: the lowest rate, or with `preamble = "data-rate"` the data rate. Acknowledgements of standards other
+    /// than 802.11b: the highest of 6, 12 and 24 Mb/s up to the data rate.
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. With protection or such stations the slot is
-    /// 20 us, and EIFS counts an ACK at 1 Mb/s; with protection alone the smallest window is 31. Default: `cts-to-self`
-    /// if a node has 802.11b, else `none`.
+    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. With protection or 802.11b nodes the slot is
+    /// 20 us and EIFS counts an ACK at 1 Mb/s. With protection but no such node the smallest window is 31. Default:
+    /// `cts-to-self` if a node has 802.11b, else `none`.
     pub b_protection: Option<BProtection>,
     /// 802.11b rate of protection frames, and, if a node has 802.11b, of all RTS, CTS and broadcasts. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
@@ -76,7 +76,7 @@ pub struct Radio {
     pub errors: Errors,
     /// Deviation of a signal's power from the mean at its distance.
     pub fading: Fading,
-    /// True if a node has 802.11b, next to others of a newer standard.
+    /// True if a node has 802.11b, next to nodes of a newer standard.
     #[serde(skip)]
     pub(crate) beside_b: bool,
     /// Settings read so far.
@@ -210,14 +210,14 @@ pub enum Fec {
 /// Packet extension that gives receivers time to decode the end of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum PacketPadding {
-    /// None.
+    /// No extension.
     #[default]
     #[serde(rename = "0 us")]
     Us0,
-    /// 0, 4 or 8 us.
+    /// Extensions of 0, 4 or 8 us.
     #[serde(rename = "8 us")]
     Us8,
-    /// 4 to 16 us.
+    /// Extensions of 4 to 16 us.
     #[serde(rename = "16 us")]
     Us16,
 }
@@ -237,7 +237,7 @@ pub enum ExtendedRange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BProtection {
-    /// None.
+    /// No protection.
     #[default]
     None,
     /// CTS-to-self at an 802.11b rate before data.
@@ -267,7 +267,7 @@ pub struct Rooms {
     pub size: [Length; 3],
     /// Loss in each wall. Default 5 dB.
     pub wall: Option<Decibels>,
-    /// Loss in one floor; F floors lose F^((F + 2) / (F + 1) - 0.46) times as much. Default 18.3 dB.
+    /// Loss in one floor; F floors lose F^((F + 2) / (F + 1) - 0.46) times the loss of one. Default 18.3 dB.
     pub floor: Option<Decibels>,
 }
 

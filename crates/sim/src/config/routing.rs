@@ -37,7 +37,7 @@ impl Routing {
         given
     }
 
-    /// The settings of DSR, marked likewise.
+    /// The settings of DSR, marked as read where they act.
     pub(crate) fn dsr(&self, edca: bool) -> &Dsr {
         self.marks.read_where(&[(true, &["dsr"]), (edca, &["dsr.category"])]);
         &self.dsr
@@ -120,7 +120,7 @@ pub enum ReplyWait {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorsTo {
-    /// The neighbour that uses the route, by unicast; by broadcast if several use it.
+    /// A neighbour that alone uses the route, by unicast; several such neighbours, by broadcast.
     #[default]
     Precursors,
     /// All neighbours, by broadcast (ns-2).

@@ -115,7 +115,7 @@ pub enum RecoveryEnd {
     Threshold,
     /// As `threshold`; all octets of the last acknowledgement count in congestion avoidance: up to 3 segments (ns-3).
     Counted,
-    /// As `threshold`; octets of the last acknowledgement that were SACKed before do not count (Linux).
+    /// As `threshold`; octets of the last acknowledgement that were already SACKed do not count (Linux).
     News,
 }
 

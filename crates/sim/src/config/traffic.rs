@@ -39,10 +39,10 @@ pub struct Flow {
     pub admission: Option<Admission>,
     /// Access category, for `mac.access` "edca". Default `best-effort`, or `voice` for `real-time` (RFC 8325).
     pub category: Option<Category>,
-    /// Start.
+    /// Start of the flow.
     #[serde(default)]
     pub start: Duration,
-    /// Stop. Default: the end.
+    /// End of the flow. Default: the run's end.
     pub stop: Option<Duration>,
     /// Upper bound of a random delay of the start, per run.
     #[serde(default)]
@@ -210,7 +210,7 @@ pub struct Admission {
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,
-    /// Starts without a probe, like a flow admitted elsewhere; the flow probes when asked to regulate.
+    /// Starts without a probe, as if another node had admitted the flow; the flow probes when asked to regulate.
     pub presumed: bool,
     /// Parameters of the source.
     pub gate: GateParams,
@@ -293,7 +293,7 @@ pub struct LoadRange {
     pub draw: Option<String>,
 }
 
-/// Reads a quantity in quotes, a list of such, or a table: derived untagged enumerations lose what is wrong with a value.
+/// Reads a quantity in quotes, a list of them, or a table: derived untagged enumerations lose what is wrong with it.
 macro_rules! quantity_or {
     ($Type:ident, $One:ident, $Table:ident, $expecting:literal $(, $List:ident)?) => {
         impl<'de> Deserialize<'de> for $Type {

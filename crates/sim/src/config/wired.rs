@@ -1,4 +1,4 @@
-//! The `[[wired]]` tables: links beside the radio.
+//! The `[[wired]]` tables: links without radio.
 
 use queue::Settings as Queue;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! The hardware queues of a node: packets that were handed over to the driver and wait for the MAC. The queueing
 //! discipline, the controller and the shaper cannot reach them any more.
 //!
-//! A packet is handed over as soon as its hardware queue is not full. It counts there until the MAC has finished it.
+//! A packet is handed over once its hardware queue is not full, and counts in it until the MAC has finished the packet.
 
 use super::port::Taken;
 use crate::config::{HardwareQueue, HardwareQueuePer};
@@ -164,7 +164,7 @@ impl Hardware {
     }
 
     /// Returns the next receiver among those whose frames the MAC `holds`; `None` if it is the turn of a receiver with
-    /// packets here. In a queue for all receivers the first frame that the MAC holds blocks all others.
+    /// packets in its queue. In a queue for all receivers the first frame that the MAC holds goes before all packets.
     pub(super) fn turn(&mut self, category: u8, mut holds: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         if self.per == HardwareQueuePer::Category {
             return holds.next();

@@ -185,7 +185,7 @@ impl Egress {
     }
 
     /// Enqueues a packet at its port: a radio port of this category, or that of a wired link. A packet that goes
-    /// `first` overtakes all others there.
+    /// `first` overtakes all other packets of the port.
     #[inline(always)] // once a packet and hop: the call costs a chain 0.4 %
     pub(crate) fn offer(
         &mut self,
@@ -482,7 +482,7 @@ impl Egress {
     }
 
     /// Reports packets of a port that the MAC or a wired link has finished. The scheduler `expected` this airtime of
-    /// each packet ([`Taken::expected`]). After a hardware queue: also the packets' receiver and total load, and
+    /// each packet ([`Taken::expected`]). `of`, for packets of a hardware queue: their receiver, their total load, and
     /// whether they arrived.
     pub(crate) fn completed(
         &mut self,

@@ -23,7 +23,7 @@ impl Outlook<'_> {
         if station.rates.aggregates(packet.to, rules) { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
     }
 
-    /// Returns a turn of a station: its longest aggregate of packets of this length. Without aggregates: one frame.
+    /// Returns a turn of a station: its longest aggregate of packets of this length, or one frame without aggregation.
     pub(super) fn turn(self, to: u32, category: u8, packet: Bytes) -> Turn {
         let Self { station, rules } = self;
         if !station.rates.aggregates(to, rules) {
@@ -48,7 +48,7 @@ impl Outlook<'_> {
         }
     }
 
-    /// Returns the expected throughput towards another station in bit/s; zero if it is unknown.
+    /// Returns the expected throughput towards a station in bit/s; zero if it is unknown.
     pub(super) fn throughput(self, to: u32, costs: &Costs) -> f64 {
         let mpdus = self.station.rates.agreement(to, self.rules).frames;
         self.station.rates.expected_throughput(to, costs, mpdus.into())

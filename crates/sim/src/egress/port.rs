@@ -51,7 +51,7 @@ impl Port {
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record, idling, steered: None }
     }
 
-    /// True if a packet of this length fits without a drop of another.
+    /// True if a packet of this length fits into the queue without a drop of a waiting packet.
     pub(crate) fn has_room(&self, length: Bytes) -> bool {
         let backlog = self.queue.backlog();
         match self.queue.limit() {
@@ -60,7 +60,7 @@ impl Port {
         }
     }
 
-    /// Enqueues a packet; a packet that goes `first` overtakes all others.
+    /// Enqueues a packet; a packet that goes `first` overtakes all other packets of the queue.
     #[inline(always)] // once a packet
     pub(super) fn offer(&mut self, now: Instant, mut packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
         if self.mark != Mark::None {
@@ -222,8 +222,8 @@ impl Port {
         }
     }
 
-    /// Returns the results of a run that ends now, without those of a wired link. `several`: the node has other ports,
-    /// too, so that the MAC's service time is not the port's alone.
+    /// Returns the results of a run that ends now, without results of a wired link. `several`: the node has several
+    /// ports, so that the MAC's service time is not this port's alone.
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::QueueResult {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();

@@ -1,16 +1,16 @@
 //! Packets that an access point buffers for sleeping stations, outside its ports and hardware queues.
 //!
 //! The rules are those of mac80211 (`net/mac80211/tx.c`, `sta_info.c`). A packet that arrives for a sleeping station is
-//! buffered in front of the scheduler (`ps_tx_buf`). It enters the scheduler when the station wakes: CoDel's sojourn
-//! begins then. Packets that waited in the scheduler when the station fell asleep stay there and are skipped. Packets
-//! that had left the scheduler return from the hardware (`tx_filtered`), and go first when the station wakes. If an
-//! access point has common queues for all stations, the queueing discipline lies above mac80211. Packets are then
-//! buffered after they have left the queue.
+//! buffered in front of the scheduler (`ps_tx_buf`). It enters the scheduler, and its sojourn for CoDel begins, when
+//! the station wakes. Packets that waited in the scheduler when the station fell asleep stay there and are skipped.
+//! Packets that had left the scheduler return from the hardware (`tx_filtered`), and go first when the station wakes.
+//! If an access point has common queues for all stations, the queueing discipline lies above mac80211. Such access
+//! points buffer packets after they have left the queue.
 //!
 //! `turns` replaces mac80211's scheduler and follows the same rules. Until a station wakes, nothing for it contends for
-//! the medium. So it does not count among the busy stations that share the time, and no drop would shorten the wait of
-//! its packets. When it wakes, its packets are treated like packets that arrive at that moment: they go first if they
-//! are few, or take turns, and are bounded by the time in which they will be sent.
+//! the medium. So a sleeping station does not count among the busy stations that share the time, and no drop would
+//! shorten the wait of its packets. When it wakes, its packets are treated like packets that arrive at that moment: few
+//! go first, many take turns, and their number is bounded by the time in which they will be sent.
 
 use super::port::Taken;
 use super::{Egress, Order, SIGNALS};
@@ -126,7 +126,7 @@ impl Sleepers {
         awake.map_or(NONE, |sleeper| &sleeper.kept[usize::from(category)].passed)
     }
 
-    /// Takes the packet at `index` among these for the MAC.
+    /// Takes for the MAC the packet at `index` among a category's packets that had left their port.
     pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
         let taken = self.get_mut(station)?.kept[usize::from(category)].passed.remove(index)?;
         debug_assert!(taken.at <= now && !self.is_asleep(station));

@@ -112,7 +112,7 @@ impl Turns {
         Settings { discipline: DisciplineName::Turns, limit, turns, ..Settings::default() }
     }
 
-    /// Enqueues a packet at a port; a packet that goes `first` overtakes all others there.
+    /// Enqueues a packet at a port; a packet that goes `first` overtakes all other packets of the port.
     pub(super) fn offer(
         &mut self,
         now: Instant,

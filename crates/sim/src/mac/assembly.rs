@@ -125,8 +125,8 @@ impl Station {
         u32::from(self.rates.agreement(to, rules).frames).saturating_mul(parts)
     }
 
-    /// Begins the TXOP of a station that has just won the medium, on the channels that are `idle`. Or delays the TXOP
-    /// if it needs more channels: the width of its data, or `whole` if it asks others for data. Returns true if a TXOP
+    /// Begins the TXOP of a station that has just won the medium, on the channels that are `idle`. Delays a TXOP that
+    /// needs more channels: the width of its data, or `whole` if it asks stations for data. Returns true if a TXOP
     /// begins, and `None` if a TXOP continues.
     pub(crate) fn settles_width(
         &mut self,

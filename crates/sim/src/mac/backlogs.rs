@@ -193,8 +193,8 @@ impl Backlogs {
         self.known.iter().filter(may).filter(move |known| !told || known.backlog != Backlog::Unknown)
     }
 
-    /// True if a station may be asked first. A station that can contend is asked only together with another one. A
-    /// station that cannot contend is asked even alone.
+    /// True if a station may be the first of those that are asked. A station that can contend is asked only together
+    /// with another station. A station that cannot contend is asked even alone.
     fn leads(&self, known: &Known, told: bool) -> bool {
         let others = || self.candidates(known.category, told).filter(|other| other.station != known.station);
         known.is_restrained() || known.shares && others().any(|other| known.joins(other))
@@ -205,8 +205,8 @@ impl Backlogs {
         self.candidates(category, false).any(|known| self.leads(known, false))
     }
 
-    /// Puts the stations that can be asked into `users`: first the one that has used the least airtime, then, in the
-    /// same order, those that can send beside it. If `told`, only stations that have reported a backlog.
+    /// Puts the stations that can be asked into `users`: the one that has used the least airtime, and those that can
+    /// send beside it, also in order of used airtime. If `told`, only stations that have reported a backlog.
     pub(super) fn choose(&self, category: u8, told: bool, used: &mut UsedAirtime, users: &mut Vec<u32>) {
         users.clear();
         users.extend(self.candidates(category, told).map(|known| known.station));

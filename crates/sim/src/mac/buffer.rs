@@ -156,8 +156,8 @@ pub(crate) struct Assembly {
     /// Receiver.
     pub(crate) to: u32,
     pub(crate) category: u8,
-    /// True if packets may join only up to the first packet for another receiver. Otherwise repetitions could delay
-    /// other packets for ever.
+    /// True if packets may join only up to the first packet for another receiver, so that repetitions do not delay that
+    /// packet for ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
     pub(super) limits: Limits,
@@ -259,8 +259,8 @@ impl Buffer {
         (joined == 1).then_some(Room { joins: Joins::Mpdu, size: grown })
     }
 
-    /// Returns how many MPDUs of length `psdu`, up to `most`, can join the aggregate of all MPDUs so far, and the
-    /// resulting size. `size` is the aggregate's size before.
+    /// Returns how many MPDUs of length `psdu`, at most `most`, can join the aggregate of all MPDUs so far, and the
+    /// resulting size. `size` is the aggregate's size without them.
     #[inline]
     pub(super) fn frames(&self, psdu: Bytes, most: u16, size: Size, limits: &Limits) -> (u16, Size) {
         let Some(first) = self.mpdus.front() else { return (0, size) };

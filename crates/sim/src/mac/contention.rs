@@ -44,7 +44,7 @@ impl Contender {
 pub(crate) struct Contention {
     pub(super) contenders: [Contender; CATEGORIES],
     pub(super) busy: bool,
-    /// True while the radio turns from reception to transmission. The deadline then stays, whatever the medium does.
+    /// True while the radio turns from reception to transmission: the deadline stays, whatever the medium does.
     pub(super) turning: bool,
     /// Bitmask of categories that send at the deadline.
     pub(super) due: u8,
@@ -73,7 +73,7 @@ pub(crate) struct Contention {
 }
 
 impl Contention {
-    /// Makes the contention of a station that has nothing to send, on an idle medium.
+    /// Makes the contention of a station without frames to send, on an idle medium.
     pub(super) fn new(conventions: &Conventions, random: Stream) -> Self {
         Self {
             busy: false,
@@ -233,13 +233,13 @@ impl Contention {
         self.adopt(category);
     }
 
-    /// Handles an intact frame for others that reserves the medium until `end`, in the TXOP of `holder`.
+    /// Handles an intact frame for other stations that reserves the medium until `end`, in the TXOP of `holder`.
     pub(crate) fn overhears(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
         self.end_eifs(rules);
         self.reserve(end, holder, rules);
     }
 
-    /// Reserves the medium until `end` for a frame of others, in the TXOP of `holder`.
+    /// Reserves the medium until `end` for a frame of other stations, in the TXOP of `holder`.
     #[inline]
     pub(super) fn reserve(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
         if end > self.nav {

@@ -42,7 +42,7 @@ pub(crate) struct Aggregation {
     /// Longest A-MSDU in bytes. `None`: no A-MSDUs.
     pub(crate) amsdu: Option<Bytes>,
     pub(crate) missed: MissedBlockAck,
-    /// Time for which frames of A-MPDUs are retransmitted. `None`: the number of attempts is limited instead.
+    /// Time for which frames of A-MPDUs are retransmitted. `None`: the number of attempts is limited, not the time.
     pub(crate) lifetime: Option<Duration>,
 }
 
@@ -127,19 +127,19 @@ pub(crate) struct Conventions {
     pub(crate) short_retry_limit: u8,
     /// Retry limit of a frame whose RTS was answered.
     pub(crate) long_retry_limit: u8,
-    /// RTS threshold: longer data frames are announced. `None`: no RTS.
+    /// RTS threshold: longer data frames are announced. `None`: no frame is announced by an RTS.
     pub(crate) rts_threshold: Option<Bytes>,
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,
-    /// In networks with 802.11b stations: RTS threshold and CTS to self for frames that these stations can read. The
-    /// fields above then apply to other frames, which need protection.
+    /// In networks with 802.11b stations: RTS threshold and CTS to self for frames that these stations can read.
+    /// `rts_threshold` and `cts_to_self` are for the frames that they cannot read, which need protection.
     pub(crate) of_dsss: Option<(Option<Bytes>, bool)>,
     pub(crate) aggregation: Aggregation,
     /// Directions in which access points and several stations share frames (OFDMA).
     pub(crate) ofdma: Ofdma,
     /// True if the network has stations that sleep.
     pub(crate) power_save: bool,
-    /// Contention parameters of stations that were asked for data. `None`: the usual ones.
+    /// Contention parameters of stations that were asked for data. `None`: those of `access`.
     pub(crate) mu_edca: Option<MuEdca>,
     /// How a busy secondary channel affects a TXOP. `None` if all share one channel.
     pub(crate) bandwidth: Option<Bandwidth>,
@@ -149,11 +149,11 @@ pub(crate) struct Conventions {
     pub(crate) window_reset: WindowReset,
     /// Agreements for each format of the older of two stations: HT and before, VHT, HE.
     pub(crate) agreements: [Agreement; 3],
-    /// Agreement of a station older than 802.11n with any other, in a network that has newer stations.
+    /// Agreement of a station older than 802.11n with any station, in a network that has newer stations.
     pub(crate) old: Agreement,
     /// Format of each station in order of address, `None` before 802.11n; empty if all have the newest format.
     pub(crate) formats: Vec<Option<Format>>,
-    /// Format of the newest stations. Also HT for stations before 802.11n, which have the same rules here.
+    /// Format of the newest stations. HT also stands for stations before 802.11n, whose MAC has the same rules.
     pub(crate) newest: Format,
     /// Rules of T-MAC. `None`: the network does not use T-MAC.
     pub(crate) tmac: Option<TmacRules>,

@@ -2,8 +2,8 @@
 //!
 //! An exchange has these frames, SIFS apart. Above the RTS threshold: a MU-RTS trigger, and a simultaneous CTS of all
 //! stations, received as one (26.2.6). The PPDU. A MU-BAR trigger, and the simultaneous `BlockAck`s of all its stations
-//! in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium, then
-//! those that have used the least airtime of such PPDUs. All RUs have one size, the finest that gives each station an
+//! in HE TB PPDUs (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium, and
+//! those that have used the least airtime of HE MU PPDUs. All RUs have one size, the finest that gives each station an
 //! RU. The longest part is cut to the second longest, and shorter ones are padded. A station's frames are in a buffer
 //! as for an A-MPDU. It replaces its category's buffer while the frame is assembled and while its outcome is settled.
 
@@ -27,7 +27,7 @@ pub(crate) struct Downlink {
     answered: usize,
     /// Time at which all responses are over.
     end: Instant,
-    /// Airtime that each station has used in such PPDUs so far.
+    /// Airtime that each station has used in PPDUs to several stations so far.
     used: UsedAirtime,
 }
 
@@ -63,7 +63,7 @@ struct Split {
 }
 
 impl Downlink {
-    /// Returns the duration of the PPDU: its preamble and its longest part. The other parts are padded to that length.
+    /// Returns the duration of the PPDU: its preamble and its longest part, to whose length all parts are padded.
     pub(crate) fn duration(&self, held: &Held, rules: &Conventions) -> Duration {
         let Some(split) = self.split else { return Duration::ZERO };
         let parts = held.users.iter().map(|user| split.header + rules.timing.payload(user.mode, user.psdu));
@@ -244,7 +244,7 @@ impl Downlink {
     pub(super) fn end(&mut self, cx: &mut Context) -> bool {
         debug_assert!(cx.held.users.is_empty(), "each station has answered, or is given up for this time");
         (self.split, self.stage) = (None, Stage::Gathers);
-        // The remaining frames now wait like those for other stations.
+        // The frames that were not acknowledged now wait like frames for other stations.
         cx.contention.wanting &= !(1 << cx.held.holder);
         self.answered > 0
     }
@@ -255,7 +255,7 @@ fn psdu(users: &[User]) -> Bytes {
     users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
 }
 
-/// Cuts the longest part to the duration of the second longest. Alone, the excess goes faster and pads no RUs.
+/// Cuts the longest part to the duration of the second longest. The rest goes faster in a frame of its own.
 fn level(users: &mut [User], rules: &Conventions) {
     let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
     let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);

@@ -196,7 +196,7 @@ impl Station {
             Kind::Rts => (Step::AwaitCts, timing.cts_timeout),
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (Step::AwaitBlockAck, response),
             Kind::Data { .. } => (Step::AwaitAck, response),
-            _ => unreachable!("the others are responses, or for several stations"),
+            _ => unreachable!("all other kinds are responses, or for several stations"),
         };
         (self.step, self.deadline) = (step, now + lasts);
     }
@@ -298,7 +298,7 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Carries out what an exchange with several others decides at a deadline.
+    /// Carries out what an exchange with several other stations decides at a deadline.
     pub(super) fn act(&mut self, now: Instant, act: Act, rules: &Conventions) -> Due {
         match act {
             Act::On(step, until, due) => {
@@ -313,7 +313,7 @@ impl Station {
         }
     }
 
-    /// Ends an exchange with several others. It has failed if no station answered.
+    /// Ends an exchange with several other stations. It has failed if no station answered.
     fn end_with_several(&mut self, now: Instant, answered: bool, rules: &Conventions) {
         if answered { self.finish(now, rules) } else { self.end_failed(now, false, rules) }
     }

@@ -71,9 +71,9 @@ pub(crate) enum Kind {
     /// Trigger that asks `users` stations to send at once, in mode `response` or, for data, each in a mode of its own.
     Trigger { asks: Asks, users: u8, response: Mode },
     /// Answer to a trigger for data or for the size of the queue, in an HE TB PPDU. It is an A-MPDU, which is held like
-    /// others, or a QoS Null frame if `frames` is zero.
+    /// an [`Aggregate`](Self::Aggregate), or a QoS Null frame if `frames` is zero.
     Triggered { psdu: Bytes, frames: u16 },
-    /// Multi-STA `BlockAck` for `stations` stations. All but the `whole` ones, whose frames all arrived, have a bitmap.
+    /// Multi-STA `BlockAck` for `stations` stations. Only the `whole` ones, all of whose frames arrived, lack a bitmap.
     MultiBlockAck { stations: u8, whole: u8, long: bool },
     /// T-MAC's request to `asked` stations for their grants, the receiver first. `then`: duration of the exchange that
     /// follows the grants.
@@ -99,7 +99,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// If this frame answers a trigger together with others' answers, returns the station that sent the trigger.
+    /// If several stations answer a trigger at once and this frame is one of the answers, returns the trigger's sender.
     #[inline]
     pub(crate) fn answers_beside_others(&self) -> Option<u32> {
         match (self.kind, self.mode) {

@@ -37,7 +37,7 @@ pub(crate) struct Part {
     pub(crate) mode: Mode,
     pub(crate) psdu: Bytes,
     pub(crate) frames: usize,
-    /// Number of the part's frames that were sent before.
+    /// Number of the part's frames that are sent again.
     pub(crate) repeated: usize,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Held {
     pub(super) users: Vec<User>,
     /// For each category, the frames that the station sends next.
     pub(super) buffers: Vec<Buffer>,
-    /// Frames for other receivers than the next one, with their category. They wait until it is their receiver's turn.
+    /// Frames, with their category, that wait until it is their receiver's turn; `buffers` has the next receiver's.
     pub(super) aside: Vec<(u8, Buffer)>,
     /// Empty buffers. They are reused so that frames set aside need no new memory each time.
     pub(super) spare: Vec<Buffer>,
@@ -60,7 +60,7 @@ pub(crate) struct Held {
     /// takes the mask. For each category it [resumes](super::Station::resume) the frames for one receiver, or [sets
     /// aside](super::Station::set_aside) the next frames and offers another packet.
     pub(crate) paused: u8,
-    /// False if all packets come from one queue; then no category is ever paused.
+    /// False if all packets come from one queue, so that no category is ever paused.
     pub(super) takes_turns: bool,
     next_sequence: u16,
     pub(super) peers: Peers,

@@ -51,7 +51,7 @@ impl Peers {
         self.peer(address).behind & 1 << category != 0
     }
 
-    /// As [`Self::is_behind`], but for a station of which nothing may be remembered yet.
+    /// Like [`Self::is_behind`], but for a station of which nothing may be remembered yet: false in this case.
     pub(super) fn knows_behind(&self, address: u32, category: usize) -> bool {
         let known = self.known.binary_search_by_key(&address, |peer| peer.address);
         known.is_ok_and(|place| self.known[place].behind & 1 << category != 0)

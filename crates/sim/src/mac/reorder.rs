@@ -15,7 +15,7 @@ pub(crate) struct Reorder {
     held: Box<[Slot]>,
     /// Number of entries that are not [`Slot::Missing`].
     ahead: u16,
-    /// Number up to which the start of the window moves on, even past missing frames.
+    /// Number to which the start of the window moves on, even past missing frames.
     target: u16,
     /// What a BlockAck would report.
     pub(crate) scoreboard: Scoreboard,
@@ -43,7 +43,7 @@ enum Slot {
 /// What to do with a frame that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// Drop it: it had arrived before.
+    /// Drop it: it is a repetition of a frame that has arrived.
     Duplicate,
     /// Pass it on now.
     Next,
@@ -76,8 +76,8 @@ impl Reorder {
     }
 
     /// Fast path for consecutive frames from `first` on, at most a window of them. It equals [`arrives`](Self::arrives)
-    /// and [`classify`](Self::classify) for each. Each frame must be the next to pass on, and nothing may wait.
-    /// Otherwise it returns false and changes nothing.
+    /// and [`classify`](Self::classify) for each. Each frame must be the next to pass on, and nothing may wait. If this
+    /// is not so, it returns false and changes nothing.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let (window, from) = (self.window, distance(self.scoreboard.start, first));
         if first != self.start || self.start != self.target || self.ahead > 0 || from > window {

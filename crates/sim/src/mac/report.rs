@@ -30,7 +30,7 @@ pub(crate) struct Answer {
     pub(crate) report: Option<Report>,
 }
 
-/// Data whose announcement was not answered.
+/// Data whose announcement by an RTS was not answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announced {
     pub(crate) to: u32,

@@ -207,7 +207,7 @@ impl Station {
         reports && self.step == Step::AwaitBlockAck && frame.to == self.address
     }
 
-    /// Handles any other received frame that is intact, or an aggregate with at least one intact MPDU.
+    /// Handles a received frame that is intact, or an aggregate with at least one intact MPDU.
     #[inline]
     pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
         let timing = &rules.timing;

@@ -16,7 +16,7 @@ pub(super) enum Step {
     /// The end of the station's own frame.
     Sending,
     AwaitCts,
-    /// The end of a SIFS: after a CTS, or after an exchange in a TXOP that continues.
+    /// The end of the SIFS after a CTS, or after an exchange in a TXOP that continues.
     Cleared,
     AwaitAck,
     AwaitBlockAck,
@@ -32,7 +32,7 @@ impl Step {
     }
 }
 
-/// What an exchange with several others decides at a deadline.
+/// What an exchange with several other stations decides at a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     /// The TXOP continues: the next step, the next deadline, and what is due.
@@ -60,7 +60,7 @@ pub(crate) struct Txop {
     pub(super) cleared: Cleared,
     /// Size of the frame for which the exchange was announced.
     pub(super) fixed: Option<Size>,
-    /// End of the last exchange, when the TXOP continues if a fitting packet is there; `NEVER` if it cannot continue.
+    /// End of the last exchange, when the TXOP continues if a fitting packet waits; `NEVER` if it cannot continue.
     pub(super) open_at: Instant,
 }
 

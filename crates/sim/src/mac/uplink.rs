@@ -44,7 +44,7 @@ pub(crate) struct Uplink {
     pub(crate) round: Option<Round>,
     /// The stations to which the last trigger or multi-STA BlockAck was addressed.
     pub(crate) users: Vec<u32>,
-    /// Stations that answered with data; number of answers of which all data arrived; number of all answers.
+    /// Stations that answered with data; `whole`: answers all of whose data arrived; `answered`: all answers.
     delivered: Vec<u32>,
     whole: u8,
     answered: usize,
@@ -52,11 +52,11 @@ pub(crate) struct Uplink {
     end: Instant,
     /// The request that the station answers, until its answer is acknowledged.
     pub(crate) asked: Option<Round>,
-    /// For each category, until when the parameters of MU EDCA apply; `None` if they do not apply.
+    /// For each category, the time until which the parameters of MU EDCA apply; `None` if they do not apply.
     managed: [Option<Instant>; super::CATEGORIES],
 }
 
-/// Airtime of an access point's frames, and of those that it triggered. A direction without packets gains no credit.
+/// Airtime of an access point's frames, and of frames that it triggered. A direction without packets gains no credit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turns {
     down: Duration,

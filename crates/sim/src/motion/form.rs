@@ -27,7 +27,7 @@ pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
     }
 }
 
-/// Returns the name of the form that a file with this start has, if it is another one.
+/// Returns the name of the form that a file with this start has, if it is not the expected form.
 fn other_form(start: &str, form: Form) -> Option<&'static str> {
     let is_table = start.contains("vehicle_id") || start.contains("timestep_time");
     match form {

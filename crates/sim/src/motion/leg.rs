@@ -61,7 +61,7 @@ impl Leg {
         Self { from, to, start, end: start + Duration::from_secs_f64(distance / speed), velocity }
     }
 
-    /// Returns the same leg, cut off at `end` if it takes longer.
+    /// Returns this leg, cut off at `end` if it takes longer.
     pub(super) fn until(self, end: Instant) -> Self {
         if end < self.end { Self { to: self.position(end), end, ..self } } else { self }
     }

@@ -2,7 +2,7 @@
 //!
 //! A node moves in straight legs at constant speed. Its position is computed from its present leg on query; between
 //! queries nothing is computed or stored. Coordinates are doubles, computed only with `+ - * /` and the square root.
-//! IEEE 754 rounds these exactly, so that coordinates are the same on every machine.
+//! IEEE 754 rounds these operations exactly, so that coordinates are the same on every machine.
 
 mod fcd;
 mod form;
@@ -64,7 +64,7 @@ impl Walk {
         Self { leg, guide: Guide::Script(script), top_speed, corners, presence: Presence::default(), jumps }
     }
 
-    /// Returns the same movement of a node that is on the air only at certain times.
+    /// Returns this movement for a node that is on the air only at certain times.
     pub(crate) fn with_presence(self, presence: Presence) -> Self {
         Self { presence, ..self }
     }
@@ -131,7 +131,7 @@ impl Motion {
         motion
     }
 
-    /// Returns the same motion, with some nodes on the air only at certain times.
+    /// Returns this motion with some nodes on the air only at certain times.
     pub(crate) fn with_presence(mut self, told: impl Iterator<Item = (u32, Presence)>) -> Self {
         self.presence.resize(self.nodes(), Presence::default());
         for (node, presence) in told {
@@ -166,7 +166,7 @@ impl Motion {
         self.presence.get(node as usize).is_none_or(|presence| presence.at(now))
     }
 
-    /// Returns the position of `node`. `now` must not be earlier than in the call before for the same node.
+    /// Returns the position of `node`. `now` must not be earlier than in the previous call for the same node.
     #[inline]
     pub(crate) fn position(&mut self, node: u32, now: Instant) -> Position {
         let leg = &self.legs[node as usize];

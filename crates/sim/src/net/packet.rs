@@ -52,7 +52,7 @@ pub enum LossCause {
     Retries,
     /// There was no route to its destination.
     NoRoute,
-    /// It waited for a route for too long, or made room for later packets.
+    /// The packet waited for a route for too long, or made room for later packets.
     Buffer,
     /// It waited in a queue for a next hop when the link there broke.
     Link,
@@ -102,7 +102,7 @@ impl Packet {
     }
 }
 
-/// Returns the number of a packet: how many packets its flow had made before.
+/// Returns the number of a packet: how many packets its flow had made before this one.
 #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
 pub(crate) fn serial(made: u64) -> u32 {
     made as u32
@@ -115,7 +115,7 @@ pub(crate) struct Transit {
     pub(crate) waited: Duration,
     /// Time at which the packet left its port for the MAC or for the hardware queue.
     pub(crate) taken: Instant,
-    /// Airtime that the access point's scheduler estimated when it released the packet; zero elsewhere.
+    /// Airtime that the access point's scheduler estimated when it released the packet; zero at other nodes.
     pub(crate) expected: Duration,
     /// How much of a hardware queue's depth the packet takes; zero without such a queue.
     pub(crate) load: u32,

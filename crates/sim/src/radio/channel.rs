@@ -42,17 +42,17 @@ impl Channel {
         Ok(Self { errors, certain, needed, fading, shadowing, ends: None, extended: false, tuned: Vec::new() })
     }
 
-    /// Returns the same channel, with or without frames of extended range.
+    /// Returns this channel, with or without frames of extended range.
     pub(crate) fn extended(self, extended: bool) -> Self {
         Self { extended, ..self }
     }
 
-    /// Returns the same channel between nodes with their own powers, antennas and noise.
+    /// Returns this channel between nodes with their own powers, antennas and noise.
     pub(crate) fn between(self, ends: Option<Ends>) -> Self {
         Self { ends, ..self }
     }
 
-    /// Returns the same channel between nodes in their own bands.
+    /// Returns this channel between nodes in their own bands.
     pub(crate) fn tuned(self, bands: &[Band]) -> Self {
         Self { tuned: bands.iter().map(|band| band.all()).collect(), ..self }
     }
@@ -77,7 +77,7 @@ impl Channel {
         }
     }
 
-    /// Returns the same channel, but with the mean power on every link and all nodes as in `[radio]`.
+    /// Returns this channel with the mean power on every link and all nodes as in `[radio]`.
     pub(super) fn without_shadowing(&self) -> Self {
         Self { shadowing: None, ends: None, ..self.clone() }
     }

@@ -16,7 +16,7 @@ pub struct Exchange {
     pub cw_max: u16,
     /// Time from the first bit until another node may count slots: RTS and CTS if used, data frame, ACK and DIFS.
     pub success: Duration,
-    /// The same time if there is no response to the first frame: this frame (RTS if used, otherwise data) and DIFS.
+    /// This time if there is no response to the first frame: this frame (RTS if used, otherwise data) and DIFS.
     pub collision: Duration,
 }
 

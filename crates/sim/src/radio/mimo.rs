@@ -10,7 +10,7 @@ use super::ru::Ru;
 use crate::config::{ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Standard};
 use units::{Bytes, Duration, Rate};
 
-/// Number of bits (SERVICE) before the PSDU of every OFDM frame; then of tail bits after it, which reset the encoder.
+/// Number of bits (SERVICE) before the PSDU of every OFDM frame, and of tail bits after it, which reset the encoder.
 pub(super) const SERVICE: u64 = 16;
 pub(super) const TAIL: u64 = 6;
 
@@ -219,13 +219,13 @@ impl Mimo {
         if let Extent::Extended(tones) = self.extent { Some(tones) } else { None }
     }
 
-    /// Returns the same mode with another guard interval. Its format must have that interval.
+    /// Returns this mode with another guard interval. The mode's format must have that interval.
     #[must_use]
     pub(crate) const fn guarded(self, guard: GuardInterval) -> Self {
         Self { rest: Rest::new(guard, self.rest.padding(), self.has_ldpc()), ..self }
     }
 
-    /// Returns the same mode with LDPC, or with the convolutional code.
+    /// Returns this mode with LDPC, or with the convolutional code.
     #[must_use]
     pub(crate) const fn coded(self, ldpc: bool) -> Self {
         Self { rest: Rest::new(self.guard(), self.rest.padding(), ldpc), ..self }
@@ -244,7 +244,7 @@ impl Mimo {
         Self { coding, streams: 1, ..self }.guarded(GuardInterval::Double).within(ru, 1)
     }
 
-    /// Returns the same mode over the whole channel.
+    /// Returns this mode over the whole channel.
     #[must_use]
     pub(crate) const fn alone(self) -> Self {
         Self { extent: Extent::Channel, ..self }

@@ -10,7 +10,7 @@ const LIGHT: f64 = 299_792_458.0;
 /// Relative precision of positions and ranges: a node 30 m away is within a range of 30 m.
 const ROUNDING: f64 = 1e-9;
 
-/// Power of an HE ER SU PPDU's preamble divided by that of others: 3 dB (IEEE 802.11ax-2021, 27.3.11).
+/// Power of an HE ER SU PPDU's preamble divided by that of other PPDUs: 3 dB (IEEE 802.11ax-2021, 27.3.11).
 pub(super) const BOOST: u64 = 2;
 
 /// Thresholds for decoding, carrier sense and capture. Powers are in attowatts, so that sums are exact integers and the
@@ -21,7 +21,7 @@ pub(crate) struct Reception {
     pub(crate) carrier_sense: u64,
     /// Receive threshold: the minimum power at which a frame can be decoded.
     pub(crate) receive: u64,
-    /// Capture threshold: a signal's power divided by the sum of all others.
+    /// Capture threshold: a signal's power divided by the sum of all other signals' powers.
     pub(crate) capture: f64,
     /// Capture rule: which of several signals is decoded.
     pub(crate) order: Capture,
@@ -77,7 +77,7 @@ pub(super) struct Model {
     /// Height of the antenna at the highest position.
     highest: f64,
     exponent: f64,
-    /// Distance up to which free-space loss applies; beyond it the exponent applies.
+    /// Longest distance at which free-space loss applies; at longer distances the exponent applies.
     near: f64,
     rooms: Option<Rooms>,
     receive: f64,

@@ -23,7 +23,7 @@ pub(crate) struct Shape {
     /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,
     /// The node whose trigger this frame answers together with other frames, each in its own part of the channel;
-    /// [`NOBODY`](Self::NOBODY) for other frames.
+    /// [`NOBODY`](Self::NOBODY) for a frame that is no such answer.
     pub(crate) answers: u32,
     /// Bandwidth of the frame, if nodes have several channels.
     pub(crate) width: ChannelWidth,
@@ -354,7 +354,7 @@ fn survival(
     chance
 }
 
-/// True if the frame exceeded the others by the capture threshold during a whole span.
+/// True if the frame exceeded all other signals by the capture threshold during a whole span.
 fn stood_out(power: u64, span: &Range<Instant>, history: &History, reception: &Reception) -> bool {
     intervals(span, history).all(|(_, others)| reception.stands_out(power, others as f64))
 }
@@ -365,7 +365,7 @@ impl Reception {
         decodable || shape.found_by(power) > power && shape.found_by(power) >= self.receive
     }
 
-    /// True if a signal of this power exceeds all others by the capture threshold.
+    /// True if a signal of this power exceeds all other signals by the capture threshold.
     pub(super) fn stands_out(&self, power: u64, others: f64) -> bool {
         others <= 0.0 || power as f64 >= others * self.capture
     }

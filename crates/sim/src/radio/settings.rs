@@ -94,7 +94,7 @@ impl Radio {
         self.mode(data_rate, mcs).map(Some)
     }
 
-    /// Returns the radio of a node of another generation; `None` if the node is like all others.
+    /// Returns the radio of a node of another generation; `None` if the node is like all other nodes.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
         let extends = node.extended_range.is_some();
         let own = node.standard.filter(|&own| own.high_throughput() || own != self.standard);
@@ -161,7 +161,7 @@ impl Radio {
         own.data_mode().map(|_| own)
     }
 
-    /// Returns the same radio without features of 802.11n and later.
+    /// Returns this radio without features of 802.11n and later.
     fn without_mimo(&self, standard: Standard, data_rate: Option<Rate>) -> Self {
         debug_assert!(!standard.high_throughput(), "it would have lost its streams");
         Self {
@@ -216,7 +216,7 @@ impl Radio {
         }
     }
 
-    /// Returns the same radio with this standard; before 802.11ax without that standard's features.
+    /// Returns this radio with another standard; if that is older than 802.11ax, without 802.11ax's features.
     fn of_standard(self, standard: Standard) -> Self {
         if standard == Standard::Ax {
             return Self { standard, ..self };
@@ -294,7 +294,7 @@ impl Radio {
         if self.b_protection() == BProtection::None && !self.beside_b {
             return match self.b_protection_rate {
                 Some(_) => {
-                    Err(Refusal::new("b_protection_rate", "without `b_protection` no frame is protected; set it too"))
+                    Err(Refusal::new("b_protection_rate", "without `b_protection` no frame is protected; set both"))
                 }
                 None => Ok((self.basic_mode()?, false)),
             };
@@ -357,7 +357,7 @@ impl Radio {
         let why = match index {
             32 => "MCS 32 (MCS 0 twice over 40 MHz) is not offered; write 0 to 31",
             33..=76 => "MCS 33 to 76 (streams of unequal modulation) are not offered; write 0 to 31",
-            _ => "802.11n has no such MCS; write 0 to 31",
+            _ => "802.11n has no MCS above 76; write 0 to 31",
         };
         let streams = index / 8 + 1;
         if self.streams.is_some_and(|given| given != streams) {
@@ -482,7 +482,7 @@ impl Radio {
         if self.extended_range.is_none() {
             return Ok(());
         }
-        let why = "`propagation = \"range\"` has no powers to extend it by; choose another propagation";
+        let why = "`propagation = \"range\"` has no powers by which to extend a range; choose another propagation";
         refuse_if!(!self.propagation.has_powers(), Err(Refusal::new("extended_range", why)));
         if self.channel_width != ChannelWidth::Mhz20 {
             return Err(Refusal::new("channel_width", "an HE ER SU PPDU has 20 MHz; write \"20 MHz\""));

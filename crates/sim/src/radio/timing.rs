@@ -129,7 +129,7 @@ impl Timing {
         });
     }
 
-    /// Returns the responses to data in this mode. They are at the configured basic rate, otherwise at the rate that
+    /// Returns the responses to data in this mode. They are at the configured basic rate, or else at the rate that
     /// 10.6.6.5.2 gives, or in HE ER SU PPDUs like the data.
     pub fn responses(&self, mode: Mode) -> &Responses {
         &self.responses[mode.responses()]

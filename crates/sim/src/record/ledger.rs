@@ -10,7 +10,7 @@ use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, Multi
 use queue::Completion;
 use units::{Bytes, Duration};
 
-/// A flow's counts. The counts of the ledgers run from the start to the end; the others begin after the warm-up.
+/// A flow's counts. The counts of the ledgers run from the start to the end; all other counts begin after the warm-up.
 #[derive(Debug, Default)]
 pub(crate) struct FlowRecord {
     pub(crate) sent: u64,
@@ -234,7 +234,7 @@ impl HopCounts {
 pub(crate) struct NodeRecord {
     /// Service time of notes, which come from no port.
     pub(crate) service: Summary,
-    /// Counts that go into results unchanged; the other fields give the other results.
+    /// Counts that go into results unchanged; all other results are computed from the other fields.
     pub(crate) mac: Mac,
     pub(crate) unanswered_rts: u64,
     pub(crate) requests: u64,

@@ -12,7 +12,7 @@ pub(crate) struct Player {
     buffer: Duration,
     /// Time at which the stream ends.
     until: Instant,
-    /// Last position that has arrived; none before the first packet.
+    /// Last position that has arrived; `None` before the first packet.
     newest: Option<Instant>,
     state: State,
     stalls: u64,

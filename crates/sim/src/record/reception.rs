@@ -91,7 +91,7 @@ impl Distances {
         (0..nodes).filter(move |&to| to != from).map(move |to| self.class(from, to, now))
     }
 
-    /// The distance class of a node: class 0 is up to one width away, class 1 the others up to two, and so on.
+    /// The distance class of a node: class 0 is at most one width away, class 1 one to two widths, and so on.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked when the network is built")]
     pub(crate) fn class(&mut self, from: u32, to: u32, now: Instant) -> usize {
         let metres = self.motion.position(from, now).distance(self.motion.position(to, now));

@@ -12,7 +12,7 @@ use units::Duration;
 pub(crate) struct Summary {
     /// The last value, not yet recorded.
     last: Repeated,
-    /// A different value before the last, not yet recorded.
+    /// The last value that differs from the newest one, not yet recorded.
     before: Repeated,
     n: u64,
     nanos: u128,
@@ -47,7 +47,7 @@ impl Summary {
         self.last.times += times;
     }
 
-    /// Makes room for another value than the last two.
+    /// Makes room for a value that differs from the last two.
     // Not inlined, so that the callers' code stays short.
     #[inline(never)]
     fn turn_to(&mut self, time: Duration, times: u32) {

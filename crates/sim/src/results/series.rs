@@ -54,7 +54,7 @@ pub struct FlowSeries {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cwnd_packets: Vec<f64>,
     /// TCP: the largest of the open connections' smoothed round-trip times at the end of the step; absent if no
-    /// connection has one. Empty for others.
+    /// connection has one. Empty for other flows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub srtt_s: Vec<Option<f64>>,
     /// Of flows that ask for admission: 1 if the flow is admitted at the end of the step, else 0; empty for other
@@ -65,7 +65,7 @@ pub struct FlowSeries {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_packets: Vec<u64>,
     /// Time since the route last changed, at the end of the step; since the start of the run if it never changed. A
-    /// route changes when a node passes a packet to another neighbour than before, or detects that the link is broken.
+    /// route changes when a node passes a packet to a new neighbour, or detects that the link is broken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub route_age_s: Vec<f64>,
 }

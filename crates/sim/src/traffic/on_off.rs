@@ -20,7 +20,7 @@ pub(crate) struct OnOff {
     off: Times,
     random: Stream,
     stop: Instant,
-    /// Offset of the first packet on the clock of on-times; then the number of packets before the next one.
+    /// Offset of the first packet on the clock of on-times, and the number of packets before the next packet.
     phase: Duration,
     made: u64,
     /// The present or next on-time: its start, its length, and the length of all earlier ones.

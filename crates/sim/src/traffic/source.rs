@@ -44,8 +44,8 @@ impl Source {
     }
 }
 
-/// Makes the packets of a recording again: the first at the start of the time in which the source is `active`, the
-/// others at their recorded distances.
+/// Makes the packets of a recording again: the first at the start of the time in which the source is `active`, the all
+/// other packets at their recorded distances.
 #[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) recording: Pcap,

@@ -21,7 +21,7 @@ pub(crate) enum Volume {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recurrence {
     Once,
-    /// This time after the start of the last transfer.
+    /// A fixed time after the start of the last transfer.
     Every(Duration),
     /// A random time after the end of the last transfer.
     AfterEnd(Times),

@@ -162,7 +162,7 @@ fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>
     let Some(width) = network.record.reception else { return Ok(None) };
     let least = motion.extent() / MOST_CLASSES;
     if width.as_metres() < least {
-        let message = format!("distance classes must be at least {} wide here", Length::metres(least.ceil()));
+        let message = format!("distance classes must be at least {} wide", Length::metres(least.ceil()));
         return Err(BuildError::new("record.reception", message));
     }
     Ok(Some(Box::new(Distances { motion: motion.clone(), width })))

@@ -37,7 +37,7 @@ pub(crate) struct EnergyAccount {
     /// Idle time of the medium in which the MAC had packets, until it last had none.
     awake: Duration,
     levels: Option<Levels>,
-    /// Sleep of a node with power save; `None` unless it draws less power asleep.
+    /// Sleep of a node with power save; `None` if the node draws as much power asleep as awake.
     sleep: Option<Sleep>,
     /// Times in each state at the end of the warm-up.
     before: Spent,
@@ -125,7 +125,7 @@ impl EnergyAccount {
         self.sent_by = now + length;
     }
 
-    /// Records that the MAC gets a packet. `busy`, in all functions: busy time of the medium, with own frames.
+    /// Records that the MAC gets a packet. `busy`, in this and all functions: the medium's busy time, with own frames.
     pub(crate) fn takes(&mut self, now: Instant, busy: Duration) {
         debug_assert!(busy <= now.since(Instant::ZERO), "busy for longer than the run");
         self.held += 1;

@@ -31,7 +31,7 @@ impl BuildError {
         Self::not_of(path, format!("there is no node `{name}`"), name, known)
     }
 
-    /// Makes the error that `name` is not one of the names that are allowed here.
+    /// Makes the error that `name` is not one of the `known` names, which the key at `path` allows.
     pub(super) fn not_of(path: impl Into<String>, message: String, name: &str, known: Vec<String>) -> Self {
         Self { unknown: Some(Unknown { name: name.to_owned(), known }), ..Self::new(path, message) }
     }

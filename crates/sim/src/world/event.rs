@@ -15,13 +15,13 @@ pub(crate) enum Event {
     Timer { connection: Slot },
     /// A station's deadline has come, unless it has been set to another time.
     Deadline { node: NodeId },
-    /// The front of a frame reaches the listener with this index; it may reach later ones at once, too.
+    /// The front of a frame reaches the listener with this index; one event may serve further listeners, too.
     Front { of: Handle, listener: u32 },
     /// All listeners have read the BSS colour of a frame.
     Colour { of: Handle },
     /// The sender has sent the whole frame.
     Sent { of: Handle },
-    /// The tail of a frame leaves the listener with this index; it may leave later ones at once, too.
+    /// The tail of a frame leaves the listener with this index; one event may serve further listeners, too.
     Tail { of: Handle, listener: u32 },
     /// The interval of a port's controller is over.
     Control { node: NodeId, port: PortId },

@@ -141,7 +141,7 @@ impl World {
             Load::Note(_) | Load::Null { .. } => unreachable!("signals end elsewhere"),
             Load::Flow(flow) => {
                 let purges = found.purges_for_data();
-                // The packet may wait here again. A packet that arrived nevertheless is not sent again.
+                // The packet may wait at this node again. A packet that arrived nevertheless is not sent again.
                 self.flows[flow].waiting += u32::from(packet.is_fresh());
                 let kept = self.send_otherwise(node, (handle, to, !packet.transit.accepted), true);
                 if !kept {

@@ -90,7 +90,7 @@ pub(super) mod tests {
         nodes[node].seen_by_radio(port, *now, || medium.busy_from_start(node.into(), *now), rules)
     }
 
-    /// Measurements of the last port of each node over the second that follows.
+    /// Measurements of the last port of each node over the second after the call.
     fn second(world: &mut World) -> Vec<Radio> {
         world.advance(Duration::from_secs(1));
         let nodes: Vec<NodeId> = world.nodes.numbers().collect();

@@ -1,7 +1,7 @@
 //! Notes: small broadcasts that a controller orders. Every neighbour that receives a note stores it.
 //!
 //! A note goes directly to the MAC, in the highest access category, as management frames do (IEEE 802.11-2016,
-//! 10.2.4.2). It must not wait in the queue that it describes, nor take up space or be counted there. On the air a note
+//! 10.2.4.2). It must not wait in the queue that it describes, nor take up space or be counted in it. On the air a note
 //! is a frame like any other.
 
 use crate::config::Dscp;
@@ -104,7 +104,7 @@ impl Notes {
         Self { table: Neighbours::new(), chance }
     }
 
-    /// As [`Neighbours::order`].
+    /// Stores the note that a controller orders, like [`Neighbours::order`].
     pub(crate) fn order(&mut self, now: Instant, note: &Note) -> Option<Instant> {
         let Self { table, chance } = self;
         table.order(now, note, |most| Duration::from_nanos(chance.up_to(most.as_nanos())))

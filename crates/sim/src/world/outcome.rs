@@ -148,7 +148,7 @@ fn distributions(world: &World) -> Distributions {
     }
 }
 
-/// Largest number of nodes that a warning names. It only counts further nodes.
+/// Largest number of nodes that a warning names. The warning only counts further nodes.
 const NAMED: usize = 6;
 
 /// Returns all warnings, each once: those of controllers; about flows that no node receives, and controllers that
@@ -171,7 +171,7 @@ fn warnings(world: &mut World) -> Vec<String> {
     told
 }
 
-/// Names the first entries of a list and gives the number of others.
+/// Names the first entries of a list and gives the number of further entries.
 fn listed(names: &[&str]) -> String {
     let first = names[..names.len().min(NAMED)].join(", ");
     if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }

@@ -25,7 +25,7 @@ impl World {
     /// Destination of packets to all nodes.
     pub const ALL: u32 = BROADCAST;
 
-    /// Returns the flows of real packets, in the scenario's order: from each real node to every other, then to all.
+    /// Returns the flows of real packets, in the scenario's order: from each real node to every other one, and to all.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
         let outside = self.flows.numbers().filter(|&flow| matches!(self.flows[flow].role, Role::Outside | Role::ToAll));
         outside.map(|flow| Way { flow, from: self.flows[flow].from.into(), to: self.flows[flow].to })
@@ -141,7 +141,7 @@ impl Outside<'_> {
     }
 
     /// Handles a broadcast packet that came by radio, or over a hop to this node alone, and passes it on. True if it is
-    /// for programs there. A station takes broadcasts of its access point; access points take none.
+    /// for programs at this node. A station takes broadcasts of its access point; access points take none.
     fn takes(&mut self, node: NodeId, (previous, is_hop): (u32, bool), kept: &Kept, packet: &Packet) -> bool {
         let Node { own_access_point, access_point, .. } = self.world.nodes[node];
         let home = self.world.roaming.home(node.into());

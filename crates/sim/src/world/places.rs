@@ -84,7 +84,7 @@ impl Places<'_> {
             ports.map(|port| Place { node: node.into(), queue: port.into() }).any(|place| full(&place) == name)
         };
         if let Some(node) = self.nodes.numbers().find(|&node| empty(node)) {
-            // If a queue of the same node is among them, it is preferred.
+            // Queues of the same node are preferred, if flows pass any.
             let beside: Vec<&Place> = passed.iter().filter(|place| place.node == u32::from(node)).collect();
             let near = if beside.is_empty() { passed.iter().collect() } else { beside };
             refuse(format!("no flow passes the queue `{name}`"), near.into_iter().map(full).collect())

@@ -42,7 +42,7 @@ impl Plan {
     }
 
     /// Returns the positions of the nodes with a radio at `now`, in the scenario's order: x, y and height, in metres.
-    /// `now` must not be earlier than in the call before.
+    /// `now` must not be earlier than in the previous call.
     pub fn at(&mut self, now: Instant) -> Vec<[f64; 3]> {
         let place = |node| {
             let Position { x, y, z } = self.motion.position(node, now);

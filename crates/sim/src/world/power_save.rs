@@ -2,10 +2,10 @@
 //!
 //! A station that has sent and received nothing for some time sends its access point a null frame and sleeps
 //! (`net/mac80211/mlme.c`, dynamic power save). It wakes for beacons. If a beacon announces packets for it, it sends
-//! another null frame, gets the packets, and sleeps again after the same time. A packet to send wakes the station at
+//! another null frame, gets the packets, and sleeps again after its idle timeout. A packet to send wakes the station at
 //! once; its frame tells the access point. Null frames contend in the highest category, like data frames. Beacons take
-//! no airtime and are always heard. A sleeping station's radio senses the medium as before, but nothing is sent to the
-//! station.
+//! no airtime and are always heard. A sleeping station's radio senses the medium like that of a station awake, but
+//! nothing is sent to the station.
 
 use crate::config;
 use crate::engine::NodeId;

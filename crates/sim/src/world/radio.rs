@@ -9,7 +9,7 @@ use units::{Decibels, Power, refuse_if};
 /// Bounds of powers in dBm, with a margin on both sides. Licence-free stations may radiate at most 36 dBm; noise at
 /// room temperature has -101 dBm in 20 MHz.
 const POWERS: (f64, f64) = (-200.0, 60.0);
-const NO_POWERS: &str = "`propagation = \"range\"` has no powers; choose another";
+const NO_POWERS: &str = "`propagation = \"range\"` has no powers; choose another propagation";
 const BEYOND: &str = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
 /// Largest ratio of the strongest signal to the weakest, in dB.
 const MOST_DECIBELS: f64 = 200.0;
@@ -87,7 +87,7 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
             (
                 power.is_some() && radio.range.is_some() && radio.tx_power.is_none(),
                 "tx_power",
-                "`radio.range` leaves the power of the others open; set `radio.tx_power` too",
+                "`radio.range` leaves the power of all other nodes open; set `radio.tx_power` too",
             ),
             (
                 power.is_some() && network.mac.obss_pd.is_some(),

@@ -59,7 +59,7 @@ impl Roaming {
         if self.of.is_empty() { node } else { self.station(node).map_or(node, |station| station.home) }
     }
 
-    /// Returns the node from which packets of this one are sent.
+    /// Returns the node from which a node's packets are sent; for a node that does not roam, itself.
     #[inline]
     pub(crate) fn place(&self, node: NodeId) -> NodeId {
         if self.of.is_empty() {

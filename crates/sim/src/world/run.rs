@@ -123,10 +123,10 @@ impl World {
                     self.power_save(node, |of, awaited| Cue::Due { busy: of.has_packets(), awaited });
                 }
                 // Frames that the node has handed to its MAC before it leaves are not heard. When it comes, it sends
-                // the packets that wait there.
+                // its waiting packets.
                 Event::Presence { node } => {
                     self.nodes[node].absent ^= true;
-                    // As under Linux, packets for a station that leaves its access point are lost there.
+                    // As under Linux, packets for a station that leaves its access point are lost at the access point.
                     if let Some(access_point) = self.roaming.turns(node, self.nodes[node].absent) {
                         self.purge(node, access_point);
                     }

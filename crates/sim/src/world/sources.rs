@@ -7,7 +7,7 @@ use crate::engine::{FlowId, Slot};
 use crate::net::{Packet, serial};
 use crate::trace::TraceEventKind;
 
-/// Number of packets that a saturated flow keeps in its port: one to hand over and one behind it.
+/// Number of packets that a saturated flow keeps in its port: one to hand over and one that follows.
 const SATURATION: u32 = 2;
 
 impl World {

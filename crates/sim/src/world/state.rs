@@ -59,7 +59,7 @@ pub struct World {
     pub(crate) last_step: Instant,
     /// Observers of nodes; most runs have none.
     pub(crate) watch: Option<Box<Watch>>,
-    /// True if frames also concern bystanders: they read a key (T-MAC) or a source route (DSR), or are observed.
+    /// True if nodes also handle frames for other nodes: to read a key (T-MAC) or source route (DSR), or for a trace.
     pub(crate) overheard: bool,
     pub(crate) frequency: Frequency,
     /// Scratch space for packets whose link has broken.

@@ -18,13 +18,13 @@ impl World {
     /// name alone suffices for the only queue of its radio that packets of a flow may pass, or else of its links.
     ///
     /// # Errors
-    /// If there is no such queue, no flow passes it, or the node has several.
+    /// If no queue has this name, no flow passes it, or the node has several queues.
     pub fn place(&self, name: &str) -> Result<Place, BuildError> {
         let Self { nodes, flows, routing, rules, .. } = self;
         Places { nodes, flows, routing, rules }.find(name)
     }
 
-    /// Lets an outside program decide about a queue from now on, every `interval`. The run then pauses,
+    /// Lets an outside program decide about a queue from now on, every `interval`. For each decision the run pauses,
     /// [`asked`](Self::asked) returns the measurements, and [`order`](Self::order) takes the decision.
     ///
     /// # Errors

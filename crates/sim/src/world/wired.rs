@@ -34,7 +34,7 @@ pub(crate) struct Wire {
     pub(crate) delay: Duration,
     /// Share of packets that the link damages, with its random numbers; `None` without a `loss`.
     pub(crate) loss: Option<(f64, Stream)>,
-    /// Length and duration of the last packet at a constant rate. Most packets are as long as the one before.
+    /// Length and duration of the last packet at a constant rate. Most packets are as long as their predecessor.
     last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
     /// Packets in flight in order of arrival, with the keys of their arrivals. Only the first arrival is an event.

@@ -12,7 +12,7 @@ use queue::{Batch as _, Completion};
 use units::{Duration, Instant};
 
 impl Wire {
-    /// Handles the last bit of a packet at the sender. Returns its port's counts. `wire`: the wire's own number.
+    /// Handles the last bit of a packet at the sender. Returns the sender port's counts. `wire`: the wire's own number.
     pub(crate) fn passes_on(
         &mut self,
         wire: WireId,
@@ -30,7 +30,7 @@ impl Wire {
 }
 
 impl World {
-    /// If the link is idle, begins to send the packet that is `passing` its port, or the next one that waits there.
+    /// If the link is idle, begins to send the packet that is `passing` its port, or the next packet in the port.
     pub(super) fn transmit(&mut self, wire: WireId, passing: Option<&Waiting>) {
         let now = self.now;
         let link = &self.wires[wire];

@@ -2,7 +2,7 @@
 
 use super::Pair;
 
-/// Which frame has failed. Each of the two has its own count of failures.
+/// Which frame has failed. Each kind of frame has its own count of failures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     /// The frame that contends: a data frame, or an RTS.

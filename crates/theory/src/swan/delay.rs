@@ -36,7 +36,7 @@ pub struct Outcome {
     pub attempts: [Option<Attempts>; 2],
     /// `P_tr`: probability that at least one device transmits in a slot.
     pub transmission_probability: f64,
-    /// `P_s`: probability that exactly one device transmits, given that one does.
+    /// `P_s`: probability that exactly one device transmits, given that at least one transmits.
     pub success_probability: f64,
     /// `S`: packets of all devices together, per second.
     pub packets_per_second: f64,

@@ -36,7 +36,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
         medium.lead(gateway).map_err(Failure::wrong)?;
     }
     let Some(inside) = inside else { return outside(args, medium) };
-    // The folder is made before anything runs, so that one that cannot be written is reported at once.
+    // The folder is made before anything runs, so that a folder that cannot be written is reported at once.
     let store = args.out.as_ref().map(|out| Store::create(out, &scenario.id)).transpose()?;
     if args.pcap.is_some() {
         medium.capture(&Wanted { pcap: args.pcap.clone(), nodes: args.node.clone(), ..Wanted::default() })?;

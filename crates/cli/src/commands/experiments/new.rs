@@ -25,7 +25,7 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
 }
 
 /// Returns the example with the radio of a standard. With a fast radio no TCP flow fills a queue within seconds, so
-/// another load, queue and claims are used.
+/// load, queue and claims differ.
 fn scenario(standard: &str) -> String {
     let modes = match standard {
         "802.11b" => "data_rate = \"11 Mb/s\"\n".to_owned(),

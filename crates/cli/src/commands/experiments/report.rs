@@ -40,7 +40,7 @@ fn studies(folder: &Path) -> Result<Vec<Study>, Failure> {
     if folders.is_empty() {
         let unfinished = !store::owners(folder).is_empty();
         return Err(wrong(if unfinished {
-            "the runs in this folder are not complete: run the same `sluice reproduce` again to finish them"
+            "the runs in this folder are not complete: repeat the `sluice reproduce` that began them"
         } else {
             "there are no results of `sluice reproduce` in this folder"
         }));

@@ -34,7 +34,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
     let experiments = experiments(args)?;
     let simulator = args.interactive.as_deref().map(|page| simulator(page, args)).transpose()?;
     let build = build()?;
-    // All folders are made before anything runs, so that one that cannot be written is reported at once.
+    // All folders are made before anything runs, so that a folder that cannot be written is reported at once.
     let store = |experiment: &Experiment| Store::create(&experiment.folder, &experiment.scenario.id);
     let stores = experiments.iter().map(store).collect::<Result<Vec<_>, _>>()?;
     let mut console = Console::new()?;

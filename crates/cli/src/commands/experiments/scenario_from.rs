@@ -57,7 +57,7 @@ fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Reads the Wi-Fi interface of this name; `None` if there is none, or if a file has this name.
+/// Reads the Wi-Fi interface of this name; `None` if no interface has this name, or if a file has it.
 #[cfg(target_os = "linux")]
 fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::stations::Stations>, Failure> {
     let is_interface = |name: &&str| std::path::Path::new("/sys/class/net").join(name).join("phy80211").exists();

@@ -33,8 +33,8 @@ struct QueueRow {
 type Sample = [f64; 5];
 
 impl View {
-    /// Stores a report of the agent with the socket `agent`, which governs these queues and no others. Returns the
-    /// queues whose status changed.
+    /// Stores a report of the agent with the socket `agent`, which governs only these queues. Returns the queues whose
+    /// status changed.
     pub(super) fn take(&mut self, agent: &Path, statuses: Vec<Status>) -> Vec<Status> {
         let mut known = std::mem::take(&mut self.queues);
         let mut moved = Vec::new();

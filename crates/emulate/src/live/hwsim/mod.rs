@@ -65,7 +65,7 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
     let signals = Signals::take_over().map_err(|error| failed("catch signals")(io::Error::other(error)))?;
     let driver = Driver::register().map_err(failed("reach the driver of simulated radios"))?;
     let driver = driver.ok_or(Unavailable::NoRadios)?;
-    // With this, waits end on time; otherwise up to 50 us late.
+    // With this timer slack waits end on time; with the kernel's default they end up to 50 us late.
     let _ = std::fs::write("/proc/self/timerslack_ns", "1");
     let ways: BTreeMap<(u32, u32), Way> = medium.world().ways().map(|way| ((way.from, way.to), way)).collect();
     let mut nodes: Vec<u32> = ways.keys().map(|&(from, _)| from).collect();
@@ -117,7 +117,7 @@ impl Radios<'_> {
         clock(ClockId::Monotonic).saturating_sub(self.start)
     }
 
-    /// Simulates the network up to the present. It pauses at each event for the kernel, which may answer at once.
+    /// Simulates the network until the present. It pauses at each event for the kernel, which may answer at once.
     fn advance(&mut self) -> io::Result<()> {
         let now = self.elapsed();
         let until = Instant::from_nanos(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
@@ -140,7 +140,7 @@ impl Radios<'_> {
             let airtime = self.world().outside().take_airtime(way.to, way.from, true);
             let Some(number) = self.nodes.iter().position(|&node| node == way.to) else { continue };
             let [high, low] = u16::try_from(number).unwrap_or(u16::MAX).to_be_bytes();
-            // The frame's frequency comes after it.
+            // The frame's frequency follows its bytes.
             let Some((content, frequency)) = bytes.split_last_chunk().map(|(c, f)| (c, u32::from_ne_bytes(*f))) else {
                 continue;
             };

@@ -167,7 +167,7 @@ impl Driver {
         }
     }
 
-    /// Sends refused statuses that are due again. Returns when the next one is due.
+    /// Sends refused statuses that are due again. Returns when the next refused status is due.
     pub(super) fn again(&mut self, now: Duration) -> Option<Duration> {
         while self.refused.front().is_some_and(|(due, _)| *due <= now) {
             self.outbox.extend(self.refused.pop_front().map(|(_, bytes)| bytes).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Settings that have an effect only with certain values of others, even if the network reads them.
+//! Settings that have an effect only with certain values of other settings, even if the network reads them.
 
 use super::reasons::{self, Reason};
 use super::{At, ENTRY};
@@ -10,7 +10,7 @@ use sim::config::{
 };
 use units::Duration;
 
-/// Returns why the setting at `path` has no effect here.
+/// Returns why the setting at `path` has no effect in this network.
 pub(super) fn of(path: &[&str], at: &At) -> Option<Reason> {
     let of_value = || reasons::of_value(path).filter(|_| is_void(path, at) == Some(true)).cloned();
     in_words(path, at).or_else(of_value)
@@ -33,7 +33,8 @@ fn in_words(path: &[&str], at: &At) -> Option<Reason> {
     }
 }
 
-/// True if the value at `path` does nothing beside the others, for the reason in `reasons.toml`; `None` without it.
+/// True if the value at `path` does nothing beside other settings, for a reason in `reasons.toml`; `None` without a
+/// rule.
 fn is_void(path: &[&str], at: &At) -> Option<bool> {
     let radio = &at.network.radio;
     let ranges = radio.propagation == Propagation::Range;

@@ -113,7 +113,7 @@ impl Tables {
         self.all.iter().find(|table| begins(&path, &table.path) && begins(&table.path, &path))
     }
 
-    /// Returns the paths of tables that share their keys with another one.
+    /// Returns the paths of tables that share their keys with another table.
     #[cfg(test)]
     pub(crate) fn shared(&self) -> impl Iterator<Item = &str> {
         self.shared.iter().map(|(path, _)| path.as_str())

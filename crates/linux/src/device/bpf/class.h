@@ -73,7 +73,7 @@ static ALWAYS_INLINE enum class class_of(struct __sk_buff *context, const struct
 }
 
 /* Returns the discard priority of a packet; packets with 0 are discarded first. It follows from the drop precedence
- * (RFC 2597), is 0 for lower effort (RFC 8622), and is the highest for all others. */
+ * (RFC 2597), is 0 for lower effort (RFC 8622), and is the highest for all other packets. */
 static ALWAYS_INLINE __u32 priority_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
 {
 	unsigned int code = code_point(context, skb, link), precedence = code >> 1 & 3;

@@ -19,7 +19,7 @@ struct steps {
 };
 MAP(calls, ARRAY, 1, struct steps);
 
-/* With `all` not zero every call; else those with which packets come and leave, for the verifier's sake. */
+/* Carries out every call if `all` is not zero, else only arrivals and departures, for the verifier's sake. */
 static ALWAYS_INLINE void take(struct queue q, struct step *step, int all)
 {
 	host_t host = { step };

@@ -56,7 +56,7 @@ fn a_packet_is_of_the_port_that_its_receiver_and_its_code_point_say() {
         let bytes: Vec<u8> = bytes.into_iter().cycle().take(map.value_size() as usize).collect();
         map.update(&0_u32.to_ne_bytes(), &bytes, MapFlags::ANY).unwrap();
         assert!(known.len() > 40 && known.len() < addresses.len(), "{}", known.len());
-        // All groups are one receiver. A receiver without an entry counts as one of the others.
+        // All groups are one receiver. A receiver without an entry counts as station 0.
         let groups = [[1, 0, 0x5e, 0, 0, 1], [0x33, 0x33, 0, 0, 0, 1]].map(|address| (address, known[&group]));
         let of = |address: &[u8; 6]| (*address, known.get(address).copied().unwrap_or(0));
         for (address, station) in addresses.iter().map(of).chain(groups).chain([([2, 9, 9, 9, 9, 9], 0)]) {

@@ -151,7 +151,7 @@ impl Discipline {
     /// caller keeps other agents away meanwhile.
     ///
     /// # Errors
-    /// The maps cannot be read or written.
+    /// The BPF maps of the discipline cannot be read or written.
     pub fn share(&self, slot: &mut Slot, phy: Option<u32>) -> Result<(), Error> {
         let phy = phy.map_or(0, |phy| u64::from(phy) + 1);
         let mut taken = [false; QUEUES as usize];
@@ -199,8 +199,8 @@ impl Discipline {
         Stations::open(interface, map.map_err(|error| refused("find", &error))?, slot.number())
     }
 
-    /// Marks real-time packets before they reach this queue, as its orders say; `None`: never. `interface` is the
-    /// number of the queue's interface.
+    /// Marks real-time packets before they reach this queue, as its orders say; `None`: no packet is marked.
+    /// `interface` is the number of the queue's interface.
     ///
     /// # Errors
     /// The kernel is older than 6.6 and has no programs at that point.
@@ -214,7 +214,7 @@ impl Discipline {
     /// True if the discipline serves no interface.
     ///
     /// # Errors
-    /// The maps cannot be read.
+    /// The BPF maps of the discipline cannot be read.
     pub fn is_unused(&self) -> Result<bool, Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface != 0 {

@@ -81,7 +81,7 @@ static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 
 #include "shaper.h"
 
-/* Begins an empty queue. Counters continue from those of the queue before, so that a reader sees no step. Time without
+/* Begins an empty queue. Counters continue from those of the former queue, so that a reader sees no step. Time without
  * a queue counts as idle. */
 static ALWAYS_INLINE void begin(struct queue q, __u64 now)
 {
@@ -336,7 +336,7 @@ VERIFIED_APART int meet(__u32 slot, int comes)
 	return 0;
 }
 
-/* Like below_of, for another queue, which does not notice overdue packets if it sends no more. */
+/* Like below_of, for a second queue of the radio, which does not notice overdue packets if it sends no more. */
 static ALWAYS_INLINE __u64 below_lately(const struct sluice_measured *is, __u32 slot, __u64 now, __u64 expiry)
 {
 	const struct flight *last = &flights[index_of(slot, is->handed_packets - 1)];
@@ -426,8 +426,8 @@ static ALWAYS_INLINE void hand_over(struct queue q, const struct entry *first, _
 	is->departed = is->backlog_packets ? now : 0;
 }
 
-/* Returns how long such a device has made the packet at the head wait: since it could have left this queue and the
- * packet before it was done. */
+/* Returns how long a device that pushes back has made the packet at the head wait: since it could have left this queue
+ * and the packet before it was done. */
 static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *first, __u64 now)
 {
 	__u64 could = first->since;

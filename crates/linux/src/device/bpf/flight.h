@@ -26,7 +26,7 @@ struct flight {
 	__u64 is_real_time;
 	/* Written at the completion, `done` last. Until then `service` is the index of the entry. */
 	__u64 service, done;
-	/* Like `service`, but from the completion of the radio's packet before, on any interface. */
+	/* Like `service`, but from the completion of the radio's previous packet, on any interface. */
 	__u64 alone;
 	/* With turns: the packet's port and its estimated airtime; zero without turns. */
 	__u64 port, airtime;

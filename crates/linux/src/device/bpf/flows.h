@@ -17,11 +17,11 @@
 #define MOST_STEPS 1024
 /* Number of flows among which the longest is sought, so that a drop costs the same for any number of flows. */
 #define LOOKED_AT 16
-/* Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not. With more, a
- * turn has so many quanta, about a full packet: flows share places, and rounds are as long as the whole queue. */
+/* Number of listed flows above which new flows have no precedence: the precedence of thin packets is bounded, that of
+ * new flows is not. A turn then has OF_CROWD quanta, about a full packet: flows share places, and rounds are long. */
 #define CROWD 64
 #define OF_CROWD 5
-/* Factor by which flows of short packets may wait longer than others; then the longest ACK with options. */
+/* Factor by which flows of short packets may wait longer than other flows; then the longest ACK with options. */
 #define ACKS 10
 #define SHORT_BYTES 128
 
@@ -235,7 +235,7 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 		__u32 listed = port->new_flows.count + port->old_flows.count;
 		int is_alone = listed == 1;
 
-		/* One that is alone has all rounds at once that it needs, and is the next, too. */
+		/* A flow that is alone gets all rounds that it needs at once, and is the next, too. */
 		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : listed > CROWD ? OF_CROWD : 1) * QUANTUM;
 		has_turn = is_alone && !new;
 	}
@@ -259,7 +259,7 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 }
 
 /* Passes over the flows of a port whose turns are next until one has packets: each for once, so that a drop costs the same
- * however many are empty. Returns its number; zero: no flow has any. */
+ * however many are empty. Returns the number of this flow; zero: no flow has packets. */
 static ALWAYS_INLINE __u32 pass_empty(struct queue q, struct turns *all, struct port *port)
 {
 	struct entry *none = 0;
@@ -275,9 +275,10 @@ static ALWAYS_INLINE __u32 pass_empty(struct queue q, struct turns *all, struct 
 	return number;
 }
 
-/* Takes the packet at the head of the longest flow of a port out of it: the longest among the one that is known and the
- * first LOOKED_AT in order of their turns (the first of equals). If none of them has packets, others are visited until one has.
- * Returns its place as a number; zero: no flow has any, or its packets are shorter than `least` on average. */
+/* Takes the packet at the head of a port's longest flow out of the flow. The longest is sought among the flow that was
+ * longest and the first LOOKED_AT flows in order of their turns (the first of equals). If none of these has packets,
+ * further flows are visited until one has. Returns the packet's place as a number; zero: no flow has packets, or the
+ * flow's packets are shorter than `least` on average. */
 VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 {
 	struct queue q = { .slot = slot };
@@ -362,8 +363,8 @@ static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, 
 	return place;
 }
 
-/* Whether a packet of a port is thin: none of its flow waits, and the one before came long ago. Mostly that is plain
- * before the law computes how long. */
+/* True if a packet of a port is thin: no packet of its flow waits, and the flow's last packet came long ago. Mostly
+ * this is plain before the law computes how long ago. */
 static ALWAYS_INLINE int comes_thin(struct queue q, const struct turns *all, const struct port *port,
 				    const struct flow *flow, __u32 len, __u64 now)
 {
@@ -438,7 +439,7 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, struct port *
 	bounds = q.is->discipline == MANY_STATIONS ?
 			 bounds_of(&all->law.medium, port, set->target_delay, set->bulk_delay) :
 			 bounds_by(&all->meter, set->target_delay);
-	/* The least that has waited since the packet before it came. */
+	/* The fewest bytes that have waited since the previous packet came. */
 	if (port->bytes - len <= bounds.stands) {
 		port->full_since = now;
 	} else if (unlikely(since(now, port->full_since) >= bounds.time) && shed(q, at, SHORT_BYTES, host)) {
@@ -468,7 +469,7 @@ VERIFIED_APART __u32 next_of_many(__u32 slot, __u32 at)
 	AT_MOST(MOST_STEPS)
 		if (visit(q, all, port_at(&all->law, at), &next))
 			break;
-	/* In this case it is the first of the free entries. */
+	/* The entry that was just taken is the first of the free entries. */
 	return next ? all->free : 0;
 }
 

@@ -50,7 +50,7 @@ pub struct Governed {
     slot: Slot,
     credit: Option<Credit>,
     order: Order,
-    /// `None` unless the queue has turns of stations.
+    /// The list of stations; `None` if the queue has no turns of stations.
     stations: Option<Stations>,
     former: Former,
     /// Both fields are `None` once the former queue is restored.
@@ -144,7 +144,7 @@ struct Plan<'s> {
     wish: &'s Wish,
     mechanism: Mechanism,
     order: Order,
-    /// `None` for an interface that pushes back.
+    /// Credit by which packets are released; `None` for an interface that pushes back.
     credit: Option<Credit>,
     start: &'s Start,
     looks: &'s Looks,
@@ -305,7 +305,7 @@ impl Device for Governed {
 
 impl Drop for Governed {
     fn drop(&mut self) {
-        // No caller can receive an error here. The state file stays, and the next agent or `sluice detach` tries again.
+        // A destructor returns no error. The state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

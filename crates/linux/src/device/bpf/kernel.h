@@ -32,7 +32,7 @@ static ALWAYS_INLINE __u64 replace(__u64 *place, __u64 from, __u64 to)
 {
 	__u64 was = __sync_val_compare_and_swap(place, from, to);
 
-	/* Otherwise the compiler makes a truth value first, and tests it afterwards. */
+	/* Without this line the compiler makes a truth value first, and tests it afterwards. */
 	asm volatile("" : "+r"(was));
 	return was;
 }

@@ -21,7 +21,7 @@ static ALWAYS_INLINE __u64 bytes_at(const unsigned char *address)
 	return word->tv_sec;
 }
 
-/* An address as the agent writes it. All groups have one, that of broadcast: what is sent to them is sent alike. */
+/* An address as the agent writes it. All groups have the address of broadcast: frames for groups are sent alike. */
 #define SIX_BYTES 0xffffffffffff
 #define NAMED 0x1000000000000
 #define OF_GROUP 1
@@ -33,7 +33,7 @@ static ALWAYS_INLINE __u64 bytes_at(const unsigned char *address)
 #define BEST_EFFORT_LANE 2
 /* The lower and the upper bit of the category of each DSCP, from 63 to 0, as in Linux from 6.8 on (RFC 8325, 4.3): a
  * priority is its upper three bits but for AF11 to AF13 and CS2 (0), AF21 to AF23 (3), CS3 and AF31 to AF33 (4), and voice
- * admit and expedited forwarding (6). A map of an access point's (qos_map) is not told. */
+ * admit and expedited forwarding (6). The kernel does not report an access point's own map (qos_map). */
 #define LANES_OF_DSCP_LOW 0x0000afff55aaab00ull
 #define LANES_OF_DSCP_HIGH 0x00000000aaffffffull
 
@@ -44,7 +44,8 @@ static ALWAYS_INLINE __u64 receiver_of(__u64 bytes)
 }
 
 /* Returns the access category of a packet, as mac80211 finds it: by what its sender asked for, by its DSCP, or by the
- * class of its first label (MPLS). Before mac80211 the kernel writes a tag into the packet, and nothing behind it counts. */
+ * class of its first label (MPLS). Before mac80211 the kernel writes a tag into the packet, and
+ * what follows the tag does not count. */
 static ALWAYS_INLINE __u32 lane_of(const struct sk_buff *skb)
 {
 	__u32 priority = skb->priority - 256, dscp;

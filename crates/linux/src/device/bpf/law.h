@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * The law of turns: which station sends next and for how long, which packets go first, and how much may wait; crate
- * queue's turns::Law in C, held to the same decisions by a test. Not in it: what stations send, and frames without an
- * answer, which no queue of the kernel is told of.
+ * queue's turns::Law in C, held to the same decisions by a test. It leaves out what stations send, and frames
+ * without an answer, because no queue of the kernel is told of them.
  *
  * Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds. Ports count from zero, and NO_PORT is
  * none; only a line, in which zero is none, holds each as one more. The host fills and empties the queues of ports, and says how long a turn is. */
@@ -27,7 +27,7 @@
 #define TURN 3600000ull
 #define STRETCH (ONE * 6 / 5)
 #define STRETCHED (100 * ONE)
-/* A deficit grows by a turn in so many rounds: who has used less than others is out of debt before them. */
+/* Number of rounds in which a deficit grows by a turn: who has used less than others is out of debt before them. */
 #define STEPS 16
 /* Most rounds of stations in a call. After one round the first is out of debt. */
 #define ROUNDS 4
@@ -58,8 +58,8 @@ struct port {
 	/* What waits: flows in order of their turns, places of thin packets, the number of those, and all. */
 	struct line new_flows, old_flows;
 	__u32 first, last;
-	/* The flow that was the longest when a packet last came or was dropped: others may have grown past it since, or it
-	 * may be another port's by now. */
+	/* The flow that was the longest when a packet last came or was dropped: other flows may have grown past it since, or
+	 * it may belong to another port by now. */
 	__u64 fattest;
 	__u64 thin, packets, bytes;
 	/* Time since which more than two turns have waited. */
@@ -190,13 +190,13 @@ static ALWAYS_INLINE void begin_law(struct law *law)
 	bpf_iter_num_destroy(&number);
 }
 
-/* Wall time in which each of so many senders, in 1024ths, at least one, sends for so long. */
+/* Returns the wall time in which each of `senders` (in 1024ths, at least one) sends for this airtime. */
 static ALWAYS_INLINE __u64 wall_of(const struct medium *medium, __u64 airtime, __u64 senders)
 {
 	return airtime * medium->stretch / ONE * (senders > ONE ? senders : ONE) / ONE;
 }
 
-/* Counts what a share of the time since it was last counted is worth. */
+/* Adds a port's share of the time since the last count to its credit and its deficit. */
 static ALWAYS_INLINE void count_share(struct port *port, const struct medium *medium, __u64 now)
 {
 	__u64 past = since(now, port->counted);
@@ -207,7 +207,7 @@ static ALWAYS_INLINE void count_share(struct port *port, const struct medium *me
 	port->counted = now;
 	/* Mostly both are full already, and a division is saved. */
 	if (port->credit < most || (!port->listed && port->deficit < most)) {
-		/* Of the medium's own air, in which packets are charged. */
+		/* A share of the medium's own air, in which packets are charged. */
 		earned = past * (ONE * ONE) / ((medium->stations + ONE) * medium->stretch);
 		port->credit += earned;
 		/* Unused airtime is kept, up to one turn. */
@@ -259,7 +259,7 @@ static ALWAYS_INLINE int is_thin(const struct medium *medium, const struct port 
 /* Part of the bound that may stand in a queue for all of D. */
 #define PATIENT 10
 
-/* What may wait in a port: most bytes, and so many for less than this time. */
+/* Bounds on the bytes that wait in a port: `most` at any time, and at most `stands` once in each `time`. */
 struct bounds {
 	__u64 most, stands, time;
 };
@@ -270,17 +270,17 @@ static ALWAYS_INLINE struct bounds bounds_of(const struct medium *medium, const 
 {
 	__u64 per_byte = port->per_byte ? port->per_byte : 1, air = target, turns = medium->turn * 2, each, sent, stays;
 
-	/* What others send meanwhile makes nothing late. */
+	/* What other senders send meanwhile makes no packet late. */
 	if (unlikely(bulk)) {
 		if (air > air_of(medium, bulk))
 			air = air_of(medium, bulk);
-		/* As many turns as a round of this length leaves. */
+		/* As many turns as a round of this length allows. */
 		if (turns > turn_for(medium, bulk))
 			turns = turn_for(medium, bulk);
 		if (turns < medium->turn)
 			turns = medium->turn;
 	}
-	/* So many bytes of this station are sent in it, if all busy stations have turns. */
+	/* `sent` bytes of this station are sent in `air`, if all busy stations have turns. */
 	each = per_byte * (medium->stations > ONE ? medium->stations : ONE) / ONE;
 	sent = air * 1000 / each;
 	stays = turns * 1000 / per_byte;
@@ -326,13 +326,13 @@ static ALWAYS_INLINE void count_stations(struct law *law, __u64 now)
 	listed *= ONE;
 	more = listed > medium->stations;
 	moves = more ? listed - medium->stations : medium->stations - listed;
-	/* Without this the compiler divides in both cases. */
+	/* Without this line the compiler divides in both cases. */
 	asm volatile("" : "+r"(moves));
 	moves = moves * past / STATIONS_OVER;
 	medium->stations = more ? medium->stations + moves : medium->stations - moves;
 }
 
-/* True if more than a turn is in flight. Then no other packet is released. */
+/* True if more than a turn is in flight, so that no further packet is released. */
 static ALWAYS_INLINE int is_full(const struct category *category, __u64 turn)
 {
 	return category->pending >= turn && category->pending > category->last;
@@ -356,7 +356,7 @@ static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category
 	return port;
 }
 
-/* If all are in debt: skips as many rounds at once as the first port needs to be out of debt. */
+/* If all ports are in debt: skips as many rounds at once as the first port needs to be out of debt. */
 static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *category, __u64 rounds, __u64 quantum)
 {
 	__u32 number = category->turns.first;
@@ -375,7 +375,7 @@ static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *ca
 	}
 }
 
-/* True if the first port has the turn. This is mostly so, and then no loop is needed. */
+/* True if the first port has the turn. Mostly it has, so that no loop is needed. */
 static ALWAYS_INLINE int has_turn(struct law *law, struct port *port, __u64 now)
 {
 	if (!port->packets)
@@ -403,7 +403,7 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 			port = port_at(law, category->turns.first - 1);
 			count_share(port, &law->medium, now);
 			owed = port->pending - port->deficit;
-			/* A station's packets in flight may have to be sent again: until then it pays with the others. */
+			/* A station's packets in flight may have to be sent again: until they are done it pays with the other stations. */
 			if (!port->packets && (owed <= 0 || !port->pending)) {
 				port->listed = 0;
 				pop_front(&category->turns, law->next_turn, PORTS);
@@ -494,7 +494,7 @@ static ALWAYS_INLINE void released(struct law *law, struct port *port, __u64 now
 	}
 }
 
-/* Counts what half of the time since it was last counted is worth to thin packets: their share beside one station. */
+/* Adds half of the time since the last count to the credit of thin packets: their share of the link of one station. */
 static ALWAYS_INLINE void count_meter(struct meter *meter, __u64 target, __u64 now)
 {
 	__s64 most = target / 2;
@@ -531,7 +531,7 @@ static ALWAYS_INLINE struct bounds bounds_by(const struct meter *meter, __u64 ta
 	return (struct bounds){ most > KEPT ? most : KEPT, never, never };
 }
 
-/* A packet leaves the queue of one station; `more`: others wait behind it. */
+/* A packet leaves the queue of one station; `more`: packets wait behind it. */
 static ALWAYS_INLINE void meter_leaves(struct meter *meter, __u64 target, __u64 now, __u64 len, int more)
 {
 	__u64 seen, time, before = meter->per_byte - 1;

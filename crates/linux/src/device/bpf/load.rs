@@ -76,10 +76,9 @@ fn own(folder: &Path) -> Result<bool, Error> {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound && above.exists() => {
-            // If nothing is mounted there, it is sysfs, in which no folder can be made.
+            // If nothing is mounted at the path above, it is in sysfs, where no folder can be made.
             let mounted = !statfs(above).is_ok_and(|kind| u64::try_from(kind.f_type) == Ok(SYSFS));
-            let why =
-                "has no file system of type bpf (mount -t bpf bpf /sys/fs/bpf): no queue discipline is kept there";
+            let why = "has no file system of type bpf (mount -t bpf bpf /sys/fs/bpf), so it keeps no queue discipline";
             return if mounted { Ok(false) } else { Err(Error::Distrusted { path: above.into(), why }) };
         }
         Err(error) => return Err(failed(folder, error)),
@@ -97,13 +96,13 @@ fn own(folder: &Path) -> Result<bool, Error> {
             return Ok(false);
         }
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-            return refuse("is not a folder, so the queue discipline cannot be kept there");
+            return refuse("is not a folder, so it cannot keep the queue discipline");
         }
         if !is_own {
-            return refuse("belongs to another user, so the queue discipline cannot be kept there");
+            return refuse("belongs to another user, so it cannot keep the queue discipline");
         }
         if is_open {
-            return refuse("can be written by other users, so the queue discipline cannot be kept there");
+            return refuse("can be written by other users, so it cannot keep the queue discipline");
         }
     }
     Ok(true)
@@ -122,9 +121,9 @@ fn put_aside(folder: &Path) -> bool {
     is_done
 }
 
-/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads. All others are kept away
-/// while the result is held, so that no slot is taken twice and no new pins are removed. The lock is on the folder: no
-/// other user can open it, and it disappears with the discipline.
+/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads. All other agents are kept
+/// away while the result is held, so that no slot is taken twice and no new pins are removed. The lock is on the
+/// folder: no other user can open it, and it disappears with the discipline.
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     let patience = Patience::new(LONGEST_WAIT, PAUSE);
     loop {
@@ -152,11 +151,11 @@ fn is_still(opened: &File, folder: &Path) -> bool {
 }
 
 fn failed(folder: &Path, source: io::Error) -> Error {
-    let what = format!("keep the queue discipline in {} (a file system of type bpf)", folder.display());
+    let what = format!("keep the queue discipline in the folder {} of type bpf", folder.display());
     Error::refused(&what, "the folder's user")(source)
 }
 
-/// Removes what exists of the discipline, the link first: without it no agent takes the rest for complete.
+/// Removes what exists of the discipline, the link first: without the link no agent takes the rest for complete.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)

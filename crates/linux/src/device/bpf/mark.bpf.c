@@ -17,7 +17,7 @@ const volatile __u32 queue = 0;
 KERNEL(void *bpf_cast_to_kern_ctx(void *context));
 /* Returns the kernel's hash of the packet's flow, from addresses and ports. */
 static __u32 (*const bpf_get_hash_recalc)(struct __sk_buff *skb) = (void *)34;
-/* Marks the packet, and corrects the checksum of an IPv4 header. Returns 1 if the packet is marked now. */
+/* Marks the packet, and corrects the checksum of an IPv4 header. Returns 1 if the packet has a mark after the call. */
 static long (*const bpf_skb_ecn_set_ce)(struct __sk_buff *skb) = (void *)97;
 
 SEC("tcx/egress")

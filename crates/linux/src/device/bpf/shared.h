@@ -60,7 +60,7 @@ struct sluice_settings {
 	__u64 looks;
 	/* Not zero: real-time packets have a queue of their own with strict priority. */
 	__u64 classes;
-	/* Share of the bytes sent, in 1/256, that signalling may have with priority; the rest of it is best effort. */
+	/* Share of the bytes sent, in 1/256, that signalling may have with priority; more signalling is best effort. */
 	__u64 signalling_share;
 	/* Share of the bytes sent, in 1/256, that real time has with priority while best effort waits. */
 	__u64 real_time_share;
@@ -77,7 +77,7 @@ struct sluice_settings {
 	__u64 mark_index;
 	/* Not zero: only flows that were admitted a short time ago are marked. */
 	__u64 mark_new;
-	/* Discipline of the queue, fixed when it is made: one of those above, or zero for first in, first out. */
+	/* Discipline of the queue, fixed when it is made: one of the constants above, or zero for first in, first out. */
 	__u64 discipline;
 	/* With turns, how long packets may wait, ns; then how long a round of turns may take (zero: no bound). */
 	__u64 target_delay;
@@ -111,7 +111,7 @@ struct sluice_measured {
 	__u64 backlog_bytes;
 	__u64 backlog_max;
 	/* Time in the queue, ns, of packets that were sent. By credit: of packets that were completed, until the
-	 * device was done with the packet before. */
+	 * device was done with the packet before them. */
 	__u64 sojourn_count;
 	__u64 sojourn_sum;
 	__u64 sojourn_max;
@@ -153,7 +153,7 @@ struct sluice_measured {
 	__u64 interface;
 	/* Type of the link (ARPHRD_...). */
 	__u64 link;
-	/* Its radio, as in the settings, and the other queues of it, a bit each. */
+	/* The queue's radio, as in the settings, and the radio's other queues, a bit each. */
 	__u64 radio;
 	__u64 others;
 	/* Not zero: real-time packets have, or had, a queue of their own. */
@@ -175,7 +175,7 @@ struct sluice_measured {
 	/* Bytes of real time accepted: all, and those of flows that were admitted a short time ago. */
 	__u64 real_time_bytes;
 	__u64 real_time_new_bytes;
-	/* Real-time packets with a mark, set here or before. */
+	/* Real-time packets that reached the queue with a mark, from its own program or from an earlier node. */
 	__u64 marked_packets;
 	/* The discipline with which the queue was made, as in the settings. */
 	__u64 discipline;

@@ -80,7 +80,7 @@ impl Slot {
     /// Returns the number of the queue's interface; `None` before the queue is made and after it is removed.
     ///
     /// # Errors
-    /// The maps cannot be read.
+    /// The BPF maps of the discipline cannot be read.
     pub fn interface(&self) -> Result<Option<u64>, Error> {
         let interface = read_measured(&self.measured_map, self.number)?.interface;
         Ok((interface != 0).then_some(interface))
@@ -90,16 +90,16 @@ impl Slot {
     /// agent lives.
     ///
     /// # Errors
-    /// The maps cannot be read.
+    /// The BPF maps of the discipline cannot be read.
     pub fn backlog(&self) -> Result<Count, Error> {
         let Measured { backlog_packets, backlog_bytes, .. } = read_measured(&self.measured_map, self.number)?;
         Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
     }
 
-    /// Returns the number of real-time packets with a mark, set here or before, since the discipline was loaded.
+    /// Returns how many real-time packets reached the queue marked, by Sluice or an earlier node, since loading.
     ///
     /// # Errors
-    /// The maps cannot be read.
+    /// The BPF maps of the discipline cannot be read.
     pub fn marked(&self) -> Result<u64, Error> {
         Ok(read_measured(&self.measured_map, self.number)?.marked_packets)
     }
@@ -107,7 +107,7 @@ impl Slot {
     /// Returns the counts of packets that left by credit.
     ///
     /// # Errors
-    /// The maps cannot be read.
+    /// The BPF maps of the discipline cannot be read.
     pub fn below(&self) -> Result<Below, Error> {
         let is = read_measured(&self.measured_map, self.number)?;
         let (taken, completed, lost) = (is.handed_packets, is.completed_packets, is.lost_packets);
@@ -117,7 +117,7 @@ impl Slot {
     /// Returns the interval since the last call, and shows that the agent lives. A maximum during the call is lost.
     ///
     /// # Errors
-    /// The maps cannot be read or written.
+    /// The BPF maps of the discipline cannot be read or written.
     pub fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
         let seen = read_measured(&self.measured_map, self.number)?;
         let class = match &mut self.real_time {

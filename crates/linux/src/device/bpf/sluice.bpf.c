@@ -69,7 +69,7 @@ KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 /* Longest time, ns, until a queue notices that its rate has changed. */
 #define LONGEST_WAIT 10000000
 
-/* Most packets freed in one call. Freeing one costs some hundred nanoseconds, while all others of the queue wait.
+/* Most packets freed in one call. Freeing one costs some hundred nanoseconds, while other calls of the queue wait.
  * Enqueue and dequeue free as many as a transmitting processor sends at once (net.core.dev_weight). A reset delays only
  * what its processor receives, for less than half a millisecond of the two that receiving may take at once
  * (net.core.netdev_budget_usecs). */
@@ -439,7 +439,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	struct queue q;
 	__u64 now;
 
-	/* The kernel calls once more after the last packet. */
+	/* The kernel calls dequeue once more after the last packet. */
 	if (!sch->q.qlen || !find(sch, &q))
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -478,7 +478,7 @@ int sluice_init(__u64 *context)
 		return -EINVAL;
 	if (q.is->interface)
 		return -EBUSY;
-	/* A user with a network namespace of his own may make queues in it, but none of these: they are made only where an
+	/* A user with a network namespace of his own may make queues in it, but no sluice: such queues are made only where an
 	 * agent permitted it a short time ago. */
 	if (!is_governed(q.set, bpf_ktime_get_ns()) || q.set->interface != (__u64)dev->ifindex ||
 	    q.set->namespace != dev->nd_net.net->ns.inum)

@@ -50,8 +50,8 @@ static ALWAYS_INLINE __u64 airtime_of(__u32 slot, __u32 port, __u64 len)
 	return station ? station->per_packet + station->per_byte * len / 1000 : 0;
 }
 
-/* Whether no turn may begin in a category because of these other queues of the radio: it has one turn of them in
- * flight, and this queue has some of its own; or more than one; or another queue waits for its first. */
+/* True if other queues of the radio keep a category from beginning a turn: they have one turn in flight, and this queue
+ * has packets in flight, too; or they have more than one turn in flight; or another queue waits for its first turn. */
 VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of, __u64 now)
 {
 	const struct law *law = &all_turns[bounded(slot, MOST_QUEUES)].law;

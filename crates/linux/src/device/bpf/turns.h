@@ -22,7 +22,7 @@ static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host
 	interval(q);
 	if (unlikely(q.is->left_places))
 		free_left(q, discards_at_once, host.to_free);
-	/* After the calls above, over which registers would be spilled. */
+	/* Computed after the calls above, because registers would be spilled over these calls. */
 	all = link_len(skb);
 	len = network_len(skb, all);
 	turns = turns_of(q);

@@ -18,7 +18,7 @@ pub struct Survey {
     pub frequency: Option<u32>,
     /// Time for which the radio was on the channel.
     pub active: Option<Duration>,
-    /// Part of `active` in which the channel was sensed busy: by others, by own frames, or by energy without frames.
+    /// Part of `active` in which the channel was sensed busy: by frames, own ones included, or by other energy.
     pub busy: Option<Duration>,
     /// Part of `active` in which the radio received.
     pub receiving: Option<Duration>,

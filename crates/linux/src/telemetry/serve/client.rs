@@ -111,7 +111,7 @@ impl Client {
                 self.output = request::response(200, "OK", metrics::CONTENT_TYPE, &metrics::text(statuses));
             }
             Ok(Some(Request::Status | Request::Watch)) if serves == Serves::Metrics => {
-                self.output = b"error: only metrics are served here\n".to_vec();
+                self.output = b"error: this socket serves only metrics\n".to_vec();
             }
             Ok(Some(Request::Status)) => self.output = line(statuses)?,
             Ok(Some(Request::Watch)) => {

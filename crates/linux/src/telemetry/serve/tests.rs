@@ -111,7 +111,7 @@ fn metrics_are_answered_over_http_and_nothing_else_where_only_they_are_served() 
     assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{head}");
     assert_eq!(body, crate::telemetry::metrics::text(&[busy()]));
     assert!(driven.ask(b"GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
-    assert_eq!(driven.ask(b"status\n"), "error: only metrics are served here\n");
+    assert_eq!(driven.ask(b"status\n"), "error: this socket serves only metrics\n");
     assert_eq!(driven.ask(b"nonsense\n"), "error: expected status, watch, or an HTTP request\n");
 }
 
@@ -259,7 +259,7 @@ fn the_socket_is_for_owner_and_group_and_goes_with_the_server() {
     assert!(found.file_type().is_socket());
     assert_eq!(found.permissions().mode() & 0o777, 0o660);
     let second = bind(&Address::Path(path.clone()), Serves::Everything).unwrap_err().to_string();
-    assert!(second.starts_with("another agent listens at "), "{second}");
+    assert!(second.starts_with("an agent listens already at "), "{second}");
     drop(server);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -38,13 +38,13 @@ pub enum Rule {
     WholeTurns,
     /// The bound on waiting counts own airtime, not wall time.
     OwnAir,
-    /// Two turns may always wait, instead of one.
+    /// Packets of two turns may always wait for a station; without the rule, packets of one turn.
     TwoTurns,
     /// A packet is dropped if more than two turns have waited for the target delay.
     Patience,
-    /// Packets are dropped when others arrive, not when they leave.
+    /// Packets are dropped when other packets arrive, not when they leave themselves.
     Prediction,
-    /// The bound on waiting; without it each station has FQ-CoDel.
+    /// Waiting is bounded; without this rule each station has FQ-CoDel.
     Bound,
     /// Stations are charged for the frames that they send.
     ReceivedAirtime,

@@ -7,7 +7,7 @@ use units::{Duration, Instant};
 pub(super) const ONE: u64 = 1_024;
 /// The probability 1, in units of 1024^-2.
 pub(super) const SURE: u64 = ONE * ONE;
-/// Time over which the number of busy stations and the airtime of the others are averaged.
+/// Time over which the number of busy stations and the airtime of all other stations are averaged.
 const AVERAGED_OVER: Duration = Duration::from_millis(100);
 /// Length of the windows in which the stretch is measured.
 const WINDOW: Duration = Duration::from_millis(20);
@@ -29,7 +29,7 @@ pub(super) struct Medium {
     /// Average number of stations with packets (n in `docs/turns.md`), in 1024ths, and the time of the last count.
     pub(super) stations: u64,
     counted: Instant,
-    /// Average number of these stations that want more than they have, in 1024ths.
+    /// Average number of stations with packets that want more airtime than they have, in 1024ths.
     wanting: u64,
     /// Airtime that the stations that want no more have used recently, in both directions.
     used: Duration,
@@ -45,7 +45,7 @@ pub(super) struct Medium {
     /// Time since which airtime has been in flight, if any is.
     pub(super) since: Instant,
     /// Wall time, own estimated airtime, and airtime of frames to and from stations: first in this window, then
-    /// averaged over the windows before.
+    /// averaged over earlier windows.
     wall: Duration,
     done: Duration,
     taken: Duration,

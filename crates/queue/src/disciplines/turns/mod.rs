@@ -40,7 +40,7 @@ impl Params {
         Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero");
 }
 
-/// Factor by which packets of flows with short packets may wait longer than others.
+/// Factor by which packets of flows with short packets may wait longer than other packets.
 const ACKS: u64 = 10;
 /// Longest ACK with options, in bytes.
 const SHORT: u64 = 128;

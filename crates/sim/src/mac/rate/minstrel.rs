@@ -12,15 +12,15 @@ use units::{Bytes, Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Weight of earlier intervals in the success ratios.
 const PAST: f64 = 0.75;
-/// Bounds of the success ratio. A mode below the lower bound counts as useless. A mode above the upper bound counts as
-/// having it, so that noise in good ratios does not decide.
+/// Bounds of the success ratio. A mode below the lower bound counts as useless. A ratio above the upper bound counts as
+/// that bound, so that noise in good ratios does not decide.
 const USEFUL: f64 = 0.1;
 const GOOD: f64 = 0.9;
 /// A mode with at least this success ratio needs no sampling and may be the safest.
 const SURE: f64 = 0.95;
 /// One in this number of frames samples another mode.
 const LOOK_AROUND: u32 = 10;
-/// Attempts in the fastest mode, the second and the safest: seven in all, the MAC's limit.
+/// Attempts in the fastest, the second fastest and the safest mode: seven in all, the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
 /// Length of the frame for which the airtimes of modes are compared. In aggregates it counts as a part of one, to the
 /// bit: alone it would take the same number of symbols in several fast modes. Linux divides the duration of 16 such
@@ -101,7 +101,7 @@ struct Statistics {
 pub(super) struct Minstrel {
     modes: Vec<Statistics>,
     update_at: Instant,
-    /// The mode with the largest throughput, the second, and the safest.
+    /// The modes with the largest and the second largest throughput, and the safest mode.
     best: [usize; 3],
     /// Modes of the current frame's attempts, and the number of attempts in each.
     chain: [(usize, u8); 4],

@@ -34,7 +34,7 @@ pub(crate) struct Rates {
     /// For each peer in order of address, its set. Empty if all peers have the first set.
     of_peer: Vec<usize>,
     controls: Option<Controls>,
-    /// Without rate control: index of the mode in its set; with two modes, the low mode has index 1.
+    /// Without rate control: index of the mode in its set. In a set of two modes the low mode has index 1.
     pub(crate) level: usize,
     /// The mode if the same one serves all peers and widths.
     only: Option<Mode>,
@@ -63,7 +63,7 @@ enum Control {
 }
 
 impl Rates {
-    /// Makes rates with one fixed mode per set. A peer's address selects its set; otherwise it is the first.
+    /// Makes rates with one fixed mode per set. `of_peer` selects a peer's set by its address; if empty, the first set.
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
@@ -109,7 +109,7 @@ impl Rates {
         }
     }
 
-    /// Returns the same mode, but without a limit of its width.
+    /// Returns the [mode](Self::mode) of the next data frame to a peer as if its width were not limited.
     pub(crate) fn widest(&self, to: u32) -> Mode {
         if let Some(&(_, mode)) = self.told.iter().find(|&&(peer, _)| peer == to) {
             return mode;

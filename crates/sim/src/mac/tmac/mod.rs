@@ -5,9 +5,9 @@
 //!
 //! | rule | what | where |
 //! |---|---|---|
-//! | R1 | a packet's key is when its first node made it; a node sends its oldest | `keys`, discipline `oldest-first` |
+//! | R1 | a packet's key is the time at which its first node made it; nodes send the oldest packet first | `keys` |
 //! | R2 | before data a node sends a request with the key to a list of neighbours | `request` |
-//! | R3 | a neighbour that has nothing older grants, in the order of the list; the others stay silent | `request` |
+//! | R3 | neighbours without an older packet grant, in the list's order; those with one stay silent | `request` |
 //! | R4 | data follow the receiver's grant and a quorum; else a wait for a younger key, or for a time | `request` |
 //! | R5 | data and acknowledgements report the sender's next key | `keys` |
 //! | R6 | a key that was heard expires | `keys` |

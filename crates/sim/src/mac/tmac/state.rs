@@ -6,7 +6,7 @@ use units::{Duration, Instant};
 /// Parameters of the rules, the same at every station.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TmacRules {
-    /// True if requests and grants precede data. Otherwise stations use only the keys that they have heard.
+    /// True if requests and grants precede data; false if stations use only the keys that they have heard.
     pub(crate) requests: bool,
     /// `q`: share of the asked stations that have to grant, 0 to 1.
     pub(crate) quorum: f64,

@@ -1,5 +1,5 @@
 //! Ad hoc on-demand distance vector routing (RFC 3561) as a state machine for each node. It takes events and returns
-//! messages to send. There is no queue, MAC or radio here. `docs/routing.md` lists for each section what is
+//! messages to send. The module has no queue, MAC or radio. `docs/routing.md` lists for each section what is
 //! implemented, and the choices that the RFC leaves open.
 
 mod action;

@@ -121,7 +121,7 @@ impl Aodv {
         }
     }
 
-    /// Sends a reply of this node or another one hop towards the originator of the request.
+    /// Sends a reply, of this or another node, one hop towards the originator of the request.
     fn send_reply(&mut self, mut reply: Reply, cx: &mut Context) {
         let Some(back) = self.table.valid(reply.originator, cx.now) else { return };
         back.asked.retain(|&asked| asked != reply.destination);
@@ -150,7 +150,7 @@ impl Aodv {
             next: from,
             until: now + reply.lifetime,
         };
-        // Another node's reply about this one must not become a route to itself. The originator gets its own, too.
+        // A node's reply about this node must not become a route to this node. The originator gets its own reply, too.
         let is_own = reply.destination == self.address;
         let taken = !is_own && self.table.learn(offer, now).map(|forward| forward.expires = offer.until).is_some();
         // If the destination itself sent the reply, its number comes first: a neighbour that is only heard has none.
@@ -173,8 +173,8 @@ impl Aodv {
     }
 
     /// If a reply brings no better route, but this node's own route is valid and a request still waits for a reply,
-    /// replaces the reply by one about that route (as in 6.6.2). According to 6.7 the reply would end here. Its
-    /// originator would then never learn the route if all nodes on the way know it (van Glabbeek and others, 2016).
+    /// replaces the reply by one about that route (as in 6.6.2). By section 6.7 the reply would end at this node, and
+    /// its originator would never learn the route if all nodes on the way know it (van Glabbeek and others, 2016).
     fn replace(&mut self, reply: &mut Reply, now: Instant) -> bool {
         if !self.table.find(reply.originator).is_some_and(|origin| origin.asked.contains(&reply.destination)) {
             return false;

@@ -65,7 +65,7 @@ impl HopTimes {
         self.last = [Some(time), self.last[0], self.last[1]];
     }
 
-    /// Returns the mean of these times; `None` before the first.
+    /// Returns the mean of these times; `None` if there is none yet.
     pub(super) fn mean(&self) -> Option<Duration> {
         let known = self.last.iter().flatten().count() as u64;
         let sum = self.last.iter().flatten().fold(Duration::ZERO, |sum, &time| sum + time);

@@ -16,7 +16,7 @@ const DISCOVERY_HOP_LIMIT: u8 = 15;
 const NEAR_TIMEOUT: Duration = Duration::from_millis(30);
 
 impl Dsr {
-    /// Requests a route to a destination, now or after its back-off. For packets of others only neighbours are asked.
+    /// Requests a route to a destination, now or after its back-off. For other nodes' packets it asks only neighbours.
     pub(super) fn search(&mut self, destination: u32, own: bool, cx: &mut Context) {
         let now = cx.now;
         let known = self.searches.iter().position(|search| search.destination == destination);
@@ -79,7 +79,7 @@ impl Dsr {
                 search.due = search.began + search.wait;
                 self.request(search.destination, DISCOVERY_HOP_LIMIT, cx);
             }
-            // Packets of others cause no network-wide request. They wait until a route is overheard.
+            // Packets of other nodes cause no network-wide request. They wait until a route is overheard.
             Stage::Near if cx.now < search.began + search.wait => search.due = search.began + search.wait,
             _ if waits => {
                 search.back_off(cx.given);

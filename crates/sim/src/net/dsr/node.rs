@@ -60,7 +60,7 @@ impl Dsr {
         self.rearm(cx);
     }
 
-    /// Takes a packet for another node. Returns its header for the next hop; `None` if it should not have come here.
+    /// Takes a packet for another node. Returns its header for the next hop; `None` if its route has no next hop.
     pub(crate) fn forward(&mut self, mut header: Header, cx: &mut Context) -> Option<Header> {
         header.at = header.at.saturating_add(1);
         if header.sender() != Some(self.address) {

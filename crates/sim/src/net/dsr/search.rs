@@ -113,7 +113,7 @@ impl Buffer {
         }
     }
 
-    /// Drops the oldest packet of another node for a destination. False if there is none.
+    /// Drops the oldest packet of another node for a destination. False if there is no such packet.
     pub(super) fn give_up_other(&mut self, destination: u32, cx: &mut Context) -> bool {
         let oldest = self.packets.iter().position(|held| held.destination == destination && !held.own);
         let Some(held) = oldest.and_then(|index| self.packets.remove(index)) else { return false };

@@ -34,14 +34,14 @@ pub(crate) struct Settings {
     pub(super) request_period: Duration,
     /// Factor by which the wait grows with each request.
     pub(super) request_backoff: u8,
-    /// Largest number of times that a packet is given another route.
+    /// Largest number of times that a packet's route is replaced.
     pub(super) max_salvage_count: u8,
     pub(super) cache: RouteCache,
     /// Largest number of known links.
     pub(super) cache_links: usize,
     /// Largest number of known paths from own searches.
     pub(super) cache_paths: usize,
-    /// Largest number of other known paths.
+    /// Largest number of known paths that are not from own searches.
     pub(super) cache_overheard: usize,
     pub(super) near_request: NearRequest,
     /// True if nodes that know a route reply.

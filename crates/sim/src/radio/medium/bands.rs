@@ -36,7 +36,7 @@ pub(super) struct Tuned {
     usable: [Instant; 3],
     /// Idle part of the receiver's channel when the frame began that it is decoding.
     pub(super) before: ChannelWidth,
-    /// Width of the last frame that the node received, within the part of the channel that was idle before.
+    /// Width of the last frame that the node received, within the part of the channel that was idle before the frame.
     pub(super) heard: ChannelWidth,
     pub(super) answerable: ChannelWidth,
 }

@@ -92,7 +92,7 @@ impl Receivers {
         if now < lock.header_end && lock.header != Header::Unsought {
             lock.header = Header::Lost;
         }
-        // If both end here, both have travelled as far as this node.
+        // If both signals end at this node, both have travelled as far as this node.
         let held = air.get_ref(lock.of);
         if sent.end.since(sent.start) > held.shape.duration.saturating_sub(now.since(lock.start)) {
             self.occupy(node, of, power, now);

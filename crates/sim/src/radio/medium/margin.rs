@@ -11,7 +11,7 @@ pub(crate) struct Margins {
     /// Number of decisions, including those about undisturbed frames.
     pub(crate) verdicts: u64,
     pub(crate) near: u64,
-    /// In the decision nearest to the threshold: the frame's power divided by all others' power.
+    /// In the decision nearest to the threshold: the frame's power divided by the power of all other signals.
     pub(crate) nearest: Option<f64>,
 }
 

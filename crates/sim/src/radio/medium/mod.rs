@@ -1,4 +1,4 @@
-//! The medium: decides which powers add up at each node, and which frames survive there.
+//! The medium: decides for each node which powers add up and which frames survive.
 //!
 //! A frame reaches its listeners one after another, the nearest first: as a *front* when it begins there, and as a
 //! *tail* when it ends there. A node that neither sends nor decodes decodes the first frame whose beginning is strong

@@ -42,7 +42,7 @@ impl Receivers {
         Some(false)
     }
 
-    /// Handles the end of a response to a trigger that a node decoded with others. `None` if it did not decode it.
+    /// Handles the end of a response to a trigger. `None` if the node did not decode it beside other responses.
     pub(super) fn part_ends<F: Copy>(
         &mut self,
         frame: Passing<F>,

@@ -36,7 +36,7 @@ pub(crate) struct Receivers {
     pub(super) bands: Option<Box<Bands>>,
     /// For each node, its noise as a multiple of that of `[radio]`, if some nodes differ.
     pub(super) noise: Vec<f64>,
-    /// For each node, its standard, if some are too old for the frames of others.
+    /// For each node, its standard, if some nodes are too old for the frames of other nodes.
     pub(super) standards: Vec<Standard>,
 }
 

@@ -1,8 +1,8 @@
 //! Spatial reuse by signal level (OBSS PD, IEEE 802.11ax-2021, 26.10.2). A node ignores a weak frame of another cell,
 //! and then sends with less power until the end of the next TXOP that it gains.
 //!
-//! The colour in HE-SIG-A of an HE PPDU tells the node the frame's cell, so that it can ignore the rest. Of any other
-//! frame the node reads the cell at its end, and then ignores the frame's reservation of the medium.
+//! The colour in HE-SIG-A of an HE PPDU tells the node the frame's cell, so that it can ignore the rest. Of frames
+//! without a colour the node reads the cell at their end, and ignores their reservation of the medium.
 
 use super::signal::Transmission;
 use crate::radio::errors::header_field;
@@ -11,8 +11,8 @@ use crate::radio::mode::Mode;
 use crate::radio::reception::Shape;
 use units::{Decibels, Duration, Instant, Power};
 
-/// Lowest OBSS PD level, with which power is not limited; then the reference power of the limit: 25 dBm for access
-/// points with more than two streams, otherwise 21 dBm (26.10.2.4).
+/// Lowest OBSS PD level, with which power is not limited, and the reference power of the limit: 25 dBm for access
+/// points with more than two streams, 21 dBm for all other nodes (26.10.2.4).
 const LOWEST: f64 = -82.0;
 
 pub(crate) struct Reuse {

@@ -152,7 +152,7 @@ impl<'f> Records<'f> {
         Ok(())
     }
 
-    /// Reads a packet. Obsolete packet blocks have a shorter interface number; their later fields are the same.
+    /// Reads a packet. Obsolete packet blocks differ from enhanced ones only in a shorter interface number.
     fn packet(&mut self, body: &'f [u8], interface: Option<u32>) -> Result<Record<'f>, PcapError> {
         self.number += 1;
         let index = self.cut(interface)? as usize;

@@ -20,15 +20,15 @@ pub(crate) struct Settings {
     pub(crate) raise: bool,
     /// Way in which a receiver distinguishes losses, if at all: by equation (3.2) and the rule on bursts.
     pub(crate) discriminator: Discriminator,
-    /// `K`: one packet in this number has priority 0, for the receiver. None: no packet has.
+    /// `K`: one packet in this number has priority 0, for the receiver. `None`: no packet has priority 0.
     pub(crate) every: Option<u32>,
-    /// A receiver's estimate of a path's overload; without a gap: Modified BQM, section 3.6.
+    /// A receiver's estimate of a path's overload. Modified BQM (section 3.6) has an estimate without a gap.
     pub(crate) measure: Measure,
     /// Sender's reaction to a loss without congestion: a reduction by one packet in section 3.5, none in section 6.1.
     pub(crate) wireless_loss: WirelessLoss,
     /// Time for which the window grows at the reduced speed after a reaction.
     pub(crate) growth: Growth,
-    /// Slow start threshold after a reaction; `half` is RFC 5681, equation 4.
+    /// Slow start threshold after a reaction; the value `half` follows equation 4 of RFC 5681.
     pub(crate) threshold: Threshold,
     /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
     pub(crate) single_duplicate: bool,

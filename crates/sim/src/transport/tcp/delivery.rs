@@ -55,7 +55,7 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Records that octets are sent: either the octets after all sent before, or repetitions.
+    /// Records that octets are sent: either the first octets not yet sent, or repetitions.
     pub(super) fn send(&mut self, block: Block, now: Instant) {
         if self.sent.is_empty() {
             (self.first, self.delivered_at) = (now, now);
@@ -72,7 +72,7 @@ impl Delivery {
         }
     }
 
-    /// Records that `block` has arrived; no part of it had before.
+    /// Records that `block` has arrived; no part of it had already arrived.
     pub(super) fn arrive(&mut self, block: Block, now: Instant) {
         self.delivered += block.len();
         self.delivered_at = now;

@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 const PERSIST: u32 = 16;
 /// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
 const WIDEST: u32 = 255;
-/// Number of entries examined before a binary search of the others: a delayed acknowledgement covers two segments.
+/// Number of entries examined before a binary search of the rest: a delayed acknowledgement covers two segments.
 const NEAR: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Rack {
         debug_assert!(self.round.is_none_or(|end| end <= nxt));
     }
 
-    /// Records that `block` is SACKed; no part of it was before.
+    /// Records that `block` is SACKed; no part of it was already SACKed.
     pub(super) fn arrive(&mut self, block: Block, now: Instant) {
         self.cut(block.start);
         self.cut(block.end);

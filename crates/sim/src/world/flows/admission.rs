@@ -18,7 +18,7 @@ pub(crate) struct Admission {
     pub(crate) answers: FlowId,
     pub(crate) regulations: FlowId,
     pub(crate) standing: Standing,
-    /// The last probe. The gate ignores answers to earlier ones.
+    /// The last probe. The gate ignores answers to earlier probes.
     pub(crate) probe: Option<Probe>,
     /// Time of the gate's earliest pending event; later events are ignored.
     pub(crate) armed: Instant,
@@ -56,7 +56,7 @@ pub(crate) enum Standing {
     Nothing,
 }
 
-/// A probe in flight. The bottleneck travels in the packet; it is kept here, as a flow has only one valid probe.
+/// A probe in flight. The bottleneck travels in the packet; the flow keeps it, as it has only one valid probe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     /// Time at which the probe was sent. It identifies the probe's packet and answer.
@@ -203,6 +203,6 @@ impl Admission {
 /// UDP payload of a probe, an answer or a request to regulate: kind 4 B, flow 4 B, number 8 B and bottleneck 8 B.
 pub(crate) const MESSAGE: Bytes = Bytes::new(24);
 
-/// Shortest time between two requests to regulate. Otherwise a flow with fifty packets per second would get fifty
+/// Shortest time between two requests to regulate, so that a flow with fifty packets per second does not get fifty
 /// requests per second, all with the same content.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);

@@ -68,7 +68,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
             flows.extend(messages);
         }
     }
-    // These flows come last, so that the others keep their numbers, by which queues distinguish flows.
+    // These flows come last, so that the scenario's flows keep their numbers, by which queues distinguish flows.
     let to_all = (0..).zip(basis.sites).filter(|(_, site)| site.real && site.queues != Some(Queues::Driver));
     let receivers = (to_all.clone().count() as u64).saturating_sub(1);
     flows.extend(to_all.map(|(node, _)| outside(node, (BROADCAST, receivers), Role::ToAll, basis)));
@@ -119,7 +119,7 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
     let path = |node: u32| format!("node.{}.real", names[node as usize]);
     if let &[alone] = &real[..] {
-        let message = format!("`{}` is the only real node: set `real = true` for another", names[alone as usize]);
+        let message = format!("`{}` is the only real node: set `real = true` for a second node", names[alone as usize]);
         return Err(BuildError::new(path(alone), message));
     }
     if let Some(&first) = real.first()
@@ -130,7 +130,7 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
     }
     let driven = |&node: &u32| sites[node as usize].queues == Some(Queues::Driver);
     if let (Some(&other), true) = (real.iter().find(|node| !driven(node)), real.iter().any(driven)) {
-        let message = "other real nodes have `queues = \"driver\"`: write it at all real nodes or at none".to_owned();
+        let message = "some real nodes have `queues = \"driver\"`: write it at all real nodes or at none".to_owned();
         return Err(BuildError::new(path(other), message));
     }
     if let (Some(&first), true) = (real.iter().find(|node| driven(node)), network.routing.protocol != Protocol::Static)

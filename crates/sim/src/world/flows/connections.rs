@@ -69,8 +69,8 @@ struct Connection {
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     connection: Slot,
-    /// Number of packets that carry the segment. Before a frame is acknowledged, its sender has one, and its receiver
-    /// may have another.
+    /// Number of packets that carry the segment. Before a frame is acknowledged, its sender has one such packet, and
+    /// its receiver may have one, too.
     packets: u32,
     /// The connection's part of the [key](Connections::flow_key) that distinguishes flows.
     key: u32,
@@ -263,7 +263,7 @@ impl Connections {
         }
     }
 
-    /// Ensures that an event comes at the connection's earliest timer. A pending event before that time suffices, so an
+    /// Ensures that an event comes at the connection's earliest timer. A pending event before the timer suffices, so an
     /// acknowledgement that restarts the timer costs no event.
     pub(crate) fn arm(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];

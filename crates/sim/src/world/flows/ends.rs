@@ -27,8 +27,8 @@ pub(crate) struct End {
 /// What determines the sources and destinations of flows.
 pub(crate) struct Ends<'a> {
     basis: Basis<'a>,
-    /// For each node, the hops to each other node at the start of the run; `None` if no path leads there. Empty unless
-    /// ends are drawn.
+    /// For each node, the hops to each other node at the start of the run, `None` without a path to it. This list is
+    /// filled only if ends are drawn.
     distances: Vec<Vec<Option<u32>>>,
 }
 

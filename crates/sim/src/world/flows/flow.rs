@@ -83,7 +83,7 @@ impl Flow {
         medium: &Medium<Frame>,
         distances: &mut Option<Box<Distances>>,
     ) {
-        debug_assert_eq!(self.to, BROADCAST, "others are for one node");
+        debug_assert_eq!(self.to, BROADCAST, "all other flows are for one node");
         let Some(receptions) = &mut self.record.receptions else { return };
         // Only with fading can a node decode frames that are too weak on average.
         if !medium.fades() || medium.neighbours(from).any(|near| near == u32::from(node)) {
@@ -206,7 +206,7 @@ pub(crate) enum Supply {
 }
 
 impl Supply {
-    /// Returns the first packet's length with the IP header; the longest length if others are longer or random.
+    /// Returns the first packet's length with the IP header; the longest length if lengths differ or are random.
     pub(crate) fn first(&self) -> Option<Bytes> {
         match self {
             Self::Source(source) => source.usual().map(network_bytes),

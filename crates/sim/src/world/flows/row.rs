@@ -19,7 +19,7 @@ impl Row {
         Self { like: Some((flow, *packet)), packets: 1 }
     }
 
-    /// Adds a packet to the row if it is like the others. Returns true if it was added.
+    /// Adds a packet to the row if it is like the row's packets. Returns true if it was added.
     pub(crate) fn takes(&mut self, packet: &Packet) -> bool {
         let alike = self.like.as_ref().is_some_and(|(_, like)| packet.arrives_like(like));
         self.packets += u32::from(alike);

@@ -24,15 +24,15 @@ const PACKETISATION: Duration = Duration::from_millis(20);
 /// Shapes of heavy-tailed times: ns-2's default for Pareto times, and the shape that Crovella and Bestavros (IEEE/ACM
 /// Transactions on Networking 5(6), 1997) measured for times without transfers.
 const TIMES_SHAPE: f64 = 1.5;
-/// Shape of transfer sizes. The same authors found 1.1 to 1.3.
+/// Shape of transfer sizes, within the 1.1 to 1.3 of Crovella and Bestavros.
 const SIZE_SHAPE: f64 = 1.2;
 const WEB_PACKET: Bytes = Bytes::new(1_000);
 /// Payload that `ping` sends on most systems.
 const PING_PACKET: Bytes = Bytes::new(56);
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// Shortest time between rate changes. With less, the search for a slow flow's next packet could outlast the run.
+/// Shortest time between rate changes; else the search for a slow flow's next packet could outlast the run.
 const SHORTEST_DRAW: Duration = Duration::from_millis(1);
-/// Shortest mean time. With less, the search for the next packet could outlast the run.
+/// Shortest mean time: with a shorter time the search for the next packet could outlast the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
 
 /// Traffic of one `[[flow]]` after its keys were checked. Builds the source of every flow that the table describes.

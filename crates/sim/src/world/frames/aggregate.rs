@@ -137,8 +137,8 @@ impl World {
         self.watch.is_none() && matches!(self.routing, Routing::Static(_))
     }
 
-    /// Takes those data frames under a BlockAck agreement whose bits in `intact` are set. Usually they are the next in
-    /// order and nothing waits. Then the window moves [once for all](crate::mac::Reorder::passes).
+    /// Takes those data frames under a BlockAck agreement whose bits in `intact` are set. If they are the next in order
+    /// and nothing waits, as usual, the window moves [once for all](crate::mac::Reorder::passes).
     pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: &Bitmap) {
         let mut mpdus = std::mem::take(&mut self.numbered);
         let in_flight = self.nodes[NodeId::from(frame.from)].station.held.in_flight_to(frame.to).zip(0..);

@@ -2,7 +2,7 @@
 //!
 //! A front or tail passes its listeners in order of distance, each at its own time. If no other event lies between two
 //! listeners, or between the sender and the first, the next listener is served at once, without the event queue. The
-//! order of events is the same, and the cost a fraction.
+//! order of events is the same as with a queued event per listener, and the cost is a fraction.
 
 use super::sending::{Sort, count_transmission};
 use crate::config::ChannelWidth;

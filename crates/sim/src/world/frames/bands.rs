@@ -9,9 +9,9 @@ use crate::world::state::World;
 use units::Instant;
 
 impl Node {
-    /// Decides the width of a TXOP that this node has won. False if the node has to wait for secondary channels. In
-    /// that case another category may have given up a frame after an internal collision. In all functions, `node` is
-    /// the node's own number.
+    /// Decides the width of a TXOP that this node has won. False if the node has to wait for secondary channels; one of
+    /// its other categories may then have given up a frame after an internal collision. In all functions of this
+    /// module, `node` is the node's own number.
     #[cold]
     pub(super) fn settles_width(
         &mut self,

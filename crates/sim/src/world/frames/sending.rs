@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 pub(super) enum Sort {
     /// An answer to another station's frame, without data.
     Response,
-    /// Any other frame without data.
+    /// A frame without data that is not an answer.
     Control,
     /// A frame with a broadcast packet.
     Broadcast,

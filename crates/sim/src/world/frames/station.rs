@@ -64,7 +64,7 @@ impl World {
                 }
                 packets += 1;
                 if !finished.delivered {
-                    // The port must record this before the packet may come there again.
+                    // The port must record the end of this packet before the packet may come to the port again.
                     self.nodes[node].count(self.now, &passage, packets, &mut self.recorder);
                     packets = 0;
                 }
@@ -123,8 +123,8 @@ impl World {
 }
 
 impl Node {
-    /// Ensures that an event comes at the station's deadline. A pending event before that time suffices: when it comes,
-    /// it is scheduled again. So a back-off that freezes often costs no event each time. `node`: the node's own number.
+    /// Ensures that an event comes at the station's deadline. An earlier pending event suffices: when it comes, it is
+    /// scheduled again. So a back-off that freezes often costs no event each time. `node`: the node's own number.
     pub(crate) fn arm(&mut self, node: NodeId, events: &mut EventQueue<Event>) {
         if let Some(deadline) = self.newly_due() {
             events.push(deadline, Event::Deadline { node });

@@ -89,11 +89,11 @@ pub(crate) fn reuse(basis: &Basis) -> Result<Option<Reuse>, BuildError> {
         ),
         (!(-82.0..=-62.0).contains(&level.as_dbm()), "an OBSS PD level lies between -82 and -62 dBm"),
         (access_points < 2, "there are no frames of other access points' cells to ignore; leave `obss_pd` out"),
-        (!radio.propagation.has_powers(), "`propagation = \"range\"` has no powers; choose another"),
+        (!radio.propagation.has_powers(), "`propagation = \"range\"` has no powers; choose another propagation"),
         (radio.capture == Capture::AnySignal, "capture as in ns-2 ignores no frames; leave `capture` out"),
         (
             radio.range.is_some() && radio.tx_power.is_none(),
-            "the rule limits the transmit power, which `range` leaves open; set `tx_power` too",
+            "`obss_pd` limits the transmit power, which `range` leaves open; set `tx_power` too",
         ),
     ];
     if let Some((_, why)) = refusals.iter().find(|(refused, _)| *refused) {

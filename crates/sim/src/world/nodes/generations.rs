@@ -93,14 +93,14 @@ impl Generations {
         self.radios.iter().map(|radio| Format::of(radio.standard)).collect()
     }
 
-    /// Returns each node's standard in order of address, if some node cannot decode the formats of all others.
+    /// Returns each node's standard in order of address, if some node cannot decode the formats of all other nodes.
     pub(crate) fn standards(&self) -> Option<Vec<Standard>> {
         let all = || self.radios.iter().map(|radio| radio.standard);
         let newest = all().max()?;
         all().any(|own| own < newest && !own.high_throughput()).then(|| all().collect())
     }
 
-    /// Returns the modes of a node towards all others: the different sets of modes, and which set each other node has.
+    /// Returns the modes of a node towards all other nodes: the different sets of modes, and the set for each node.
     /// `modes` gives the modes of a radio, `all` those of the node itself.
     pub(crate) fn of(
         &self,

@@ -101,7 +101,7 @@ impl Infrastructure {
         (node as usize) < self.described && (!self.access || self.access_point[node as usize].is_some())
     }
 
-    /// True if a scenario can name this node. Roaming stations have further nodes, which it cannot name.
+    /// True if a scenario can name this node. It cannot name the further nodes of roaming stations.
     pub(crate) fn is_described(&self, node: u32) -> bool {
         !(self.described..self.radios).contains(&(node as usize))
     }

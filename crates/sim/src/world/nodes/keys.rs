@@ -1,4 +1,4 @@
-//! T-MAC: which packet ages (keys) a node's frames report, and how a node handles those of others.
+//! T-MAC: which packet ages (keys) a node's frames report, and how a node handles the keys of other nodes.
 //!
 //! In the model frames carry no keys. A listener reads the key from the frame's sender, where it stays until the
 //! sender's next frame, at least SIFS later.

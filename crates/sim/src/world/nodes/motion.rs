@@ -119,8 +119,8 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
 }
 
 /// Returns each node's movements in the movement file. If the scenario has nodes of all numbers in the file, node 3 of
-/// the file is node 3 of the scenario, counted from 0. Otherwise, and if the file has names, its nodes are those of the
-/// scenario without a position, in order.
+/// the file is node 3 of the scenario, counted from 0. If nodes are missing, or if the file has names, its nodes are
+/// those of the scenario without a position, in order.
 fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Option<Movement>>, BuildError> {
     let Some(file) = mobility.marks.read("file", &mobility.file) else {
         return Err(BuildError::new("mobility.model", "this model needs a `file`"));

@@ -205,7 +205,7 @@ impl Node {
         turn.is_some()
     }
 
-    /// Handles a category that has no packet to send now: its discipline has dropped all of them or holds them back.
+    /// Handles a category that has no packet to send now: its discipline has dropped all packets or holds them back.
     pub(crate) fn hands_over_later(
         &mut self,
         node: NodeId,

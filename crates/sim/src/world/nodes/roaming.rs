@@ -1,5 +1,5 @@
 //! Stations that roam. At each access point such a station is a separate node, with its own queues, rates and sessions.
-//! One of these nodes at a time is present. The times of the moves depend only on signals, so all are known at first.
+//! One of these nodes at a time is present. The times of moves depend only on signals, so all are known at the start.
 
 use super::sites::Site;
 use crate::config::{Network, Queues, Roaming, Role};
@@ -219,7 +219,7 @@ pub(crate) fn turns(
             return family.by_hand(roaming, site, sites);
         }
         if !network.radio.propagation.has_powers() {
-            return refuse("`propagation = \"range\"` has no powers to compare: set `moves` or another model");
+            return refuse("`propagation = \"range\"` has no powers to compare: set `moves` or another propagation");
         }
         Ok(family.by_signal(roaming, &mut signals, end))
     };

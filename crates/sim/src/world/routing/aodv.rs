@@ -52,7 +52,7 @@ impl Mesh {
                 }
                 Action::Forward { packet, to } => plane.send(packet, to, Duration::ZERO),
                 Action::Discard { packet, why } => plane.discard(packet, why, true),
-                // No port refills: a packet that took its place would have to make way again.
+                // No port refills: a packet in the removed packet's place would have to make way again.
                 Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }

@@ -163,8 +163,8 @@ fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError
     Err(BuildError::new("radio.range", message))
 }
 
-/// Refuses hops that are too long. A response must begin within the time-out, which allows one slot for the way there
-/// and back (IEEE 802.11-2016, 10.3.2.9). Over a longer hop every packet would be given up.
+/// Refuses hops that are too long. A response must begin within the time-out, which allows one slot for a signal's
+/// round trip (IEEE 802.11-2016, 10.3.2.9). Over a longer hop every packet would be given up.
 fn check_hops(
     nodes: &List<NodeId, Node>,
     flows: &[Flow],
@@ -226,8 +226,8 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         .collect()
 }
 
-/// Checks that a TXOP has room for one exchange with the first packet of each flow that uses it. It checks every node
-/// on the flow's path; with AODV and DSR, every node.
+/// Checks that a TXOP has room for one exchange with the first packet of each flow that uses it. It checks the nodes on
+/// the flow's path; with AODV and DSR, all nodes.
 pub(crate) fn check_txop(
     flows: &[Flow],
     nodes: &List<NodeId, Node>,

@@ -113,7 +113,7 @@ impl Sourced {
                     plane.send(packet, to, after);
                 }
                 Action::Discard { packet, why } => plane.discard(packet, why, true),
-                // No port refills: a packet that took its place would have to make way again.
+                // No port refills: a packet in the removed packet's place would have to make way again.
                 Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }

@@ -99,7 +99,7 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().flat_map(one).collect()
 }
 
-/// Rewrites the record. Rows of full runs in `folders` replace old rows, and other rows stay. All rows get the
+/// Rewrites the record. Rows of full runs in `folders` replace old rows; rows without such runs stay. All rows get the
 /// scenarios' present texts.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {

@@ -18,7 +18,7 @@ use units::{Duration, Instant};
 pub(crate) struct Growth {
     pub(crate) now: Instant,
     pub(crate) srtt: Option<Duration>,
-    /// Octets newly acknowledged, without octets that were SACKed before.
+    /// Octets newly acknowledged, without octets that were already SACKed.
     pub(crate) acked: u64,
     /// True if only the congestion window limited the sender.
     pub(crate) limited: bool,

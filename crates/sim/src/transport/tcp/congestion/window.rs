@@ -140,7 +140,7 @@ impl Window {
     }
 
     /// Sets the slow start threshold after congestion (RFC 5681, equation 4; RFC 9438, 4.6). The equation is an upper
-    /// bound: if `again` says that it is the same congestion as before, a lower threshold stays.
+    /// bound: if `again` says that the congestion is that of the last reduction, a lower threshold stays.
     pub(crate) fn lower_threshold(&mut self, flight: u64, again: bool) {
         let threshold = match &mut self.law {
             Law::Reno(reno) => reno.decrease(flight),

@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 /// Counts of a sender's actions so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Segments with data or a FIN that were sent and had been sent before.
+    /// Segments with data or a FIN that were sent again.
     pub(crate) retransmits: u64,
     /// Retransmission timeouts, including those of a SYN.
     pub(crate) timeouts: u64,
