@@ -324,15 +324,12 @@ impl Scheduler {
         let Self { categories, shares, rules, .. } = self;
         let Category { retried, clock, .. } = &mut categories[usize::from(category)];
         let port = |to: u32| layout.port(to, category, Class::BestEffort);
-        // ath9k returns a queue with frames to retransmit to mac80211's list, as one that has packets. Below mt76 the
-        // hardware has these frames.
+        // ath9k returns a queue with such frames to mac80211's list. Below mt76 the hardware has these frames.
         let returns = rules.pull_loop == PullLoop::Mac80211;
         for port in holds.clone().map(port) {
             if !retried.contains(&port) {
                 retried.push(port);
-                if returns {
-                    shares[port].active = now;
-                }
+                shares[port].active = if returns { now } else { shares[port].active };
             }
         }
         let used = |to: u32| shares[port(to)].used.max(*clock);

@@ -157,23 +157,18 @@ fn with_ath9k_a_frame_that_is_sent_again_is_charged_for_100_ms_after_each_turn()
     for (pull_loop, charged) in [(PullLoop::Mac80211, [12_000, 11_000]), (PullLoop::Mt76, [0, 0])] {
         let mut scheduler = by(2, Mac80211 { pull_loop, ..Mac80211::default() });
         let mut hardware = Hardware::new(RING, HardwareQueuePer::default(), 1);
-        let mut turn = |scheduler: &mut Scheduler, now, held: &[u32]| {
-            scheduler.turn(now, 0, &layout, &mut hardware, held.iter().copied())
-        };
+        let mut turn = |of: &mut Scheduler, now| of.turn(now, 0, &layout, &mut hardware, [1, 2].into_iter());
         // Both have frames that failed long after their last packets; the first is served.
-        assert_eq!(turn(&mut scheduler, at(1_000), &[1, 2]), Some(1));
+        assert_eq!(turn(&mut scheduler, at(1_000)), Some(1));
         scheduler.charge(at(1_000), 0.into(), us(4_000));
-        // The second sends for two seconds. It pays what it sends in 100 ms.
+        // The second sends for two seconds. It pays for 100 ms.
         (0..200).for_each(|step| scheduler.charge(at(1_000 + 10 * step), 1.into(), us(1_000)));
         scheduler.charge(at(3_000), 0.into(), us(1_000));
-        assert_eq!(turn(&mut scheduler, at(3_000), &[1, 2]), Some(1), "the hardware counts all airtime");
+        assert_eq!(turn(&mut scheduler, at(3_000)), Some(1), "the hardware counts all airtime");
         scheduler.charge(at(3_000), 0.into(), us(8_000));
-        let paid = [0, 1].map(|port| 256_000 - scheduler.shares[PortId::at(port)].deficit);
-        assert_eq!(paid, charged.map(|us: i64| us * 1_000));
-        let used = [0, 1].map(|port| scheduler.shares[PortId::at(port)].used);
-        assert_eq!(used, [us(13_000), us(200_000)]);
-        scheduler.charge(at(3_000), 0.into(), us(188_000));
-        assert_eq!(turn(&mut scheduler, at(3_010), &[1, 2]), Some(2), "the first has used 201 ms");
+        let shares = [0, 1].map(|port| &scheduler.shares[PortId::at(port)]);
+        assert_eq!(shares.map(|share| 256_000 - share.deficit), charged.map(|us: i64| us * 1_000));
+        assert_eq!(shares.map(|share| share.used), [us(13_000), us(200_000)]);
     }
 }
 
