@@ -95,9 +95,9 @@ struct Share {
     deficit: i64,
     /// Sum of the estimated airtimes of the port's packets that were released and are not finished.
     pending: Duration,
-    /// Time at which the port was last listed for its packets or, with ath9k, a frame to retransmit had its turn.
+    /// Time at which the port was last listed for its packets, or a frame to retransmit had its turn.
     active: Instant,
-    /// Airtime of the station's frames while there were frames to retransmit; comparable with the category's `clock`.
+    /// Airtime charged to the station while there were frames to retransmit; comparable with the category's `clock`.
     used: Duration,
 }
 
@@ -321,15 +321,13 @@ impl Scheduler {
         hardware: &mut Hardware,
         holds: impl Iterator<Item = u32> + Clone,
     ) -> Option<u32> {
-        let Self { categories, shares, rules, .. } = self;
+        let Self { categories, shares, .. } = self;
         let Category { retried, clock, .. } = &mut categories[usize::from(category)];
         let port = |to: u32| layout.port(to, category, Class::BestEffort);
-        // ath9k returns a queue with such frames to mac80211's list. Below mt76 the hardware has these frames.
-        let returns = rules.pull_loop == PullLoop::Mac80211;
         for port in holds.clone().map(port) {
             if !retried.contains(&port) {
+                shares[port].active = now;
                 retried.push(port);
-                shares[port].active = if returns { now } else { shares[port].active };
             }
         }
         let used = |to: u32| shares[port(to)].used.max(*clock);
@@ -342,7 +340,8 @@ impl Scheduler {
             hardware.promote(category, to);
             return None;
         }
-        if let Some(to) = held.filter(|_| returns) {
+        if let Some(to) = held {
+            // This is as if a driver returned a queue that has packets. It is not renewed while the queue waits.
             shares[port(to)].active = now;
         }
         held
@@ -386,13 +385,14 @@ impl Scheduler {
         }
     }
 
-    /// Charges a station for a frame to it or from it: by Linux only while the station is active, by the hardware always.
+    /// Charges a station, while it is active, for a frame to it or from it.
     pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration) {
         let share = &mut self.shares[port];
         debug_assert!(share.active <= now, "time does not run back");
-        if now.since(share.active) <= ACTIVE {
-            share.deficit -= nanos(airtime);
+        if now.since(share.active) > ACTIVE {
+            return;
         }
+        share.deficit -= nanos(airtime);
         let Category { retried, clock, .. } = &self.categories[share.category];
         if !retried.is_empty() {
             share.used = share.used.max(*clock) + airtime;

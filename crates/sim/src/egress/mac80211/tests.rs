@@ -150,26 +150,26 @@ fn a_station_that_had_nothing_for_long_does_not_pay() {
 }
 
 #[test]
-fn with_ath9k_a_frame_that_is_sent_again_is_charged_for_100_ms_after_each_turn() {
+fn a_frame_that_is_sent_again_is_charged_for_100_ms_after_each_turn() {
     let mut layout = Layout::by_category(1);
     (layout.groups, layout.stations) = (3, vec![1, 2]);
+    let mut scheduler = scheduler(2);
+    let mut hardware = Hardware::new(RING, HardwareQueuePer::default(), 1);
     let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-    for (pull_loop, charged) in [(PullLoop::Mac80211, [12_000, 11_000]), (PullLoop::Mt76, [0, 0])] {
-        let mut scheduler = by(2, Mac80211 { pull_loop, ..Mac80211::default() });
-        let mut hardware = Hardware::new(RING, HardwareQueuePer::default(), 1);
-        let mut turn = |of: &mut Scheduler, now| of.turn(now, 0, &layout, &mut hardware, [1, 2].into_iter());
-        // Both have frames that failed long after their last packets; the first is served.
-        assert_eq!(turn(&mut scheduler, at(1_000)), Some(1));
-        scheduler.charge(at(1_000), 0.into(), us(4_000));
-        // The second sends for two seconds. It pays for 100 ms.
-        (0..200).for_each(|step| scheduler.charge(at(1_000 + 10 * step), 1.into(), us(1_000)));
-        scheduler.charge(at(3_000), 0.into(), us(1_000));
-        assert_eq!(turn(&mut scheduler, at(3_000)), Some(1), "the hardware counts all airtime");
-        scheduler.charge(at(3_000), 0.into(), us(8_000));
-        let shares = [0, 1].map(|port| &scheduler.shares[PortId::at(port)]);
-        assert_eq!(shares.map(|share| 256_000 - share.deficit), charged.map(|us: i64| us * 1_000));
-        assert_eq!(shares.map(|share| share.used), [us(13_000), us(200_000)]);
-    }
+    let mut turn = |scheduler: &mut Scheduler, now, held: &[u32]| {
+        scheduler.turn(now, 0, &layout, &mut hardware, held.iter().copied())
+    };
+    // Both have frames that failed; the first is served.
+    assert_eq!(turn(&mut scheduler, at(0), &[1, 2]), Some(1));
+    scheduler.charge(at(0), 0.into(), us(4_000));
+    // The second sends for two seconds, of which it pays what it sends in 100 ms.
+    (0..200).for_each(|step| scheduler.charge(at(10 * step), 1.into(), us(1_000)));
+    assert_eq!(scheduler.shares[1.into()].used, us(11_000));
+    scheduler.charge(at(2_000), 0.into(), us(1_000));
+    assert_eq!(scheduler.shares[0.into()].used, us(4_000), "its own frame waits, too, and is not renewed");
+    assert_eq!(turn(&mut scheduler, at(2_000), &[1, 2]), Some(1));
+    scheduler.charge(at(2_000), 0.into(), us(8_000));
+    assert_eq!(turn(&mut scheduler, at(2_010), &[1, 2]), Some(2), "the first has used 12 ms since");
 }
 
 #[test]
