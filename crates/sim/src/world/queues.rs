@@ -71,14 +71,13 @@ impl World {
             self.pull_all(node);
             let Self { nodes, rules, packets, now, .. } = self;
             if rules.edca()
-                && let Some((category, [own, stations])) =
-                    nodes[node].egress.turns().and_then(|turns| turns.windows(*now))
+                && let Some((category, window)) = nodes[node].egress.turns().and_then(|turns| turns.window(*now))
             {
-                nodes[node].widen(category, own);
+                nodes[node].widen(category, window);
                 let hears = |other: &&mut Node| {
                     other.own_access_point == Some(node.into()) && other.station.contention.has_usual(rules)
                 };
-                nodes.iter_mut().filter(hears).for_each(|other| other.widen(category, stations));
+                nodes.iter_mut().filter(hears).for_each(|other| other.widen(category, window));
             }
             let served = &mut nodes[node];
             for category in categories(std::mem::take(&mut served.station.held.paused)) {

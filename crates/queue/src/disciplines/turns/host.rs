@@ -48,7 +48,7 @@ pub enum Rule {
     Bound,
     /// Stations are charged for the frames that they send.
     ReceivedAirtime,
-    /// Contention windows are wider if no station sends, or if many stations send.
+    /// Where no other network is, the contention window is wider, the more stations send.
     WideWindow,
 }
 

@@ -34,15 +34,13 @@ const STEPS: u64 = 16;
 const OF_GROUPS: u64 = 2 * ONE;
 /// Part of a turn (a quarter) below which a station's packets in flight count as few.
 const LITTLE: u64 = 4;
-/// Time between two settings of the contention windows.
+/// Time between two settings of the contention window.
 const WIDENED_EVERY: Duration = Duration::from_secs(1);
 /// Part of this time (a fiftieth) that a sending station's frames take at least, beyond what a download's ACKs take.
 const SENDS: u64 = 50;
-/// Slots of the contention window for each sender, the access point included, and the largest window.
+/// Slots of the contention window for each sender, the access point included; and the smallest and the largest window.
 const SLOTS: u64 = 4;
-const WIDEST: u64 = 1_024;
-/// The contention window of an access point whose stations only answer.
-const WINDOW: u64 = 31;
+const WINDOWS: (u64, u64) = (32, 1_024);
 
 /// The law, with its state.
 #[derive(Clone, Debug)]
@@ -57,10 +55,10 @@ pub struct Law {
     shares: Vec<Share>,
     categories: Vec<Category>,
     medium: Medium,
-    /// Time at which the contention windows were last set.
+    /// Time at which the contention window was last set.
     widened: Instant,
-    /// The minimum contention windows, of this sender and of its stations.
-    windows: [u16; 2],
+    /// The minimum contention window of this sender and its stations, if it is wider than usual.
+    window: Option<u16>,
 }
 
 /// State of a station in one access category.
@@ -84,7 +82,7 @@ struct Share {
     credit: i64,
     /// Airtime that the station has used for its own frames beyond its share of the time.
     debt: Duration,
-    /// Airtime of the station's frames since the contention windows were last set, less half of what it was sent.
+    /// Airtime of the station's frames since the contention window was last set, less half of what it was sent.
     heard: Duration,
     /// Time up to which credit and debt are counted.
     counted: Instant,
@@ -134,7 +132,7 @@ impl Law {
             categories: vec![Category::default(); lanes],
             medium: Medium::new(),
             widened: Instant::ZERO,
-            windows: [0, 0],
+            window: None,
         }
     }
 
@@ -483,11 +481,10 @@ impl Law {
         }
     }
 
-    /// Returns the minimum contention windows of a category, in slots: the sender's own and its stations'. `None` if they
-    /// stay as they are, for a second at least. They grow with the number of stations that send, so that fewer frames
-    /// collide. If none sends, the own window is wider, to avoid collisions with the stations' answers. Next to other
-    /// networks wider windows would leave these the medium.
-    pub fn windows(&mut self, now: Instant, category: usize) -> Option<[u16; 2]> {
+    /// Returns the minimum contention window of a category, in slots, for this sender and its stations: `Some(None)` if it
+    /// is the usual one, `None` if it stays as it is. It grows with the number of stations that send, so that fewer
+    /// frames collide. Next to other networks a wider window would leave these the medium.
+    pub fn window(&mut self, now: Instant, category: usize) -> Option<Option<u16>> {
         let past = now.since(self.widened);
         if past < WIDENED_EVERY || self.without == Some(Rule::WideWindow) {
             return None;
@@ -496,11 +493,9 @@ impl Law {
         let ports = self.shares.iter_mut().skip(category).step_by(self.lanes);
         let heard = ports.map(|share| std::mem::take(&mut share.heard));
         let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
-        let needed = (SLOTS * (senders + 1)).next_power_of_two().min(WIDEST) - 1;
-        let own = if senders == 0 { WINDOW } else { needed };
-        let widened = if self.medium.alone { [own, needed] } else { [0, 0] };
-        let windows = widened.map(|slots| u16::try_from(slots).unwrap_or(u16::MAX));
-        (windows != std::mem::replace(&mut self.windows, windows)).then_some(windows)
+        let slots = (SLOTS * (senders + 1)).next_power_of_two().clamp(WINDOWS.0, WINDOWS.1) - 1;
+        let window = self.medium.alone.then_some(u16::try_from(slots).unwrap_or(u16::MAX));
+        (window != std::mem::replace(&mut self.window, window)).then_some(window)
     }
 
     /// Returns the average length of a turn.
