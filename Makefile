@@ -17,8 +17,8 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about sixteen minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test
-                page-test publish-dry image-test
+                workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live kernel-test
+                attack wheel-test page-test publish-dry image-test bench-sites
 make test-busy  stages of `make test` beside busy loops (LOOPS, TIMES, STAGES)
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make budget     record today's lines of each area in budget.csv, within its total
@@ -68,8 +68,8 @@ test-busy: compile
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
 	@MAKE="$(MAKE)" python3 tests/stages.py "tools workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign \
-		test-live attack wheel-test page-test publish-dry \
-		image-test"
+		test-live kernel-test attack wheel-test page-test publish-dry \
+		image-test bench-sites"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -227,6 +227,7 @@ fingerprints:
 
 # Tests that take long and seldom fail: those with `#[ignore = "make nightly: ..."]`.
 slow: compile
+	python3 tests/debian.py --try valgrind
 	python3 tests/slow.py $(BPF)
 	cargo test --workspace --doc --locked $(BPF)
 	cargo build --workspace --examples --locked $(BPF)
