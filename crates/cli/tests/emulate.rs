@@ -1,7 +1,5 @@
 //! Real programs over a simulated network: `sluice emulate` and `sluice enter`.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::command::{scenario, sluice, stderr, stdout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, ipproto, recv, sendto, socket};
 use std::env::current_exe;

@@ -1,7 +1,5 @@
 //! Other users try to make root's `sluice enter` run their programs.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::command::{sluice, stderr, stdout};
 use crate::emulate;
 use std::fs::{self, Permissions};
