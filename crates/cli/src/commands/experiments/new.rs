@@ -28,7 +28,7 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
 /// another load, queue and claims are used.
 fn scenario(standard: &str) -> String {
     let modes = match standard {
-        "802.11b" => "data_rate = \"11 Mb/s\"\n".to_owned(),
+        "802.11b" => "data_rate = \"11 Mb/s\"                   # or, instead of this line:\n".to_owned(),
         // A slow rate makes a FIFO of 1000 packets long, as the claims say.
         "802.11n" => "channel_width = \"20 MHz\"                # or 40 MHz\n\
                       mcs = 1                                 # or, instead of this line:\n"
