@@ -17,8 +17,8 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about sixteen minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test
-                page-test publish-dry image-test
+                workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live kernel-test
+                attack wheel-test page-test publish-dry image-test bench-sites
 make test-busy  stages of `make test` beside busy loops (LOOPS, TIMES, STAGES)
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make budget     record today's lines of each area in budget.csv, within its total
@@ -30,7 +30,7 @@ Live use        test-live: all tests in a Linux guest (root)
                 stress, kills, conformance, live-repeat: for as long as STRESS_SECONDS, KILLS, CONFORMANCE_SECONDS, LIVE_REPEAT say
                 tables-live, testbed-live, swan-live, judge-live: the figures of docs
                 kernel (SCENARIO, TEST, OPTIONS): a test in a kernel on a scenario's air; kernel-test: its examples and faults
-Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
+Other programs  peers, peers-tcp, peers-wide, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
                 bench-sites: sites of 1 to 130 access points
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
@@ -68,8 +68,8 @@ test-busy: compile
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
 	@MAKE="$(MAKE)" python3 tests/stages.py "tools workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign \
-		test-live attack wheel-test page-test publish-dry \
-		image-test"
+		test-live kernel-test attack wheel-test page-test publish-dry \
+		image-test bench-sites"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -227,6 +227,7 @@ fingerprints:
 
 # Tests that take long and seldom fail: those with `#[ignore = "make nightly: ..."]`.
 slow: compile
+	python3 tests/debian.py --try valgrind
 	python3 tests/slow.py $(BPF)
 	cargo test --workspace --doc --locked $(BPF)
 	cargo build --workspace --examples --locked $(BPF)
@@ -297,13 +298,16 @@ picture: build
 	$(SLUICE) reproduce arena-home --out target/picture || test $$? -eq 1
 	python3 tests/browser/picture.py target/picture docs/report.png
 
-# Continues where it was interrupted; outcomes are kept in target/peers.
+# Each continues where it was interrupted; outcomes are kept in target/peers. The three have all networks of networks.py.
 peers: build
 	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i --only j --only k \
 		--only l --only m --only n
 
 peers-tcp: build
 	python3 bench/peers/compare.py --seeds 10 --only h
+
+peers-wide: build
+	python3 bench/peers/compare.py --seeds 10 --only o --only p
 
 # The copy of ns-2 with bench/peers/patches applied; a check that it equals the package if no rule is changed; the experiments.
 peers-patched: build

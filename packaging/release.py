@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Makes the files of a release that are not in the repository: release.py check [TAG] | crates [OPTIONS OF cargo
-publish] | files.
+publish] | files | urls.
 
 `check` compares the version in all files that name it with that of Cargo.toml, and with a tag. `crates` calls `cargo
 publish` in a copy of the workspace, target/crates: there path dependencies have a version, and each crate has the
 licences and the files that it otherwise finds elsewhere in the repository. `files` fills target/release-files: the
-tarball of `make openwrt`, a Debian source package and a Homebrew formula of it. SLUICE_HOME is the address of the
-project's host, without /releases; set it for `files`.
+tarball of `make openwrt`, a Debian source package and a Homebrew formula of it. `urls` writes the project's address
+into this checkout's python/pyproject.toml, before wheels are built. SLUICE_HOME is the address of the project's host,
+without /releases: `files` and `urls` need it, and with it `crates` adds `homepage` and `repository` to each crate.
 """
 
 import hashlib
@@ -81,7 +82,7 @@ def prepare(crate):
     for source, name in EMBEDDED.get(crate.name, {}).items():
         place(ROOT / source, crate / name)
     if HOME:
-        edit(crate / "Cargo.toml", r"^(license\.workspace = true)$", rf'\1\nrepository = "{HOME}"')
+        edit(crate / "Cargo.toml", r"^(license\.workspace = true)$", rf'\1\nhomepage = "{HOME}"\nrepository = "{HOME}"')
 
 
 def place(source, target):
@@ -101,10 +102,21 @@ def edit(path, pattern, replacement):
     path.write_text(text)
 
 
-def files():
-    """Makes all files of a release that Cargo does not make."""
+def urls():
+    """Adds the address to the metadata of the Python package."""
+    need_home()
+    links = rf'[project.urls]\nHomepage = "{HOME}"\nRepository = "{HOME}"'
+    edit(ROOT / "python/pyproject.toml", r"^(\[project.optional-dependencies\])$", rf"{links}\n\n\1")
+
+
+def need_home():
     if not HOME:
         sys.exit("release: set SLUICE_HOME to where the project is hosted, the address before /releases")
+
+
+def files():
+    """Makes all files of a release that Cargo does not make."""
+    need_home()
     folder = ROOT / "target/release-files"
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run(["make", "openwrt"], cwd=ROOT, check=True)
@@ -143,7 +155,7 @@ def debian(folder, tarball):
 
 
 def main():
-    commands = {command.__name__: command for command in (check, crates, files)}
+    commands = {command.__name__: command for command in (check, crates, files, urls)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

@@ -24,6 +24,18 @@ GROUPS = {
     "capture": {"tshark": "tshark"},
     "emulation": {"ping": "iputils-ping", "iperf3": "iperf3", "curl": "curl", "ip": "iproute2", "unshare": "util-linux"},
     "guest": {"qemu-system-x86_64": "qemu-system-x86", "mmdebstrap": "mmdebstrap", "cpio": "cpio", "depmod": "kmod"},
+    # User-mode Linux: tests/live/uml.py.
+    "kernel": {
+        "/usr/src/linux-source-6.12.tar.xz": "linux-source-6.12",
+        "/usr/include/libelf.h": "libelf-dev",
+        "/usr/include/openssl/ssl.h": "libssl-dev",
+        "bison": "bison",
+        "flex": "flex",
+        "bc": "bc",
+        "/usr/sbin/hostapd": "hostapd",
+        "/usr/sbin/iw /sbin/iw": "iw",
+        "/usr/sbin/wpa_supplicant /sbin/wpa_supplicant": "wpasupplicant",
+    },
     "valgrind": {"valgrind": "valgrind"},
 }
 RETRIES = ["-o", "Acquire::Retries=5"]
@@ -35,17 +47,26 @@ class Impossible(Exception):
     """Packages are missing and cannot be installed here; says how they would be."""
 
 
+def missing(*groups):
+    """The packages of these groups that are not installed."""
+    tools = {tools: package for group in groups for tools, package in GROUPS[group].items()}
+    packages = [packages.split() for tools, packages in tools.items() if not any(map(present, tools.split()))]
+    return sorted(sum(packages, []))
+
+
 def have(*groups):
     """Install what is missing of these groups."""
-    tools = {tools: package for group in groups for tools, package in GROUPS[group].items()}
-    missing = [packages.split() for tools, packages in tools.items() if not any(map(present, tools.split()))]
-    missing = sorted(sum(missing, []))
-    if not missing:
+    absent = missing(*groups)
+    if not absent:
         return
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *RETRIES, *LOCK, *missing]
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *RETRIES, *LOCK, *absent]
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise Impossible(f"packages are missing here; on Debian: sudo apt-get install {' '.join(missing)}")
+        raise Impossible(f"packages are missing here; on Debian: sudo apt-get install {' '.join(absent)}")
     patiently(["apt-get", "update", "-qq", *RETRIES, *LOCK])
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    unknown = [package for package in absent if subprocess.run(["apt-cache", "show", package], check=False, **quiet).returncode]
+    if unknown:
+        raise Impossible(f"this machine's release has no package {' '.join(unknown)}")
     patiently(install, stdout=subprocess.DEVNULL, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
 
 

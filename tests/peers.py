@@ -4,6 +4,7 @@
 import math
 import pathlib
 import random
+import re
 import statistics
 import sys
 import unittest
@@ -69,6 +70,10 @@ class Networks(unittest.TestCase):
     def test_every_network_has_its_scenario(self):
         for case in networks.CASES:
             self.assertTrue(simulators.scenario(case).exists(), case.name)
+
+    def test_the_makefile_runs_every_network(self):
+        run = re.findall(r"--only ([a-z])\b", (ROOT / "Makefile").read_text())
+        self.assertEqual(sorted(run), sorted({case.network for case in networks.CASES}))
 
     def test_every_explanation_names_networks_measures_and_a_section_that_exist(self):
         labels = {label for case in networks.CASES for label in case.measures}

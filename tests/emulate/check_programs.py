@@ -64,7 +64,11 @@ class Emulation:
             shutil.rmtree(self.folder)
             sys.exit(0)
         RUNNING.callback(self.abandon)
-        told = [first] + [self.process.stderr.readline() for _ in range(nodes if "--gateway" in words else nodes - 1)]
+        told, self.warnings = [first], []
+        while len(told) < nodes + ("--gateway" in words):
+            line = self.process.stderr.readline()
+            assert line, f"it ended after {told}"
+            (self.warnings if "warning: " in line else told).append(line)
         self.addresses = {name: both.split() for name, both in (line.strip().split(": ") for line in told)}
 
     def start(self, node, *words):
@@ -429,6 +433,16 @@ def check_gateway():
     has_ended("sluice0")
     emulation = Emulation("--gateway", SERVER)
     emulation.process.kill()
+    has_ended("sluice0")
+    # The addresses of two nodes are those of hosts in the network of another device.
+    phone = f'[[node]]\nname = "phone-{os.getpid()}"\nposition = ["0 m", "3 m"]\nreal = true\n\n'
+    for command in ("tuntap add lan mode tun", "addr add 10.0.0.200/24 dev lan", "link set lan up"):
+        subprocess.run(["ip", *command.split()], check=True)
+    emulation = Emulation("--gateway", SERVER, home=HOME.replace("[[wired]]", f"{phone}[[wired]]"), nodes=3)
+    hidden = sorted(addresses[0] for name, addresses in emulation.addresses.items() if name.startswith(("laptop", "phone")))
+    share = "warning: a node and a host at lan share the address {}: programs reach only the node"
+    assert sorted(map(str.strip, emulation.warnings)) == [share.format(address) for address in hidden], emulation.warnings
+    emulation.end()
     has_ended("sluice0")
 
 

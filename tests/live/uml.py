@@ -12,15 +12,17 @@ import shutil
 import subprocess
 import sys
 
-import card
-
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import card  # noqa: E402
+import debian  # noqa: E402
+
 PLACE = HERE.parent.parent / "target/uml"
 SERIES = "6.12"
 # The clock at boot, in nanoseconds since 1970.
 START = 1_750_000_000_000_000_000
 MODULES = ["cfg80211.ko", "libarc4.ko", "mac80211.ko", "mac80211_hwsim.ko", "sch_netem.ko"]
-NEEDED = {"bison": "bison", "flex": "flex", "bc": "bc", "hostapd": "hostapd", "iw": "iw", "wpa_supplicant": "wpasupplicant"}
 DRIVER = "drivers/net/wireless/virtual/mac80211_hwsim.c"
 # Bytes of a processor's registers that a thread has, AMX's among them: those of newer processors did not fit.
 REGISTERS = ("arch/x86/um/user-offsets.c", "HOST_FP_SIZE, 2696", "HOST_FP_SIZE, 12288")
@@ -47,10 +49,10 @@ def build():
     done = PLACE / "made-by"
     if done.exists() and done.read_text() == key:
         return PLACE
-    missing = [package for tool, package in NEEDED.items() if not shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin")]
+    missing = debian.missing("kernel")
     archive = pathlib.Path(f"/usr/src/linux-source-{SERIES}.tar.xz")
-    if missing or not archive.exists():
-        sys.exit(f"User-mode Linux needs: apt-get install linux-source-{SERIES} libelf-dev libssl-dev {' '.join(missing)}")
+    if missing:
+        sys.exit(f"User-mode Linux needs: apt-get install {' '.join(missing)}")
     print(f"Building user-mode Linux {SERIES}, once: four minutes of a processor.", flush=True)
     tree, out = PLACE / "source", PLACE / "out"
     shutil.rmtree(PLACE, ignore_errors=True)

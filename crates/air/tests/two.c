@@ -1,6 +1,8 @@
-/* Two airs of one seed give the same to one thread that uses them by turns as to two threads. */
+/* Two airs of one seed give the same to one thread that uses them by turns as to two threads. A program that was compiled for
+ * another version of the interface gets no air. */
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sluice.h>
 
 /* A sum over the times of all deliveries. */
@@ -15,6 +17,16 @@ static uint64_t step(sluice_air *air, uint64_t now) {
 
 static sluice_air *opened(void) {
     return sluice_open(SLUICE_VERSION, "home-busy", 7, "duration = 1 s");
+}
+
+/* Whether programs of this version are refused, with the library's version as the reason. */
+static int refused(uint32_t version) {
+    char library[32];
+    sprintf(library, "version %u", (unsigned)sluice_version());
+    sluice_air *by_id = sluice_open(version, "home", 1, NULL);
+    int told = strstr(sluice_error(), library) != NULL;
+    sluice_air *by_text = sluice_open_text(version, "duration = \"1 s\"", 1, NULL);
+    return !by_id && told && !by_text && strstr(sluice_error(), library) != NULL;
 }
 
 static void *alone(void *place) {
@@ -43,6 +55,10 @@ int main(void) {
         sluice_close(airs[i]);
     }
     int same = sums[0] && sums[0] == sums[1] && sums[1] == sums[2] && sums[2] == sums[3] && !*sluice_error();
+    if (sluice_version() != SLUICE_VERSION || !refused(SLUICE_VERSION - 1) || !refused(SLUICE_VERSION + 1)) {
+        printf("another version: %s\n", sluice_error());
+        return 1;
+    }
     printf("%s\n", same ? "the same" : "they differ");
     return 0;
 }

@@ -1,4 +1,5 @@
 //! The `sluice` command: turns arguments into calls of `lab` and, on Linux, `linux`. It has no models and statistics.
+//! Begin with `sluice new scenario.toml`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written: see `console`")]
 

@@ -1,8 +1,6 @@
 //! Admission between agents in three network namespaces in a chain, which need no privilege: A at 10.9.1.1, B at 10.9.1.2 and
 //! 10.9.2.1, C at 10.9.2.2. In one file, although it is long: one chain serves all of them.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::command::{stderr, stdout};
 use crate::namespace::{end, in_namespace, is_own, run, shell};
 use linux::admission::message::{Kind, LENGTH, Message, UNBOUNDED};

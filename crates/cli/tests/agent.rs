@@ -1,7 +1,5 @@
 //! `sluice agent` on this machine's own kernel, in network namespaces that need no privilege.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::command::{sluice, stderr, stdout};
 use crate::namespace::{end, in_namespace, is_own, run, shell};
 use std::io::{BufRead as _, BufReader};

@@ -1,7 +1,5 @@
 //! Every key of the agent's configuration is explained by its own help where its value is wrong.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use crate::command::{sluice, stderr};
 use experiment::scenario::parse;
 use experiment::scenario::schema;

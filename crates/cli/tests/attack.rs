@@ -1,8 +1,6 @@
 //! What a local user or a neighbour may try against live use, as an attack that must fail to do harm. `make attack` runs
 //! these, longer ones of crate `linux`, and those of the guest.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::agent::{Agent, governed, make, queue};
 use crate::command::{sluice, stderr, stdout};
 use crate::namespace::{end, in_namespace, run};

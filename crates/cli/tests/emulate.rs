@@ -1,7 +1,5 @@
 //! Real programs over a simulated network: `sluice emulate` and `sluice enter`.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::command::{scenario, sluice, stderr, stdout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, ipproto, recv, sendto, socket};
 use std::env::current_exe;
@@ -11,6 +9,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A laptop at an access point beside two downloads, and a server; names of nodes begin with `prefix`, because tests
 /// run at the same time.
@@ -32,8 +31,8 @@ const PORT: u16 = 9_000;
 const TRANSFER: usize = 300_000;
 const PINGS: u16 = 10;
 
-/// Tells whether this machine lets us make namespaces and devices; says why if not.
-pub(crate) fn is_allowed() -> bool {
+/// Returns an empty folder if this machine lets us make namespaces and devices; else says why not.
+pub(crate) fn allowed() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let output = emulate(folder.path(), "probe", &["true"]).output().unwrap();
     let told = stderr(&output);
@@ -43,7 +42,8 @@ pub(crate) fn is_allowed() -> bool {
     } else {
         assert!(output.status.success(), "{told}");
     }
-    !refused
+    fs::remove_file(folder.path().join("chain.toml")).unwrap();
+    (!refused).then_some(folder)
 }
 
 /// `sluice emulate` with this command; the scenario is written to `folder`.
@@ -88,10 +88,7 @@ fn passed(output: &Output) {
 
 #[test]
 fn programs_in_two_nodes_ping_and_transfer_over_tcp() {
-    if !is_allowed() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = allowed() else { return };
     let emulation = started(folder.path(), "tcp");
     let mut server = enter(folder.path(), "tcp-server", "serve").stdout(Stdio::piped()).spawn().unwrap();
     passed(&enter(folder.path(), "tcp-laptop", "fetch").output().unwrap());
@@ -168,10 +165,7 @@ fn wait(span: Duration) {
 
 #[test]
 fn the_status_of_the_command_is_passed_on() {
-    if !is_allowed() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = allowed() else { return };
     let run = |words: &[&str]| emulate(folder.path(), "status", words).output().unwrap();
     let output = run(&["sh", "-c", "echo from-inside; exit 7"]);
     assert_eq!(output.status.code(), Some(7));
@@ -189,10 +183,7 @@ fn the_status_of_the_command_is_passed_on() {
 /// A program in a node sees the node's devices and all nodes' names, asks no name server outside, and enters nodes.
 #[test]
 fn a_program_in_a_node_sees_the_node() {
-    if !is_allowed() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = allowed() else { return };
     let script = format!(
         "ls /sys/class/net; grep sight-server /etc/hosts; wc -c < /etc/resolv.conf; \
          {} enter sight-server -- grep -c {SERVER} /proc/net/fib_trie",
@@ -207,18 +198,38 @@ fn a_program_in_a_node_sees_the_node() {
     assert_ne!(lines[5], "0", "{told}{}", stderr(&output));
 }
 
-/// A run whose packets come late says so, and what helps; its time is the real one.
+/// A run that stands still for a while is over at the end of its simulated time, and gives the real one.
+#[test]
+fn the_time_of_a_run_is_the_real_one() {
+    let Some(folder) = allowed() else { return };
+    scenario(folder.path(), &home("pause").replace("60 s", "3 s"));
+    let mut command = sluice(folder.path());
+    command.args(["emulate", "chain.toml", "--json", "--late", "10 s", "--", "sh", "-c", "touch begun; sleep 60"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = folder.path().join("begun");
+    while !begun.exists() {
+        wait(Duration::from_millis(20));
+    }
+    let inner = child_of(child.id()).unwrap();
+    assert!(kill(inner, "-STOP"));
+    wait(Duration::from_millis(3_500));
+    assert!(kill(inner, "-CONT"));
+    let results: serde_json::Value = serde_json::from_str(&stdout(&child.wait_with_output().unwrap())).unwrap();
+    let [real, simulated] = ["wall_s", "simulated_s"].map(|key| results[key].as_f64().unwrap());
+    assert!(real > 3.5 && simulated < 3.001, "{real} s, {simulated} s simulated");
+}
+
+/// A run whose packets come late says so, and what helps, and its share of a core.
 #[test]
 fn late_packets_are_told() {
-    if !is_allowed() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = allowed() else { return };
     scenario(folder.path(), &home("late"));
     let told = |words: &[&str]| {
         let mut command = sluice(folder.path());
         command.args(["emulate", "chain.toml", "--late"]).args(words).arg("--").arg(current_exe().unwrap());
-        stderr(&command.args(["--ignored", "--exact", "emulate::send"]).output().unwrap())
+        let output = command.args(["--ignored", "--exact", "emulate::send"]).output().unwrap();
+        assert!(stdout(&output).ends_with(" % of a core\n"), "{}", stdout(&output));
+        stderr(&output)
     };
     let [strict, patient, first] = [&["1 ns"][..], &["10 s"], &["1 ns", "--most-late", "100"]].map(told);
     assert!(strict.contains("try `--fifo`") && !patient.contains("--fifo"), "{strict} {patient}");
@@ -257,10 +268,7 @@ fn what_cannot_be_emulated_is_refused() {
 
 #[test]
 fn a_node_of_two_emulations_is_not_entered() {
-    if !is_allowed() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = allowed() else { return };
     let both = [started(folder.path(), "twin"), started(folder.path(), "twin")];
     let output = sluice(folder.path()).args(["enter", "twin-server", "--", "true"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -284,9 +292,7 @@ enum Victim {
 
 /// Ends emulations in which a command has started others, at many moments and in many ways, and looks for what is left.
 fn kills(times: u32) {
-    if !is_allowed() {
-        return;
-    }
+    let Some(folder) = allowed() else { return };
     let ways = [
         (Victim::Launcher, "-KILL"),
         (Victim::Emulation, "-KILL"),
@@ -296,7 +302,6 @@ fn kills(times: u32) {
         (Victim::Emulation, "-TERM"),
         (Victim::Launcher, "-HUP"),
     ];
-    let folder = tempfile::tempdir().unwrap();
     let mark = format!("9{}.25", std::process::id());
     let before = (devices(), mounted_namespaces());
     let mut hit = [0; 7];

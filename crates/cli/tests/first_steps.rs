@@ -1,7 +1,5 @@
 //! First steps of a new user: an own scenario, and the experiments that are built into the command.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use crate::command::{sluice, stderr, stdout};
 use serde_json::json;
 use std::fs;

@@ -2,7 +2,7 @@
 //! the kernel, and offered more than it carries.
 
 use crate::command::{sluice, stderr, stdout};
-use crate::live::{attach, has_interface, queues};
+use crate::live::{attach, interface, queues};
 use crate::namespace::{end, in_namespace, machine_to_itself, run};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
@@ -24,14 +24,11 @@ fn adth_holds_the_delay_of_an_overloaded_link_at_its_target_and_a_replay_decides
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_overload() {
-    if !has_interface() {
-        return;
-    }
+    let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 1: htb default 10");
     run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
     run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
     let before = queues();
-    let folder = tempfile::tempdir().unwrap();
     let enough = Arc::new(AtomicBool::new(false));
     let sender = std::thread::spawn({
         let enough = Arc::clone(&enough);
@@ -87,13 +84,10 @@ fn a_controller_that_begins_with_the_largest_limit_begins_anew_from_what_the_lin
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_begins() {
-    if !has_interface() {
-        return;
-    }
+    let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 1: htb default 10");
     run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
     run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
-    let folder = tempfile::tempdir().unwrap();
     let enough = Arc::new(AtomicBool::new(false));
     let sender = std::thread::spawn({
         let enough = Arc::clone(&enough);

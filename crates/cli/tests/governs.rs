@@ -1,7 +1,5 @@
 //! What governs a queue is said, and a scheme can be named wherever one is.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use crate::command::{sluice, stderr, stdout, without_times};
 use std::process::Command;
 

@@ -7,14 +7,15 @@ use crate::namespace::{end, in_namespace, is_own, run, shell};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
 
-/// True in a namespace in which `v0` could be made: a virtual Ethernet interface on which a packet leaves at once.
-pub(crate) fn has_interface() -> bool {
+/// Returns an empty folder if `v0` could be made here: a virtual Ethernet interface on which a packet leaves at once.
+pub(crate) fn interface() -> Option<TempDir> {
     is_own();
     let made = Command::new("ip").args("link add v0 type veth peer name v1".split(' ')).output();
     if !made.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no veth interface can be made here");
-        return false;
+        return None;
     }
     // Otherwise the kernel sends packets of its own, which htb counts among its options.
     run("ip link set v0 addrgenmode none");
@@ -22,7 +23,7 @@ pub(crate) fn has_interface() -> bool {
     run("ip addr add 10.9.0.1/24 dev v0");
     run("ip link set v0 up gso_max_segs 1");
     run("ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0");
-    true
+    tempfile::tempdir().ok()
 }
 
 pub(crate) fn queues() -> String {
@@ -51,10 +52,7 @@ fn the_former_queue_comes_back_as_it_was() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_restore() {
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     let former = ["", "7: pfifo limit 77", "8: bfifo limit 5000", "9: pfifo_head_drop limit 9", "a: pfifo_fast"];
     for (former, signal) in former.iter().zip(["INT", "TERM", "HUP", "QUIT", "TERM"]) {
         if !former.is_empty() {
@@ -77,10 +75,7 @@ fn what_a_killed_agent_left_is_put_back_by_detach_and_by_the_next_agent() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_kill() {
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
     let before = queues();
     let detach = || sluice(folder.path()).args(["detach", "v0", "--state", "state"]).output().unwrap();
@@ -111,10 +106,7 @@ fn output_that_cannot_be_written_ends_no_governing() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_unwritable() {
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
     let before = queues();
     let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
@@ -156,11 +148,8 @@ fn segments_come_back_after_a_kill_and_a_second_agent() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_segments_after_a_kill() {
-    if !has_interface() {
-        return;
-    }
+    let Some(folder) = interface() else { return };
     run("ip link set v0 gso_max_segs 40");
-    let folder = tempfile::tempdir().unwrap();
     for _ in 0..5 {
         let (mut child, _lines) = attach(folder.path(), &["--gso-segments", "1"]);
         while segments() != "1" {}
@@ -181,10 +170,7 @@ fn state_that_is_not_ours_is_neither_followed_nor_waited_for_nor_believed() {
 #[ignore = "runs in a namespace"]
 fn inner_foreign_state() {
     use std::os::unix::fs::PermissionsExt as _;
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     let before = queues();
     let (state, victim) = (folder.path().join("state"), folder.path().join("victim"));
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -250,10 +236,7 @@ fn doctor_advises_nothing_that_takes_away_what_a_user_made() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_doctor() {
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     let doctor = |words: &[&str]| stdout(&sluice(folder.path()).args(["doctor", "v0"]).args(words).output().unwrap());
     let advice = "sudo sluice attach v0 --parent 2:20 --controller NAME";
     assert!(!doctor(&[]).contains("--controller adth") && doctor(&[]).contains("adth, which starves TCP"));
@@ -289,13 +272,11 @@ fn detach_says_where_else_an_interface_is_governed() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_elsewhere() {
-    if !has_interface() {
-        return;
-    }
+    let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 1: htb default 10");
     run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
     run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
-    let (before, folder) = (queues(), tempfile::tempdir().unwrap());
+    let before = queues();
     let (mut child, _lines) = attach(folder.path(), &["--parent", "1:10"]);
     let detach =
         |more: &[&str]| sluice(folder.path()).args(["detach", "v0", "--state", "state"]).args(more).output().unwrap();
@@ -320,11 +301,9 @@ fn the_former_queue_comes_back_when_the_agent_panics_and_its_device_is_out_of_re
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_panic() {
-    if !has_interface() {
-        return;
-    }
+    let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
-    let (before, folder) = (queues(), tempfile::tempdir().unwrap());
+    let before = queues();
     let (device, parent) = ("v0".to_owned(), linux::kernel::rtnetlink::ROOT);
     let place = linux::Place { device, parent, state_folder: folder.path().to_owned() };
     let restorer = linux::Restorer::new(folder.path(), "v0", parent);
@@ -359,10 +338,7 @@ fn a_queue_that_could_not_come_back_and_a_want_of_privilege_are_refused_and_noth
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_refusals() {
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     let refused = |command: &mut Command, code: i32, why: &str| {
         let before = queues();
         let output = command.output().unwrap();
@@ -404,10 +380,7 @@ fn every_name_that_the_kernel_allows_is_governed_and_a_transmit_queue_without_le
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_names() {
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     for (at, name) in ["wlan-ü-ß", "eth0.20", "😀😀😀", "we\"ird", "x$HOME", "a\\b", "*", "{x}"].iter().enumerate()
     {
         run(&format!("ip link add {name} up txqueuelen 0 type veth peer name p{at}"));
@@ -444,10 +417,7 @@ fn a_queue_in_which_nothing_ever_waits_is_not_governed_unless_that_is_forced() {
 #[ignore = "runs in a namespace"]
 fn inner_in_vain() {
     const WHY: &str = "no packet ever waits in this queue of";
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     let with = |words: &str| {
         let mut command = sluice(folder.path());
         command.args(words.split(' ')).args(["--state", "state"]).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -503,10 +473,7 @@ fn the_limit_that_a_controller_begins_with_holds_from_the_first_moment() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_initial() {
-    if !has_interface() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = interface() else { return };
     let settings = ["--controller", "alt", "--set", "alt.initial=20", "--backend", "fifo"];
     let (mut child, _lines) = attach(folder.path(), &settings);
     assert!(queues().contains("\"options\":{\"limit\":20}"), "{}", queues());
@@ -521,15 +488,12 @@ fn large_packets_are_cut_on_request_until_the_end_even_after_a_kill() {
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_segments() {
-    if !has_interface() {
-        return;
-    }
+    let Some(folder) = interface() else { return };
     run("ip link set v0 gso_max_segs 40");
     let segments = |n: u32| {
         let link = stdout(&shell("ip -d -j link show dev v0"));
         assert!(link.contains(&format!("\"gso_max_segs\":{n},")), "{link}");
     };
-    let folder = tempfile::tempdir().unwrap();
     let cut = ["--gso-segments", "1", "--backend", "fifo"];
     for signal in ["TERM", "KILL"] {
         let (mut child, mut lines) = attach(folder.path(), &cut);
@@ -570,5 +534,25 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     if !cfg!(feature = "bpf") {
         let said = refusal("attach lo --force --backend bpf");
         assert!(said.contains("this build of Sluice has no BPF discipline: `make live` builds one with it"), "{said}");
+    }
+}
+
+#[test]
+fn turns_by_their_name_are_what_no_controller_is() {
+    in_namespace("live::inner_turns");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_turns() {
+    let Some(folder) = interface() else { return };
+    let said = |more: &[&str]| {
+        let output = sluice(folder.path()).args(["attach", "v0", "--state", "state"]).args(more).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    assert_eq!(said(&["--controller", "turns"]), said(&[]));
+    for backend in ["fifo", "txq", "knobs"] {
+        let (status, told) = said(&["--controller", "turns", "--backend", backend]);
+        assert!(status == Some(2) && told.contains("only `--backend bpf` and `auto` have turns"), "{backend}: {told}");
     }
 }

@@ -1,5 +1,7 @@
 //! The integration tests of crate `cli`: one binary, so that its dependencies are linked once.
 
+#![expect(clippy::unwrap_used, reason = "all of this is tests")]
+
 mod additions;
 mod admission;
 mod agent;

@@ -1,7 +1,5 @@
 //! The commands that look at running agents, with a server in place of an agent.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use crate::command::{sluice, stderr, stdout};
 use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
 use linux::Beside;

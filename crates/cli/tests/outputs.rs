@@ -1,7 +1,5 @@
 //! Output that cannot be written, and input that does not end: a full disk, a closed pipe, a device.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use crate::command::{CHAIN, scenario, sluice, stderr, stdout};
 use std::fs::{self, File};
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Privileges that each command needs and keeps, as the table of docs/live.md lists them, in network namespaces that
 //! need no privilege.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::command::{sluice, stderr};
 use crate::namespace::{end, in_namespace, is_own, run, shell};
 use std::collections::BTreeMap;

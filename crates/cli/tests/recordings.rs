@@ -1,7 +1,5 @@
 //! Uses of recordings: replays side by side, charts, scenarios.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use crate::command::{sluice, stderr, stdout};
 use std::path::Path;
 use std::process::Output;

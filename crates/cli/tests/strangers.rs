@@ -1,7 +1,5 @@
 //! Other users try to make root's `sluice enter` run their programs.
 
-#![expect(clippy::unwrap_used, reason = "all of this is tests")]
-
 use crate::command::{sluice, stderr, stdout};
 use crate::emulate;
 use std::fs::{self, Permissions};
@@ -121,10 +119,7 @@ fn a_node_of_the_same_name_that_another_user_made_keeps_root_from_none_of_its_ow
 #[test]
 #[ignore = "runs as root"]
 fn inner_beside() {
-    if !emulate::is_allowed() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = emulate::allowed() else { return };
     let strangers = STRANGERS.map(|how| Stranger::new(how, "own-laptop"));
     let mut own = emulate::started(folder.path(), "own");
     for _ in 0..10 {

@@ -2,7 +2,7 @@
 //! down by htb and offered twice as much as it carries.
 
 use crate::command::{sluice, stderr, stdout};
-use crate::live::{has_interface, queues};
+use crate::live::{interface, queues};
 use crate::namespace::{end, in_namespace, machine_to_itself, run, shell};
 use std::net::UdpSocket;
 use std::path::Path;
@@ -18,9 +18,7 @@ struct Link {
 
 impl Link {
     fn new() -> Option<Self> {
-        if !has_interface() {
-            return None;
-        }
+        interface()?;
         let far = Command::new("unshare").args(["-n", "sleep", "600"]).spawn().expect("the machine plays along");
         let id = far.id();
         // Until it is in a namespace of its own.

@@ -4,7 +4,7 @@
 //! [`Orders`] (a limit, a rate, marks, contention parameters, a note). It reads no clock, does no I/O, allocates
 //! nothing and panics on no input. It never sees a packet. It states what it [`Needs`]; a host that cannot provide this
 //! refuses it and names what is missing. The simulator and the live agent build controllers from the same parameters,
-//! both with [`AnyController::new`].
+//! both with [`AnyController::new`]. Begin with this call.
 //!
 //! To add a scheme `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that is a [`Scheme`];
 //! then add `foo` below, as a module and in the registry. No other file of the workspace changes.

@@ -4,7 +4,7 @@
 //! pulls them out at other real nodes. Time is virtual and the seed determines all results; no root, threads or clock
 //! are needed. Nodes that are not real, and the scenario's flows, are simulated. On Linux, the module `live` gives each
 //! real node a network namespace with a TUN device, and paces the same medium with the clock. This crate has no model
-//! of a network: `lab` reads the scenarios, and `sim` simulates them.
+//! of a network: `lab` reads the scenarios, and `sim` simulates them. Begin with [`Medium::open`].
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "hosts print")]
 
 pub mod ip;

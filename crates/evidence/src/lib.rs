@@ -4,6 +4,7 @@
 //! built into the command `sluice`. Programs that only run experiments or govern queues do not need this crate.
 //!
 //! Measured values come from runs. Statement, source and cause come from the scenario whenever a record is written.
+//! Begin with [`read`].
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod again;

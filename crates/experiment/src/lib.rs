@@ -1,5 +1,5 @@
 //! Experiments as data. A scenario is read from its text and checked, and its runs are listed. Verdicts are given on
-//! its claims, and results become tables and reports.
+//! its claims, and results become tables and reports. Begin with [`Scenario::read`](scenario::Scenario::read).
 //!
 //! This crate uses no files, threads or clocks, so it also runs in a browser: the caller provides a scenario's
 //! [files](scenario::Files) and executes the [jobs]. The crate has no model of networks, queues or controllers.

@@ -1,4 +1,4 @@
-//! The lab: runs experiments, keeps their results, and reads recordings.
+//! The lab: runs experiments, keeps their results, and reads recordings. Begin with [`files::load`].
 //!
 //! This crate has what the crate `experiment` must not have: files, threads and clocks. It has no model of a network.
 

@@ -5,7 +5,7 @@
 //!
 //! Folders are layers, each over those named before it: [`kernel`] (netlink and counters), [`device`] (one queue),
 //! [`telemetry`] (status and metrics), [`admission`] and [`notes`] (messages between agents). Above them are [`agent`]
-//! (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks this order.
+//! (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks this order. Begin with [`agent`].
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic if nothing can be written; hosts print")]
 
 pub mod admission;

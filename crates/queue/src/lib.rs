@@ -2,7 +2,7 @@
 //! that limits a queue to a rate.
 //!
 //! The crate is generic over the packet; the caller gives the time. There is no clock and no I/O. Memory grows with the
-//! largest backlog until now, not with each packet. A queue never computes a limit; a controller does.
+//! largest backlog until now, not with each packet. A queue computes no limit; a controller does. Begin with [`Queue`].
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod account;

@@ -1,10 +1,4 @@
-//! The simulated wireless network: engine, radio, MAC, network, traffic and the world that joins them.
-//!
-//! The folders are layers, each of which uses only those below. `engine` (clock, events, random streams, packets) is
-//! the lowest; `motion` (positions of nodes) is below `radio`. A packet goes from `traffic` through `net`, `egress`
-//! (the queues) and `mac` to `radio`, and up again. `record` takes measurements. `world` builds a network from its
-//! description, runs it and returns the results. The crates `experiment` and `lab` above make sweeps, reports and
-//! files. This crate reads no wall clock: the same network and seed give the same results everywhere.
+#![doc = include_str!("../front.md")]
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod config;

@@ -8,7 +8,7 @@
 //!
 //! A reader can compare these models with their sources, equation by equation. No module here simulates, draws random
 //! numbers or reads a scenario, so that simulator and models can disagree. Arithmetic goes through `libm`, so that a
-//! predicted value is the same on every machine.
+//! predicted value is the same on every machine. Begin with [`dcf::Cell`] and its example.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod alt;

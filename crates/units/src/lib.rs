@@ -1,7 +1,7 @@
 //! Quantities with their units in the type: instants, durations, rates, sizes, lengths, speeds, powers and energies.
 //!
 //! This crate has arithmetic, parsing ("1.8 Mb/s") and printing of quantities. Code that knows what a quantity is *for*
-//! (a queue, a frame, a scenario) belongs to higher crates. This crate reads no clock.
+//! (a queue, a frame, a scenario) belongs to higher crates. This crate reads no clock. Begin with [`Duration`].
 #![no_std]
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 

@@ -41,6 +41,10 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     }
     let (settings, target_delay) = aimed(&args.policy, args.backend)?;
     let bulk_delay = args.bulk_delay.map(|bulk| above_zero("--bulk-delay", bulk)).transpose()?;
+    let names_turns = args.policy.controller.is_some() && args.policy.controller().is_none();
+    if names_turns && !matches!(args.backend, Backend::Auto | Backend::Bpf) {
+        return Err(Failure::wrong("--controller turns: only `--backend bpf` and `auto` have turns"));
+    }
     controller(&settings, 0)?;
     let (place, dry_run) = (place(&args.queue), args.dry_run);
     let folder = place.state_folder.clone();

@@ -1,8 +1,6 @@
 //! A test that docs/add-a-controller.md is right: a copy of the whole workspace takes the controller of this page by one file
 //! and one registry entry. The command built from the copy simulates with it, observes an interface, and replays a recording.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -9,7 +9,7 @@ const SCENARIO: &str = include_str!("new.toml");
 /// Lines of the example that depend on the standard.
 const RADIO: &str = "\
 standard = \"802.11g\"                    # 802.11a, b, g, or with EDCA and A-MPDU n, ac, ax
-data_rate = \"54 Mb/s\"                   # or: rate_control = \"minstrel\"
+data_rate = \"54 Mb/s\"                   # or, instead of this line:
 ";
 
 /// Writes an example scenario; an existing file is not overwritten.
@@ -28,14 +28,14 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
 /// load, queue and claims differ.
 fn scenario(standard: &str) -> String {
     let modes = match standard {
-        "802.11b" => "data_rate = \"11 Mb/s\"\n".to_owned(),
+        "802.11b" => "data_rate = \"11 Mb/s\"                   # or, instead of this line:\n".to_owned(),
         // A slow rate makes a FIFO of 1000 packets long, as the claims say.
         "802.11n" => "channel_width = \"20 MHz\"                # or 40 MHz\n\
-                      mcs = 1                                 # or: rate_control = \"minstrel-ht\"\n"
+                      mcs = 1                                 # or, instead of this line:\n"
             .to_owned(),
         "802.11ac" => fast(9),
         "802.11ax" => fast(11),
-        _ => "data_rate = \"54 Mb/s\"                   # or: rate_control = \"minstrel\"\n".to_owned(),
+        _ => "data_rate = \"54 Mb/s\"                   # or, instead of this line:\n".to_owned(),
     };
     let text = SCENARIO.replace(RADIO, &format!("standard = \"{standard}\"\n{modes}"));
     if !matches!(standard, "802.11ac" | "802.11ax") {
@@ -51,7 +51,7 @@ fn fast(mcs: u8) -> String {
     format!(
         "channel_width = \"80 MHz\"                # 20, 40, 80, 160 MHz\n\
          streams = 2                             # spatial streams: 1 to 8\n\
-         mcs = {mcs:<2}                                # or: rate_control = \"minstrel-ht\"\n"
+         mcs = {mcs:<2}                                # or, instead of this line:\n"
     )
 }
 
@@ -78,6 +78,7 @@ const FAST: [(&str, &str); 10] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use experiment::scenario::{Scenario, Wishes};
 
     #[test]
     fn the_example_has_the_lines_that_a_standard_replaces() {
@@ -87,6 +88,18 @@ mod tests {
             assert!(wide.contains(&format!("standard = \"{standard}\"\nchannel_width = \"80 MHz\"")), "{wide}");
             assert!(wide.contains("\nstreams = 2 ") && wide.contains(mcs) && !wide.contains("data_rate"), "{wide}");
             assert!(!wide.contains("download") && !wide.contains("greedy"), "{wide}");
+        }
+    }
+
+    #[test]
+    fn rate_control_takes_the_place_of_the_line_that_says_so() {
+        for standard in ["802.11b", "802.11g", "802.11n", "802.11ac", "802.11ax"] {
+            let text = scenario(standard);
+            let (before, after) = text.split_once("# or, instead of this line:\n# [mac.rate_control]\n# algo").unwrap();
+            let (kept, _) = before.rsplit_once('\n').unwrap();
+            let text = format!("{kept}\n[mac.rate_control]\nalgo{after}");
+            let read = Scenario::parse("new.toml", text.as_bytes(), &Wishes::default());
+            read.unwrap_or_else(|refusal| panic!("{standard}: {refusal}"));
         }
     }
 }
