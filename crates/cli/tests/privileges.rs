@@ -1,5 +1,4 @@
-//! Privileges that each command needs and keeps, as the table of docs/live.md lists them, in network namespaces that
-//! need no privilege.
+//! Privileges that each command needs and keeps, as docs/live.md lists them, in network namespaces.
 
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 

@@ -35,8 +35,7 @@ pub struct Settings {
     /// The UDP port, the same for all agents of a network. Default 9478.
     #[serde(default = "port")]
     pub port: NonZeroU16,
-    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes. The controllers' bound holds
-    /// too. Default: none.
+    /// Upper bound on the sum of admitted flows, in network-layer bytes, beside the controllers' bound. Default: none.
     pub at_most: Option<Rate>,
 }
 
