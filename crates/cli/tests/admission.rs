@@ -520,8 +520,7 @@ fn inner_regulate() {
     }
 }
 
-/// Sends 3,000 copies of a message a second, in the name of each of these addresses and ports, for four seconds; every second
-/// copy with another flow.
+/// Sends a message 3,000 times a second for 4 s in the name of each address and port; every second with another flow.
 const FORGER: &str = "
 import socket, struct, sys, time
 message, names = bytes.fromhex(sys.argv[1]), sys.argv[2:]

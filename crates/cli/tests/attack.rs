@@ -438,8 +438,7 @@ fn inner_reload() {
     std::fs::write(&held, "held before\n").unwrap();
     let over = |queue: &str| interface("v0", &format!("record = {held:?}\nqueue = {queue}"));
     // A controller that this device cannot serve, also with a recording that is there; the other's recording; one that cannot
-    // be written; a limit that the present queue cannot hold; a queue that cannot be taken up, beside changes that could be
-    // made; and nonsense.
+    // be written; a limit that the queue cannot hold; a queue that cannot be taken up, beside others; and nonsense.
     for refused in [
         v0("{ limit = 60, controller = \"wqm\" }") + &v1,
         over("{ limit = 60, controller = \"wqm\" }") + &v1,

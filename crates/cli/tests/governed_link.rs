@@ -124,8 +124,7 @@ fn inner_begins() {
     assert!(waited(&lines[..begun]).0 < 200.0 && time > 199.9, "{begun}: not as soon as it could");
     let sent = 200.0 * packets / time;
     assert!((begins as f64 - sent).abs() <= 1.0 && (60..=126).contains(&begins), "{begins}, and {sent} in 200 ms");
-    // From there on ALT's rule applies: one packet less after a second in which packets wait, ten more after one in
-    // which none does.
+    // From there on ALT's rule applies: one packet less after a second in which packets wait, else ten more.
     let mut before = begins;
     for line in &lines[begun..] {
         let limit = line["limit"].as_u64().unwrap();

@@ -96,6 +96,16 @@ fn inner_kill() {
     assert_eq!(next.wait().unwrap().code(), Some(0));
     assert_eq!(queues(), before);
     assert_eq!(stdout(&detach()), "v0 was not governed\n");
+
+    let (mut child, _lines) = attach(folder.path(), &[]);
+    assert_eq!(end(&mut child, "KILL"), None);
+    // As if the interface had been called u0 then.
+    let files = || std::fs::read_dir(folder.path().join("state")).unwrap().map(|file| file.unwrap().path());
+    let state = files().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
+    std::fs::rename(&state, state.to_str().unwrap().replace("/v0.", "/u0.")).unwrap();
+    let (mut next, _lines) = attach(folder.path(), &["--set", "limit=20"]);
+    assert_eq!(end(&mut next, "TERM"), Some(0));
+    assert_eq!((queues(), files().count()), (before, 0));
 }
 
 #[test]
@@ -183,8 +193,7 @@ fn inner_foreign_state() {
     let file = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
     assert_eq!((mode(&state), mode(&file)), (0o711, 0o600));
-    // The number of another process, as when numbers are given again: later than in the same tick of 10 ms, by which the kernel
-    // tells when a process started.
+    // The number of another process, given again later than in the tick of 10 ms by which the kernel dates starts.
     #[expect(clippy::disallowed_methods, reason = "ticks of the kernel take real time")]
     std::thread::sleep(std::time::Duration::from_millis(30));
     let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();

@@ -142,8 +142,7 @@ fn watch_prints_lines_into_a_pipe_until_it_is_told_to_end() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Runs `sluice watch` on a terminal of 80 columns and 24 rows, waits until it has drawn, ends it by `end`, and returns
-/// what it wrote.
+/// Runs `sluice watch` on a terminal of 80 x 24, waits until it has drawn, ends it by `end`; what it wrote.
 fn on_a_terminal(end: impl FnOnce(&mut File, rustix::process::Pid)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let _agent = Agent::start(folder.path());

@@ -1,5 +1,4 @@
-//! Privileges that each command needs and keeps, as the table of docs/live.md lists them, in network namespaces that
-//! need no privilege.
+//! Privileges that each command needs and keeps, as docs/live.md lists them, in network namespaces.
 
 use crate::command::{sluice, stderr};
 use crate::namespace::{end, in_namespace, is_own, run, shell};

@@ -10,8 +10,7 @@ use tempfile::TempDir;
 
 const SECRET: &str = "root's own";
 
-/// Runs the ignored test `inner` as root of a machine on which there are other users: as root, or in a user namespace
-/// with subordinate ids.
+/// Runs the ignored test `inner` as root of a machine with other users, or of a user namespace with subordinate ids.
 fn as_root_among_users(inner: &str) {
     let with_users = [
         &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"][..],

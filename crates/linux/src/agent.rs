@@ -47,8 +47,7 @@ pub trait Host {
         None
     }
 
-    /// Called after each [`reload`](Self::reload). `applies` is true if the new settings apply now, and false if the
-    /// former ones still do.
+    /// Called after each [`reload`](Self::reload). `applies` is true if the new settings apply, not the former ones.
     fn reloaded(&mut self, applies: bool) {
         let _ = applies;
     }

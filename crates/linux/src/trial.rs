@@ -1,6 +1,6 @@
 //! A trial: schemes ("arms") take turns on the same traffic, in blocks in random order, and the differences between
-//! blocks are judged (a switchback experiment). A [`Host`] provides the world: [a live interface](crate::agent::trial),
-//! or in tests a simulated network.
+//! blocks are judged (a switchback experiment). A [`Host`] provides [a live interface](crate::agent::trial), or a
+//! simulated one.
 
 mod verdict;
 

@@ -194,8 +194,7 @@ fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> 
     settings.build_controller(seed).map_err(Failure::wrong)
 }
 
-/// Builds the settings of a queue from the command line. Without a controller, also returns the target delay for a
-/// device with a law of its own.
+/// Builds a queue's settings from the command line, and without a controller the target delay of a device's own law.
 fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
     let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
     let Some(target) =

@@ -25,8 +25,9 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
     }
     let wireless = wireless(&statuses);
     if args.json {
+        let of = |status: &Status| wireless.get(&status.device).filter(|_| status.other_namespace().is_none());
         let statuses: Vec<WithStations> =
-            statuses.iter().map(|status| WithStations { status, wireless: wireless.get(&status.device) }).collect();
+            statuses.iter().map(|status| WithStations { status, wireless: of(status) }).collect();
         print_json(&line(&statuses)?)?;
     } else if running {
         let mut text = text(&statuses, width());
@@ -80,7 +81,13 @@ struct WithStations<'a> {
 /// interface that is absent or in another network namespace has no stations.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
     let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
-    statuses.iter().filter_map(look).collect()
+    statuses.iter().filter(|status| status.other_namespace().is_none()).filter_map(look).collect()
+}
+
+/// Returns the name of a queue's interface, with its network namespace unless this command is in it.
+pub(super) fn interface(status: &Status) -> String {
+    let namespace = status.other_namespace().map_or_else(String::new, |name| format!(" in {name}"));
+    plain(&(status.device.clone() + &namespace))
 }
 
 /// Makes the failure that no agent runs.
@@ -101,7 +108,7 @@ fn text(statuses: &[Status], width: usize) -> String {
     let rows: Vec<Vec<String>> = statuses.iter().map(row).collect();
     let mut text = table(&head, &rows, &Columns { right: &[6, 7, 8, 9, 10], prose: &[] }, width);
     for status in statuses {
-        let device = plain(&status.device);
+        let device = interface(status);
         if let State::Waiting { why } = &status.state {
             let _ = writeln!(text, "{device} waits: {}", plain(why));
         }
@@ -109,6 +116,7 @@ fn text(statuses: &[Status], width: usize) -> String {
             let _ = writeln!(text, "{device} {classes}");
         }
         if let Some(event) = status.events.back() {
+            let event = linux::telemetry::events::AgentEvent { device, ..event.clone() };
             let _ = writeln!(text, "{}", plain(&event.to_string()));
         }
     }
@@ -116,7 +124,7 @@ fn text(statuses: &[Status], width: usize) -> String {
 }
 
 fn row(status: &Status) -> Vec<String> {
-    let Status { device, place, state, kind, controller, limit, last, totals, .. } = status;
+    let Status { place, state, kind, controller, limit, last, totals, .. } = status;
     let seen = last.as_ref().filter(|_| matches!(state, State::Governing | State::DryRun));
     let counts = status.measures(Quantity::Counts);
     let known = |known: bool, text: String| if known { text } else { "-".into() };
@@ -125,7 +133,7 @@ fn row(status: &Status) -> Vec<String> {
         seen.filter(|seen| seen.sojourn.n > 0).map_or_else(|| "-".into(), |seen| milliseconds(seen.sojourn.mean));
     let share = 100.0 * totals.counts.dropped.packets as f64 / totals.counts.arrived.packets.max(1) as f64;
     vec![
-        plain(device),
+        interface(status),
         plain(place),
         state.as_str().into(),
         match grade(&status.kind) {
@@ -205,7 +213,8 @@ pub(super) mod tests {
         let mut class = governed();
         class.place = "1:10".into();
         class.unmeasured = vec![Quantity::Sojourn];
-        let text = text(&[governed(), class], 200);
+        let elsewhere = Status { namespace: Some(7), ..governed() };
+        let text = text(&[governed(), class, elsewhere], 200);
         let rows: Vec<Vec<&str>> = text
             .lines()
             .map(|line| line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect())
@@ -215,7 +224,7 @@ pub(super) mod tests {
             "2 h 3 min",
         ];
         assert_eq!(rows[2], first);
-        assert_eq!((rows[3][1], rows[3][7]), ("1:10", "-"));
+        assert_eq!((rows[3][1], rows[3][7], rows[4][0]), ("1:10", "-", "wlan0 in net:[7]"));
     }
 
     #[test]

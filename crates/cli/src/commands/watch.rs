@@ -2,7 +2,7 @@ mod view;
 
 use super::decisions::row;
 use super::stations::plain;
-use super::status::{ask, is_governed, none};
+use super::status::{ask, interface, is_governed, none};
 use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
@@ -107,8 +107,8 @@ fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Fail
 
 /// Formats the newest interval of a queue as a line.
 fn line(status: &Status) -> Option<String> {
-    let Status { device, place, at, limit, rate, last, .. } = status;
+    let Status { place, at, limit, rate, last, .. } = status;
     let orders = Orders { rate: *rate, ..(*limit).into() };
     let row = row(&Decision::new(*at, &(*last)?.into(), &orders));
-    Some(format!("{} ({}) {row}\n", plain(device), plain(place)))
+    Some(format!("{} ({}) {row}\n", interface(status), plain(place)))
 }

@@ -82,8 +82,7 @@ pub(super) fn filter() -> Option<[Statement; 0]> {
 pub(super) fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
     let length = u16::try_from(filter.len()).map_err(|_| Errno::INVAL)?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
-    // SAFETY: the kernel reads a `sock_fprog` and the statements that it points to, and keeps neither. It returns a new
-    // descriptor, or an error.
+    // SAFETY: the kernel reads a `sock_fprog` and its statements, keeps neither, and returns a new descriptor or fails.
     #[expect(unsafe_code, reason = "no crate of ours installs a filter that asks")]
     unsafe {
         let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;

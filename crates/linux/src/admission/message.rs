@@ -60,8 +60,7 @@ pub struct Message {
     pub destination: IpAddr,
     /// The flow's port at its destination; zero if it is not known.
     pub port: u16,
-    /// Random number of the flow. The source chooses it and repeats it in all messages: only hosts that know it can ask
-    /// the flow to regulate.
+    /// Random number of the flow, which its source repeats in all messages: only who knows it can regulate the flow.
     pub flow: u64,
     /// Rate that the flow needs, in network-layer bytes; zero if the flow has ended, and in requests to regulate.
     pub rate: Rate,

@@ -222,8 +222,7 @@ impl Relay {
         least.map(|(place, _)| place)
     }
 
-    /// Handles a neighbour's probe, or his message that a flow still exists: lowers its bottleneck and forwards it, or
-    /// answers it if it has arrived.
+    /// Handles a neighbour's probe, or message that a flow exists: lowers its bottleneck, and forwards or answers it.
     fn pass(&mut self, arrived: Arrived, from: Neighbour) -> Option<Posted> {
         let Arrived { now, message, destination, room, routes, .. } = arrived;
         let hop = routes.to(destination)?;
@@ -231,8 +230,7 @@ impl Relay {
             self.ledger.arrive(now, &message);
         }
         match (hop, message.kind) {
-            // The destination returns the bottleneck unchanged, as in the document: its last neighbour hears all that
-            // the destination hears.
+            // The destination returns the bottleneck unchanged, as in the document: its last neighbour hears the same.
             (Hop::Here, Kind::Probe) => {
                 let answer = Message { kind: Kind::Answer, hops: 1, ..message };
                 Some(Posted { to: Peer::Neighbour(from), message: answer })

@@ -63,8 +63,7 @@ pub struct Supervised {
     _keeper: Keeper,
 }
 
-/// Times from a thread's request until its own socket gets the class. The socket exists within microseconds, unless the
-/// machine is busy.
+/// Times from a thread's request until its socket gets the class. It exists soon, unless the machine is busy.
 const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(200)];
 /// Maximum number of processes whose own sockets wait for the class.
 const MOST_LATE: usize = 64;
@@ -85,8 +84,7 @@ impl Supervised {
     /// command cannot be run or supervised.
     pub(crate) fn start(command: Command, class: Class) -> Result<Self, NotStarted> {
         let (tell, told) = mpsc::channel();
-        // The filter belongs to the thread that starts the command. If that thread ended, so would the command;
-        // therefore the thread stays.
+        // The filter belongs to the thread that starts the command. If the thread ended, so would the command.
         let supervising = move || {
             let _ = tell.send(start(command));
             loop {

@@ -70,8 +70,7 @@ mod filter {
         SYS_ftruncate SYS_getcwd SYS_getdents64 SYS_lseek SYS_mkdirat SYS_newfstatat SYS_openat SYS_pread64 SYS_read
         SYS_readlinkat SYS_readv SYS_renameat SYS_renameat2 SYS_statfs SYS_statx SYS_unlinkat SYS_write SYS_writev
     ];
-    /// Netlink, clients, the service manager, and waiting for all of these. Listening sockets exist already, but may
-    /// get their names later.
+    /// Netlink, clients, the service manager, and waiting for these. Listening sockets may get their names later.
     const SOCKETS: &[i64] = &calls![
         SYS_accept4 SYS_bind SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_getsockname
         SYS_getsockopt SYS_listen SYS_ppoll SYS_recvfrom SYS_recvmsg SYS_sendmsg SYS_sendto SYS_setsockopt

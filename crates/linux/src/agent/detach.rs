@@ -3,7 +3,7 @@
 use crate::device::claim::put_back;
 use crate::device::former::Former;
 use crate::device::lock::FileLock;
-use crate::device::state::{AgentProcess, State, agent_at, detach_command, former_name, other_place};
+use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_name, other_place};
 use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::Patience;
@@ -54,7 +54,7 @@ pub fn detach(place: &Place) -> Result<Option<Restored>, Error> {
     }
     // An interface that is gone may have been governed and cleaned up. A name that no interface has is a mistake.
     let index = Route::open()?.link(device)?.index;
-    let before = former_name(state_folder, index, *parent)?;
+    let before = other_name(place, |former| former.index == index)?;
     before.map_or(Ok(None), |before| restore_left(state_folder, &before, *parent))
 }
 

@@ -508,8 +508,7 @@ fn paces(controller: &AnyController, own: Option<Own>, start: &Start) -> (Durati
     own.map_or((interval(controller), start.every), |own| (own.every, own.every))
 }
 
-/// Returns when the first interval ends and when the first reading is due. Queues with equal intervals end them
-/// together, so the agent wakes once.
+/// Returns when the first interval ends and the first reading is due. Equal intervals of queues end together.
 fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
     (on_grid(now + interval, every), on_grid(now, every))
 }

@@ -51,8 +51,7 @@ pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
         || needs.sets.any_of(Sets::RATE.and(Sets::MARK).and(Sets::NOTE))
 }
 
-/// Opens the radio of the interface with this number, if the controller reads it. Errors: the interface does not exist,
-/// or the kernel does not answer.
+/// Opens the radio of the interface, if the controller reads it. Errors: no interface, or the kernel does not answer.
 pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box<Radiometer>>, Error> {
     if !controller.needs().reads.any_of(Radiometer::READS) {
         return Ok(None);

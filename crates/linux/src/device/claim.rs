@@ -3,7 +3,7 @@
 use crate::device::former::{Former, Obstacle};
 use crate::device::lock::FileLock;
 use crate::device::looks::Looks;
-use crate::device::state::{Kept, State};
+use crate::device::state::{Kept, State, other_name};
 use crate::device::wish::{Place, Wish};
 use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::{Link, Qdisc, Route};
@@ -20,14 +20,14 @@ pub(crate) fn claim(
 ) -> Result<(Former, State, bool), Error> {
     let Place { device, parent, state_folder } = &wish.place;
     let (state, left) = State::lock(state_folder, device, *parent)?;
-    let mut link = link.clone();
-    if let Some(Kept { former, .. }) = left {
-        if stands(&former, route.qdisc(link.index, *parent)?.as_ref()) {
+    match left {
+        Some(Kept { former, .. }) if stands(&former, route.qdisc(link.index, *parent)?.as_ref()) => {
             return Ok((former, state, true));
         }
-        put_back(&state, &former, route)?;
-        link = route.link(&link.name)?;
+        Some(Kept { former, .. }) => put_back(&state, &former, route)?,
+        None => put_back_other(&wish.place, route, |former| former.index == link.index)?,
     }
+    let link = route.link(&link.name)?;
     let (mut former, obstacle) = Former::read(route, &link, *parent, &looks.users(link.index)?)?;
     match obstacle {
         Some(obstacle) if !wish.replace => {
@@ -61,4 +61,12 @@ pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Res
         FileLock::forget(state.folder(), phy);
     }
     Ok(())
+}
+
+/// Restores what a killed agent left under another name: of an interface before it was renamed, or of another of a phy.
+pub(crate) fn put_back_other(place: &Place, route: &mut Route, is_this: impl Fn(&Former) -> bool) -> Result<(), Error> {
+    let Some(other) = other_name(place, is_this)? else { return Ok(()) };
+    let Some((state, left)) = State::left(&place.state_folder, &other, place.parent)? else { return Ok(()) };
+    put_back(&state, &left.former, route)?;
+    state.forget()
 }

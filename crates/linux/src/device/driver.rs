@@ -64,8 +64,7 @@ impl Driver {
     }
 }
 
-/// Returns the cost of one root queue for an interface with several transmit queues; `None` if the interface has only
-/// one, or `noqueue`.
+/// Returns the cost of one root queue for several transmit queues; `None` if the interface has one, or `noqueue`.
 pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     let (name, queues) = (&link.name, link.tx_queues);
     (queues > 1 && link.qdisc != "noqueue").then(|| {
@@ -103,8 +102,7 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     false
 }
 
-/// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`. The error of a missing class
-/// lists the interface's classes.
+/// Checks that an interface with the disciplines `qdiscs` has the class `parent`. Errors: it has only other classes.
 pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut Route) -> Result<(), Error> {
     if parent == ROOT || qdiscs.iter().any(|qdisc| qdisc.parent == parent) {
         return Ok(());

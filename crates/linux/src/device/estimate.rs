@@ -127,9 +127,8 @@ fn backlog(counters: &Counters, header: u64) -> Count {
     Count { packets, bytes: Bytes::new(u64::from(counters.backlog_bytes).saturating_sub(packets * header)) }
 }
 
-/// Computes arrivals, departures and drops between two readings. The kernel counts dropped packets but not their bytes:
-/// they are assumed to have the mean size of packets that left or, if none left, that wait. Counters that decrease
-/// belong to another queue.
+/// Computes arrivals, departures and drops between two readings. The kernel counts no dropped bytes: dropped packets
+/// have the mean size of those that left or, if none left, that wait. Counters that decrease belong to another queue.
 fn passed(before: &Counters, after: &Counters, header: u64) -> Interval {
     let (old, waiting) = (backlog(before, header), backlog(after, header));
     let packets = after.sent_packets.saturating_sub(before.sent_packets);

@@ -37,7 +37,7 @@ impl Obstacle {
 pub(crate) struct Former {
     /// Name of the interface, for messages.
     device: String,
-    pub(super) index: u32,
+    pub(crate) index: u32,
     parent: u32,
     /// The former discipline; `None` if it was the kernel's default, which returns by itself.
     pub(super) qdisc: Option<Saved>,
@@ -71,8 +71,7 @@ struct FormerPhy {
     limit: u32,
 }
 
-/// Settings of a phy's scheduler: the former ones and Sluice's. A setting that equals neither comes from another
-/// program and is left alone.
+/// Settings of a phy's scheduler: the former ones and Sluice's. Any other is another program's and stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormerKnobs {

@@ -13,7 +13,7 @@
 
 use crate::device::former::Former;
 use crate::device::lock::{FileLock, failed, has_name, locked, open};
-use crate::device::wish::{is_name, quoted, shown_place};
+use crate::device::wish::{Place, is_name, quoted, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fsync, lstat, rename};
@@ -239,8 +239,7 @@ impl AgentProcess {
     /// Asks the agent to end by a signal. Another process that has got its number since is left alone.
     pub(crate) fn terminate(self) -> Result<(), Errno> {
         let pid = i32::try_from(self.process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-        // From here on the descriptor refers to one process. The start time read next is that of this process, and this
-        // process gets the signal.
+        // The descriptor refers to one process, whose start time is read next, and which gets the signal.
         let process = match pidfd_open(pid, PidfdFlags::empty()) {
             Err(Errno::SRCH) => return Ok(()),
             process => process?,
@@ -293,15 +292,15 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// Returns the other name under which an agent recorded the interface with this number: it was renamed after a kill.
-pub(crate) fn former_name(folder: &Path, index: u32, parent: u32) -> Result<Option<String>, Error> {
-    let end = end_of_name(parent)?;
+/// Returns another name under which an agent recorded this state: a renamed interface, or another one of a phy.
+pub(crate) fn other_name(place: &Place, is_this: impl Fn(&Former) -> bool) -> Result<Option<String>, Error> {
+    let end = end_of_name(place.parent)?;
     let recorded = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.strip_suffix(&end)?.to_string();
         let kept: Kept = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
-        (kept.former.index == index).then_some(name)
+        (name != place.device && is_this(&kept.former)).then_some(name)
     };
-    Ok(files(folder)?.into_iter().find_map(recorded))
+    Ok(files(&place.state_folder)?.into_iter().find_map(recorded))
 }
 
 /// Returns the command that ends the governing of an attachment point.

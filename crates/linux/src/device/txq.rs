@@ -4,7 +4,7 @@
 //! discards from the longest flow, and does so above a lowered limit once the next packet arrives. The limit belongs to
 //! a phy: packets of all its interfaces count, and only one of these interfaces is governed.
 
-use crate::device::claim::put_back;
+use crate::device::claim::{put_back, put_back_other};
 use crate::device::contract::{Capabilities, Device};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::former::{Former, FormerKnobs};
@@ -15,7 +15,6 @@ use crate::error::{Error, Unfit, Unsupported};
 use crate::kernel::nl80211::{Phy, Role, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use control::{Interval, Limit, Orders, Reads, Sets};
-use std::path::Path;
 use units::{Duration, Instant};
 
 pub(crate) const KIND: &str = "txq";
@@ -38,8 +37,7 @@ pub struct Txq {
 }
 
 impl Txq {
-    /// Attaches to the queues of an interface's phy. Waiting packets are kept, unless they exceed the limit. First
-    /// restores what a killed agent left.
+    /// Attaches to the queues of an interface's phy; packets within the limit stay. Restores what a killed agent left.
     ///
     /// # Errors
     /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege
@@ -85,7 +83,7 @@ impl Queues {
         if let Some(left) = left {
             put_back(&state, &left.former, &mut route)?;
         }
-        let (phy, limit, lock) = match claim(&mut wireless, &link, &place.state_folder) {
+        let (phy, limit, lock) = match claim(&mut wireless, &mut route, &link, place) {
             Ok(claimed) => claimed,
             Err(error) => return state.forget().and(Err(error)),
         };
@@ -173,11 +171,18 @@ pub(super) fn at_root(parent: u32) -> Result<(), Error> {
 }
 
 /// Returns the phy, its limit, and the lock that only one of the phy's interfaces can have.
-fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, FileLock), Error> {
+fn claim(
+    wireless: &mut Wireless,
+    route: &mut Route,
+    link: &Link,
+    place: &Place,
+) -> Result<(Phy, u32, FileLock), Error> {
     let name = || link.name.clone();
-    let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
+    let number = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?.number;
+    let lock = FileLock::take(&place.state_folder, number)?;
+    put_back_other(place, route, |former| former.index == link.index || former.phy() == Some(number))?;
+    let phy = wireless.phy(number)?.ok_or_else(|| Error::Gone { name: name() })?;
     let limit = phy.limit.ok_or_else(|| Unsupported::NoTxq { name: name() })?;
-    let lock = FileLock::take(folder, phy.number)?;
     Ok((phy, limit, lock))
 }
 

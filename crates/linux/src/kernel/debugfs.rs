@@ -114,8 +114,7 @@ pub(crate) fn strange(file: &Path) -> String {
     format!("{} has another format than in Linux 7.2", file.display())
 }
 
-/// Parses `aql_txq_limit`: a heading, then a line for each category with its name and both limits. Linux 7.2, unlike
-/// 6.17, adds a line for multicast.
+/// Parses `aql_txq_limit`: a heading, then lines with a category and both limits; in Linux 7.2 also one for multicast.
 fn read_limits(text: &str) -> Option<[(u32, u32); 4]> {
     let mut limits = [None; 4];
     for line in text.lines() {

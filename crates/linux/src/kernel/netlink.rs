@@ -1,5 +1,4 @@
-//! Netlink (`linux/netlink.h`): a connection to the kernel for one request at a time, blocking, and its messages about
-//! changes (`linux/rtnetlink.h`).
+//! Netlink (`linux/netlink.h`): blocking requests, one at a time, and messages about changes (`linux/rtnetlink.h`).
 
 use super::descriptor_of;
 use crate::error::Error;
@@ -110,8 +109,7 @@ pub(crate) struct News(OwnedFd);
 descriptor_of!(News, 0);
 
 impl News {
-    /// Opens the socket for `groups` of changes in the network namespace of this thread. Needs no privilege. Errors:
-    /// the kernel gives no such socket.
+    /// Opens the socket for `groups` of changes in this thread's network namespace, without privilege, unless it fails.
     pub(crate) fn open(groups: i32) -> Result<Self, Error> {
         let failed = Error::kernel("follow changes of interfaces");
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

@@ -192,8 +192,7 @@ impl Route {
         })
     }
 
-    /// True if the kernel lets this process change queues. Requests an impossible change: the kernel checks the
-    /// privilege first.
+    /// True if the kernel lets this process change queues: of an impossible change it checks the privilege first.
     pub(crate) fn may_change(&mut self) -> bool {
         !matches!(self.delete(0, ROOT), Err(Error::NotPermitted { .. }))
     }

@@ -25,8 +25,7 @@ pub(crate) const NETWORK_HEADER: u32 = 0xfff0_0000;
 /// `SKF_AD_OFF + SKF_AD_PKTTYPE`: to whom the packet was sent, as the interface sees it.
 pub(crate) const PACKET_TYPE: u32 = 0xffff_f004;
 
-/// Time to live of messages between agents. Routers lower it and agents accept no other value, so each message is from
-/// a neighbour (RFC 5082).
+/// Time to live of messages between agents. Routers lower it, so each message is from a neighbour (RFC 5082).
 pub(crate) const TTL: u8 = 255;
 /// Type-of-service byte of messages between agents: DSCP 40, for signalling, as in the simulator.
 const SIGNALLING: u8 = 40 << 2;

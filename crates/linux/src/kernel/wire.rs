@@ -1,5 +1,4 @@
-//! Reads and writes netlink messages (`linux/netlink.h`): headers and attributes. Accepts any bytes without a panic,
-//! and ignores what is cut off.
+//! Reads and writes netlink messages (`linux/netlink.h`). Accepts any bytes, and ignores what is cut off.
 //!
 //! No public crate serves this purpose, because typed messages do not keep the exact bytes of options. A discipline
 //! that Sluice does not know must be restored with these bytes.

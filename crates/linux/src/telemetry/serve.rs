@@ -145,8 +145,7 @@ fn failed(address: &Address, errno: Errno) -> Error {
 }
 
 impl Server {
-    /// Does all work that needs no waiting: accepts clients, reads requests, sends answers. `now` is
-    /// [`now`](crate::kernel::now).
+    /// Accepts clients, reads requests and sends answers, without waiting. `now` is [`now`](crate::kernel::now).
     pub fn ready(&mut self, now: Instant, statuses: &[Status]) {
         let mut events = Vec::with_capacity(MOST_CLIENTS + 1);
         let at_once = Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 });
@@ -171,8 +170,7 @@ impl Server {
         }
     }
 
-    /// Sends watching clients their next line, and drops those whose time is over. Call it after each interval and at
-    /// least once per second.
+    /// Sends watching clients their next line, and drops those whose time is over. Call it at least once per second.
     pub fn tell(&mut self, now: Instant, statuses: &[Status]) {
         if self.resting {
             self.listen(true);

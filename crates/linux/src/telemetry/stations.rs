@@ -77,8 +77,7 @@ pub struct Station {
 }
 
 impl Stations {
-    /// Describes the interface's channel and power, and the number of stations of each standard, in a line. `None` if
-    /// there is no channel.
+    /// Describes channel, power and the number of stations of each standard in a line. `None` if there is no channel.
     pub fn network(&self) -> Option<String> {
         let Self { interface, newest, stations, .. } = self;
         let channel = interface.channel?;
@@ -113,8 +112,7 @@ impl Station {
     }
 }
 
-/// Airtime of a station that is pending below mac80211, and its limits. Each array has the categories voice, video,
-/// best effort and background.
+/// A station's airtime that is pending below mac80211, and its limits, of voice, video, best effort and background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationAql {
     /// Airtime of frames that mac80211 handed to the driver and that are not yet sent.

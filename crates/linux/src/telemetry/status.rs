@@ -3,10 +3,12 @@
 mod json;
 
 use crate::device::contract::{Beside, Capabilities, TURNS_OF_ONE, TURNS_OF_STATIONS};
-use crate::{device::knobs, telemetry::events::AgentEvent};
+use crate::device::{knobs, state::namespace};
+use crate::telemetry::events::AgentEvent;
 use control::{AnyController, Controller as _, Count, Interval, Limit, Orders, Reads};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::fs::{self, DirEntry};
 use units::{Bytes, Duration, Rate};
 
 /// Maximum number of events that a status keeps: the newest ones.
@@ -18,6 +20,9 @@ pub const EVENTS_KEPT: usize = 32;
 pub struct Status {
     /// Name of the interface, as in `ip link`.
     pub device: String,
+    /// Number of the interface's network namespace, as in `lsns`; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<u64>,
     /// Attachment point on the interface: `root`, or a class of a shaper in the form of `tc`, `1:10`.
     pub place: String,
     /// Whether and how the queue is governed.
@@ -180,6 +185,7 @@ impl Status {
     pub fn new(device: impl Into<String>, place: impl Into<String>, controller: &AnyController, limit: Limit) -> Self {
         Self {
             device: device.into(),
+            namespace: namespace().ok(),
             place: place.into(),
             state: State::Waiting { why: "not begun".into() },
             kind: String::new(),
@@ -194,6 +200,16 @@ impl Status {
             totals: Totals::default(),
             events: VecDeque::with_capacity(EVENTS_KEPT),
         }
+    }
+
+    /// Returns the name of the interface's network namespace, unless this process is in it: as in `ip netns`, or else
+    /// as the kernel writes it, `net:[4026532281]`.
+    pub fn other_namespace(&self) -> Option<String> {
+        let number = self.namespace.filter(|number| namespace().is_ok_and(|own| own != *number))?;
+        let names = fs::read_dir("/run/netns").into_iter().flatten().flatten();
+        let is_its = |entry: &DirEntry| rustix::fs::stat(entry.path()).is_ok_and(|stat| stat.st_ino == number);
+        let named = names.filter(is_its).map(|entry| entry.file_name().to_string_lossy().into_owned()).min();
+        Some(named.unwrap_or_else(|| format!("net:[{number}]")))
     }
 
     /// Records what the device that holds the queue can do.
@@ -299,7 +315,7 @@ pub(crate) mod tests {
     fn every_quantity_is_a_number_with_its_unit_in_its_key() {
         let units = ["s", "packets", "bytes", "bps"];
         // These are other counts, statistics whose key has the unit, and the interval's own table.
-        let without = ["limit_changes", "restarts", "n", "mean", "max", "last"];
+        let without = ["limit_changes", "restarts", "n", "mean", "max", "last", "namespace"];
         let mut status = busy();
         for limit in [Limit::Packets(10), Limit::Bytes(Bytes::new(15_000))] {
             status.limit = limit;
@@ -321,7 +337,7 @@ pub(crate) mod tests {
                     value => assert!(value.is_array(), "{key}: {value}"),
                 }
             }
-            assert_eq!(numbers, 55);
+            assert_eq!(numbers, 56);
         }
         let json = serde_json::to_value(&status).unwrap();
         assert_eq!((&json["limit_bytes"], &json["target_delay_s"]), (&15_000.into(), &0.2.into()));

@@ -27,8 +27,7 @@ pub(super) struct Chain {
     former: Former,
 }
 
-/// Settings of the machine's own network namespace, restored on drop: the first node is in it, and new namespaces take
-/// TCP's settings from there.
+/// Settings of the machine's own network namespace, with the first node; new namespaces copy TCP's. Restored on drop.
 #[derive(Default)]
 struct Former(Vec<(String, String)>);
 
@@ -59,8 +58,7 @@ impl Chain {
         }
         for node in 0..nodes {
             let device = format!("wlan{node}");
-            // Few beacons, and paths that stay known: the model of the chain has neither. The rates of 802.11b, any of
-            // which a test may choose.
+            // Few beacons, and paths that stay known: the model has neither. A test may choose any rate of 802.11b.
             let join = "mesh join chain freq 2412 NOHT basic-rates 1,2,5.5,11 beacon-interval 1000 mesh_fwding=0 \
                         mesh_hwmp_active_path_timeout=600000";
             at(node, &format!("iw dev {device} set type mp; ip link set {device} gso_max_segs 1 up"));

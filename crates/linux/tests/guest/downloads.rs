@@ -48,8 +48,7 @@ pub(super) struct Outcome {
     pub(super) pings_lost: usize,
     /// The kernel's smoothed round trip of the connection, once per second, in milliseconds.
     tcp: Vec<f64>,
-    /// Limit in packets at the end of each interval after the warm-up. Empty for the kernel's disciplines, whose
-    /// largest backlog is zero.
+    /// Limit in packets at the end of each interval after the warm-up; empty for the kernel's disciplines.
     limits: Vec<u32>,
     backlog_max: u64,
 }

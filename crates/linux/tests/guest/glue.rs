@@ -99,8 +99,7 @@ fn the_same_packets_are_counted_and_dropped_as_in_crate_queue() {
     }
 }
 
-/// A large packet (GSO) counts once in packets, with the bytes of its segments and, as the kernel counts, a header of the link
-/// for each but the first.
+/// A large packet (GSO) counts once, with the bytes of its segments and of the link's header of each but the first.
 #[test]
 #[ignore = "needs the guest"]
 fn a_large_packet_counts_once_and_with_the_bytes_of_its_segments() {

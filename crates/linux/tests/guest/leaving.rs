@@ -215,7 +215,16 @@ fn what_a_killed_agent_left_is_put_back_by_detach() {
         assert_eq!(queue(name), before);
         nothing_is_left();
     }
-    shell("ip link del uno");
+    // The next agent restores it, too, and then attaches.
+    attached("uno").kill();
+    shell("ip link set uno name one");
+    let next = attached("one");
+    pause_until(now() + Duration::from_secs(1));
+    next.signal("TERM");
+    assert_eq!(next.end(), Some(0), "{}", said());
+    assert_eq!(queue("one"), before);
+    nothing_is_left();
+    shell("ip link del one");
 }
 
 /// It does not need the privileges that it has given up: programs are then loaded again, read, and removed.

@@ -1,5 +1,4 @@
-//! Tests of the queue discipline in a kernel that takes it. They change the machine's network and run only in the guest
-//! of `tests/live`.
+//! Tests of the queue discipline in a kernel that takes it. They change its network: only in the guest of `tests/live`.
 #![cfg(feature = "bpf")]
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 

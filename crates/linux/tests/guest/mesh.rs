@@ -101,8 +101,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Share of the packets offered after the warm-up of a run of [`RUN`] that was lost. Packets that leave a full
-    /// queue after the end do not count.
+    /// Share of the packets offered after the warm-up of a run of [`RUN`] that was lost, but for those after the end.
     fn loss(&self) -> f64 {
         let offered = (RUN - WARM_UP).as_nanos() / OFFERED_EVERY.as_nanos();
         #[expect(clippy::cast_precision_loss, reason = "thousands")]

@@ -85,8 +85,7 @@ fn adth_holds_the_delay_at_its_target_where_a_fifo_fills_up() {
         let governed = overload(Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() });
         show(&governed, "adth", &format!("{} ms", target.as_nanos() / 1_000_000));
         accounted(&governed);
-        // The target is the node's; the terminal below it is a device that the discipline does not see. The limit is a
-        // whole number of packets.
+        // The target is the node's, without the terminal below. The limit is a whole number of packets.
         let below = Duration::from_nanos(BELOW_THE_QUEUE * 1_000_000_000 / LINK);
         assert!(governed.delay <= target + below + SERVICE, "{:?} at {target:?}", governed.delay);
         // The link never lacks packets: at most the contents of the fuller queue at the end are missing.

@@ -1,5 +1,4 @@
-//! Describes a process that does not end: its threads, the other tasks that run or wait in the kernel, and the stacks of
-//! those that cannot be interrupted.
+//! Describes a process that does not end: its threads, other tasks in the kernel, stacks that cannot be interrupted.
 
 use super::kernel_log::Log;
 use std::fs;

@@ -68,8 +68,7 @@ fn over_the_mesh(chain: &Chain, kind: &str) -> (Vec<Duration>, String) {
     let start = now();
     send(mesh::OFFERED_EVERY, start + MESH, || ());
     let shown = at(0, "tc -s qdisc show dev wlan0");
-    // The radio holds what the air has not carried: the next run begins when all of it is gone. A mesh node sends
-    // little of its own.
+    // The radio holds what the air has not carried: the next run begins when all of it is gone.
     let delivered = || chain.medium.counts.delivered.load(Ordering::Relaxed);
     let mut before = delivered();
     loop {

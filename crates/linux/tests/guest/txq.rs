@@ -58,8 +58,7 @@ fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
     shell("ip link del d9; modprobe -r mac80211_hwsim");
 }
 
-/// The air carries far more than one packet in 10 ms. A mesh node also sends a frame of its own sometimes, in none of
-/// these queues or in one.
+/// The air carries far more than one packet in 10 ms. A mesh node sometimes sends a frame of its own, too.
 #[test]
 #[ignore = "needs the guest"]
 fn what_leaves_for_a_station_is_counted() {

@@ -1,7 +1,7 @@
 //! The screen of `sluice watch` as text, so that it can be tested without a terminal.
 
 use crate::commands::stations::{milliseconds, plain};
-use crate::commands::status::{age, classes};
+use crate::commands::status::{age, classes, interface};
 use control::{Limit, Stat};
 use experiment::tables::wrapped;
 use linux::telemetry::status::{Quantity, State, Status};
@@ -83,8 +83,8 @@ fn fitted(line: &str, width: usize) -> Vec<String> {
 
 impl QueueRow {
     fn draw(&self, lines: &mut Vec<String>, width: usize) {
-        let Status { device, place, state, kind, controller, at, .. } = &self.status;
-        let mut title = format!("{} ({})  {}", plain(device), plain(place), state.as_str());
+        let Status { place, state, kind, controller, at, .. } = &self.status;
+        let mut title = format!("{} ({})  {}", interface(&self.status), plain(place), state.as_str());
         match state {
             State::Waiting { why } => _ = write!(title, ": {}", plain(why)),
             _ => _ = write!(title, "  {}, {}, for {}", plain(kind), plain(controller), age(*at)),

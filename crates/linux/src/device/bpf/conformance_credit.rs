@@ -152,8 +152,7 @@ fn stat(times: &[Duration]) -> Stat {
     Stat { n, mean: sum / n.max(1), max: max.unwrap_or_default(), last: last.unwrap_or_default() }
 }
 
-/// Returns the number of compared steps; `None` if programs cannot be loaded. In each run credit is used up and some
-/// completions are missing.
+/// Returns the number of compared steps, if programs can be loaded. Credit is used up and some completions are missing.
 fn drive(mechanism: Mechanism, seed: u64) -> u32 {
     let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: 1 };
     let Some(mut kernel) = InKernel::new(mechanism, measures) else { return 0 };
@@ -253,8 +252,7 @@ fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
 #[test]
 fn times_of_a_completion_are_read_after_it_is_known_to_be_whole() {
     const DISCIPLINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-    /// An atomic comparison and exchange of eight bytes at the offset of `done` in `struct flight`; it is fully ordered
-    /// (RFC 9669, section 5.3).
+    /// An atomic comparison and exchange of `done` in `struct flight`; it is fully ordered (RFC 9669, section 5.3).
     const ORDERED: (u8, i32, i16) = (0xdb, 0xf1, 48);
     let object = ObjectBuilder::default().open_memory(DISCIPLINE).unwrap();
     let dequeue = object.progs().find(|program| program.name() == "sluice_dequeue").unwrap();

@@ -12,8 +12,7 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/turns_conformance.bpf.o"));
 const STEPS: u32 = 6_000;
 const LANES: usize = 4;
-/// Flows of a port: few enough for different hashes on both sides. Other tests have more flows than a drop looks at,
-/// and most flows empty.
+/// Flows of a port: few enough for different hashes on both sides. Other tests have more flows than a drop looks at.
 const FEW: u64 = 6;
 const MANY: u64 = 100;
 const CROWD: u64 = 160;

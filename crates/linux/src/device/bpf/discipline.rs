@@ -39,8 +39,7 @@ impl Discipline {
         }
     }
 
-    /// Opens the loaded discipline, or loads it with room for `most` packets in each queue. `folder` is in a file
-    /// system of type `bpf`.
+    /// Opens the loaded discipline, or loads it with room for `most` packets a queue; `folder` is in a bpf file system.
     ///
     /// # Errors
     /// The kernel refuses the discipline; the loaded one is of another version or has too little room.

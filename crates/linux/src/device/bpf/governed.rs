@@ -194,8 +194,7 @@ fn install(
     Ok((slot, former, state))
 }
 
-/// Waits a short time until a queue is empty, because removing a discipline loses its waiting packets. A queue that
-/// cannot be read counts as empty.
+/// Waits a short time until a queue is empty, so that few packets are lost. One that cannot be read counts as empty.
 fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
     let patience = Patience::new(LONGEST_DRAIN, PAUSE);
     while !is_empty().unwrap_or(true) && patience.lasts() {}

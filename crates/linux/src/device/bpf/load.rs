@@ -108,8 +108,7 @@ fn own(folder: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Puts a folder of this user in the place of another user's. The kernel allows this to the owner of the parent folder,
-/// and no other user can undo it.
+/// Puts a folder of this user in the place of another user's, as the parent folder's owner may. Nobody can undo it.
 fn put_aside(folder: &Path) -> bool {
     let Ok(name) = random() else { return false };
     // File systems of type bpf refuse names with a dot.

@@ -1,5 +1,4 @@
-//! Marks real-time packets before they reach a queue. A program at the interface (tcx) does this, because a discipline
-//! may not write into packets.
+//! Marks real-time packets before their queue, by a program at the interface (tcx): a discipline may not write packets.
 
 use super::maps::{MEASURED, SETTINGS, refused, removed};
 use crate::error::Error;

@@ -47,8 +47,7 @@ impl Mechanism {
 /// Time without a report after which an agent counts as dead: it would have missed two of the longest intervals.
 pub(super) const LONGEST_SILENCE: Duration = Duration::from_nanos(LONGEST_INTERVAL.as_nanos() / 2 * 5);
 
-/// Returns the limits in packets and in bytes that apply together, if the controller's limit is `limit`, bounded by
-/// `hard`, as in crate `queue`.
+/// Returns the limits in packets and in bytes that apply if the controller's is `limit`, bounded by `hard`.
 pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
     let (room, hard_bytes) = match hard {
         Limit::Packets(packets) => (packets.min(MOST_PACKETS), u64::MAX),

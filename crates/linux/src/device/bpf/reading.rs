@@ -19,8 +19,7 @@ impl Reading {
         Self { at, seen: *seen, idle: idle(seen, at) }
     }
 
-    /// Returns what was counted outside the queue since the last reading. `epoch` is as for an
-    /// [`interval`](Self::interval).
+    /// Returns what was counted outside the queue since the last reading. `epoch`: as in [`interval`](Self::interval).
     pub(super) fn beside(&self, seen: &Measured, epoch: u64) -> Beside {
         let hops = if seen.epoch == epoch { seen.hops_max } else { 0 };
         let counted = |one: fn(&Measured) -> u64| one(seen).wrapping_sub(one(&self.seen));

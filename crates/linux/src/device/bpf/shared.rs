@@ -178,8 +178,7 @@ impl Order {
     }
 }
 
-/// Release by credit, for a device that never pushes back, such as mac80211. Credit bounds the packets that were handed
-/// down and are not completed.
+/// Release by credit, for a device that never pushes back, such as mac80211: it bounds the packets below that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
     /// Maximum number of packets below the queue, up to 256.

@@ -22,8 +22,7 @@ enum Phase {
     Answered,
     /// A line is sent from time to time.
     Watching,
-    /// All is sent, and the client must close the connection. If the server closed first, bytes that the client has not
-    /// read would be lost.
+    /// All is sent. The client must close first: otherwise bytes that it has not read would be lost.
     Leaving,
 }
 
