@@ -383,8 +383,8 @@ mod tests {
         let radio = Radio { standard, channel_width, streams: Some(2), ..Radio::default() };
         let costs = Costs::new(&Timing::new(&radio).expect("802.11ax"));
         let mode = radio.ladder()[11];
-        // Of 98,000 bits that three symbols of 13.6 us hold, 9600 take 3.997 us. Preamble, DIFS, back-off, SIFS and ACK take
-        // 195.9 us for each frame (50.4 + 34 + 67.5 + 16 + 28). Nine tenths count: 8640 / (3.997 + 195.9 / MPDUs).
+        // Of 98,000 bits that three symbols of 13.6 us hold, 9600 take 3.997 us. Preamble, DIFS, back-off, SIFS and ACK
+        // take 195.9 us for each frame (50.4 + 34 + 67.5 + 16 + 28). Nine tenths count: 8640 / (3.997 + 195.9 / MPDUs).
         let mbps = [1.0, 64.0, 256.0].map(|mpdus| format!("{:.0}", costs.clean(mode, mpdus) / 1e6));
         assert_eq!(mbps, ["43", "1224", "1814"]);
     }
