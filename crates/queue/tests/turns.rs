@@ -587,12 +587,12 @@ fn the_contention_window_grows_with_the_stations_that_send_where_no_other_networ
             now += us(stretch);
             law.completed(now, 0, us(1_000));
         }
-        (law.window(now, 0), law.window(now + us(999_999), 0))
+        (law.windows(now, 0), law.windows(now + us(999_999), 0))
     };
     let shown = [(1_400, (0, 0)), (4_000, (3, 600)), (4_800, (3, 900)), (9_000, (10, 500)), (9_000, (10, 100))]
         .map(|(stretch, stations)| after(stretch, stations, None));
     // The last ten send little; other networks have half of their time.
-    let expected = [Some(Some(31)), Some(Some(31)), Some(Some(31)), Some(Some(63)), None];
+    let expected = [Some([31, 0]), Some([31, 31]), Some([31, 31]), Some([63, 63]), None];
     assert_eq!(shown, expected.map(|windows| (windows, None)));
     assert_eq!(after(9_000, (10, 500), Some(Rule::WideWindow)), (None, None));
 }

@@ -220,9 +220,9 @@ impl Turns {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
-    /// Once in a while, returns a category and its minimum contention window, for this node and its stations.
-    pub(crate) fn window(&mut self, now: Instant) -> Option<(u8, Option<u16>)> {
-        Some((BEST_EFFORT, self.law.window(now, BEST_EFFORT.into())?))
+    /// Once in a while, returns a category and its minimum contention windows, of this node and of its stations.
+    pub(crate) fn windows(&mut self, now: Instant) -> Option<(u8, [u16; 2])> {
+        Some((BEST_EFFORT, self.law.windows(now, BEST_EFFORT.into())?))
     }
 
     /// Returns the sum of the estimated airtimes of all packets that were released and are not finished.

@@ -71,13 +71,14 @@ impl World {
             self.pull_all(node);
             let Self { nodes, rules, packets, now, .. } = self;
             if rules.edca()
-                && let Some((category, window)) = nodes[node].egress.turns().and_then(|turns| turns.window(*now))
+                && let Some((category, [own, stations])) =
+                    nodes[node].egress.turns().and_then(|turns| turns.windows(*now))
             {
-                nodes[node].widen(category, window);
+                nodes[node].widen(category, own);
                 let hears = |other: &&mut Node| {
                     other.own_access_point == Some(node.into()) && other.station.contention.has_usual(rules)
                 };
-                nodes.iter_mut().filter(hears).for_each(|other| other.widen(category, window));
+                nodes.iter_mut().filter(hears).for_each(|other| other.widen(category, stations));
             }
             let served = &mut nodes[node];
             for category in categories(std::mem::take(&mut served.station.held.paused)) {

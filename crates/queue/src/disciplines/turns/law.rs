@@ -57,8 +57,8 @@ pub struct Law {
     medium: Medium,
     /// Time at which the contention window was last set.
     widened: Instant,
-    /// The minimum contention window of this sender and its stations, if it is wider than usual.
-    window: Option<u16>,
+    /// The minimum contention windows of this sender and its stations, zero if they are not wider than usual.
+    windows: [u16; 2],
 }
 
 /// State of a station in one access category.
@@ -132,7 +132,7 @@ impl Law {
             categories: vec![Category::default(); lanes],
             medium: Medium::new(),
             widened: Instant::ZERO,
-            window: None,
+            windows: [0, 0],
         }
     }
 
@@ -481,10 +481,10 @@ impl Law {
         }
     }
 
-    /// Returns the minimum contention window of a category, in slots, for this sender and its stations: `Some(None)` if it
-    /// is the usual one, `None` if it stays as it is. It grows with the number of stations that send, so that fewer
-    /// frames collide. Next to other networks a wider window would leave these the medium.
-    pub fn window(&mut self, now: Instant, category: usize) -> Option<Option<u16>> {
+    /// Returns the minimum contention windows of a category, in slots: of this sender and of its stations, zero for the
+    /// usual one. `None` if they stay as they are. They grow with the number of stations that send, so that fewer
+    /// frames collide; if none sends, answers need no wider one. Next to other networks it would leave these the medium.
+    pub fn windows(&mut self, now: Instant, category: usize) -> Option<[u16; 2]> {
         let past = now.since(self.widened);
         if past < WIDENED_EVERY || self.without == Some(Rule::WideWindow) {
             return None;
@@ -494,8 +494,9 @@ impl Law {
         let heard = ports.map(|share| std::mem::take(&mut share.heard));
         let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
         let slots = (SLOTS * (senders + 1)).next_power_of_two().clamp(WINDOWS.0, WINDOWS.1) - 1;
-        let window = self.medium.alone.then_some(u16::try_from(slots).unwrap_or(u16::MAX));
-        (window != std::mem::replace(&mut self.window, window)).then_some(window)
+        let widened = [self.medium.alone, self.medium.alone && senders > 0];
+        let windows = widened.map(|wider| if wider { u16::try_from(slots).unwrap_or(u16::MAX) } else { 0 });
+        (windows != std::mem::replace(&mut self.windows, windows)).then_some(windows)
     }
 
     /// Returns the average length of a turn.

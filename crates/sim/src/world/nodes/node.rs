@@ -180,8 +180,8 @@ impl Node {
     }
 
     /// Sets the least contention window of a category.
-    pub(crate) fn widen(&mut self, category: u8, window: Option<u16>) {
-        self.station.contention.set_access(category, |configured| configured.with_window(window));
+    pub(crate) fn widen(&mut self, category: u8, window: u16) {
+        self.station.contention.set_access(category, |configured| configured.with_window(Some(window)));
     }
 
     /// Continues with the frames that a category holds after an exchange, for the receiver whose turn it is. False if a
