@@ -153,7 +153,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "where = { scheme = \"ADTH\" }",
         "where = { scheme = \"*\" }",
-        &["chain.toml:57:20", "leave `scheme` out here"],
+        &["chain.toml:57:20", "leave `scheme` out: without it"],
     ),
     fault("flows.*.loss_ratio", "flows.*.los_ratio", &["chain.toml:66:11", "did you mean `loss_ratio`?"]),
     fault("flows.*.loss_ratio", "flows.back.loss_ratio", &["chain.toml:66:11", "expected `forward`"]),
