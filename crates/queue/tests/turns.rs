@@ -577,7 +577,7 @@ fn a_flow_is_thin_by_its_part_of_what_its_station_sends() {
 }
 
 #[test]
-fn the_contention_window_grows_with_the_stations_that_send_where_no_other_network_is() {
+fn contention_windows_grow_with_the_stations_that_send_and_while_the_sender_has_most_of_the_medium() {
     let after = |stretch: u64, (stations, sends): (usize, u64), rule: Option<Rule>| {
         let (mut law, mut now) = (law(us(50_000), 12).without(rule), Instant::ZERO);
         for _ in 0..1_000 {
@@ -592,7 +592,7 @@ fn the_contention_window_grows_with_the_stations_that_send_where_no_other_networ
     let shown = [(1_400, (0, 0)), (4_000, (3, 600)), (4_800, (3, 900)), (9_000, (10, 500)), (9_000, (10, 100))]
         .map(|(stretch, stations)| after(stretch, stations, None));
     // The last ten send little; other networks have half of their time.
-    let expected = [Some([31, 0]), Some([31, 31]), Some([31, 31]), Some([63, 63]), None];
+    let expected = [Some([31, 3]), Some([15, 15]), Some([15, 15]), Some([63, 63]), None];
     assert_eq!(shown, expected.map(|windows| (windows, None)));
     assert_eq!(after(9_000, (10, 500), Some(Rule::WideWindow)), (None, None));
 }

@@ -48,7 +48,7 @@ pub enum Rule {
     Bound,
     /// Stations are charged for the frames that they send.
     ReceivedAirtime,
-    /// Where no other network is, the contention window is wider, the more stations send.
+    /// Contention windows are wider while the access point has most of the medium, or if many stations send.
     WideWindow,
 }
 

@@ -38,9 +38,12 @@ const LITTLE: u64 = 4;
 const WIDENED_EVERY: Duration = Duration::from_secs(1);
 /// Part of this time (a fiftieth) that a sending station's frames take at least, beyond what a download's ACKs take.
 const SENDS: u64 = 50;
-/// Slots of the contention window for each sender, the access point included; and the smallest and the largest window.
+/// Slots of the contention window for each sender, the access point included, and the largest window.
 const SLOTS: u64 = 4;
-const WINDOWS: (u64, u64) = (32, 1_024);
+const WIDEST: u64 = 1_024;
+/// The stretch below which a sender has most of the medium, and its contention window then.
+const MOST: u64 = ONE * 5 / 2;
+const WINDOW: u64 = 31;
 
 /// The law, with its state.
 #[derive(Clone, Debug)]
@@ -57,7 +60,7 @@ pub struct Law {
     medium: Medium,
     /// Time at which the contention window was last set.
     widened: Instant,
-    /// The minimum contention windows of this sender and its stations, zero if they are not wider than usual.
+    /// The minimum contention windows, of this sender and of its stations.
     windows: [u16; 2],
 }
 
@@ -481,9 +484,10 @@ impl Law {
         }
     }
 
-    /// Returns the minimum contention windows of a category, in slots: of this sender and of its stations, zero for the
-    /// usual one. `None` if they stay as they are. They grow with the number of stations that send, so that fewer
-    /// frames collide; if none sends, answers need no wider one. Next to other networks it would leave these the medium.
+    /// Returns the minimum contention windows of a category, in slots: the sender's own and its stations'. `None` if they
+    /// stay as they are, for a second at least. They grow with the number of stations that send, so that fewer frames
+    /// collide. A sender that has most of the medium has a wider window, to avoid collisions with its stations' answers.
+    /// Next to other networks wider windows would leave these the medium.
     pub fn windows(&mut self, now: Instant, category: usize) -> Option<[u16; 2]> {
         let past = now.since(self.widened);
         if past < WIDENED_EVERY || self.without == Some(Rule::WideWindow) {
@@ -493,9 +497,10 @@ impl Law {
         let ports = self.shares.iter_mut().skip(category).step_by(self.lanes);
         let heard = ports.map(|share| std::mem::take(&mut share.heard));
         let senders = heard.filter(|&heard| heard * SENDS >= past).count() as u64;
-        let slots = (SLOTS * (senders + 1)).next_power_of_two().clamp(WINDOWS.0, WINDOWS.1) - 1;
-        let widened = [self.medium.alone, self.medium.alone && senders > 0];
-        let windows = widened.map(|wider| if wider { u16::try_from(slots).unwrap_or(u16::MAX) } else { 0 });
+        let needed = (SLOTS * (senders + 1)).next_power_of_two().min(WIDEST) - 1;
+        let own = if self.medium.stretch < MOST { needed.max(WINDOW) } else { needed };
+        let widened = if self.medium.alone { [own, needed] } else { [0, 0] };
+        let windows = widened.map(|slots| u16::try_from(slots).unwrap_or(u16::MAX));
         (windows != std::mem::replace(&mut self.windows, windows)).then_some(windows)
     }
 
