@@ -206,9 +206,9 @@ impl Status {
     /// as the kernel writes it, `net:[4026532281]`.
     pub fn other_namespace(&self) -> Option<String> {
         let number = self.namespace.filter(|number| namespace().is_ok_and(|own| own != *number))?;
-        let names = fs::read_dir("/run/netns").into_iter().flatten().flatten();
+        let mounted = fs::read_dir("/run/netns").into_iter().flatten().flatten();
         let is_its = |entry: &DirEntry| rustix::fs::stat(entry.path()).is_ok_and(|stat| stat.st_ino == number);
-        let named = names.filter(is_its).map(|entry| entry.file_name().to_string_lossy().into_owned()).min();
+        let named = mounted.filter(is_its).map(|entry| entry.file_name().to_string_lossy().into_owned()).min();
         Some(named.unwrap_or_else(|| format!("net:[{number}]")))
     }
 
