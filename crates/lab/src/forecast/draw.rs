@@ -53,9 +53,10 @@ pub(super) struct Draw {
     /// The neighbour's MCS in tenths of the fastest one, and its number of stations.
     speed: u8,
     guests: u8,
-    /// Number of connections of a download; a station's queue; and the one-way delay of far servers, in ms.
+    /// Number of connections of a download; a station's queue, and the line's; the one-way delay of far servers, in ms.
     connections: u8,
     queue: &'static str,
+    buffer: &'static str,
     far: f64,
     /// True if the line is as fast as the largest recorded rate; only some recordings suggest this.
     is_line_slow: bool,
@@ -80,6 +81,7 @@ impl Draw {
             queue: queues[pick(3)],
             far: [2.0, 4.0, 7.0, 12.0, 20.0, 30.0, 45.0][pick(7)],
             is_line_slow: pick(5) > 0,
+            buffer: "",
         };
         let seen = &air.shares[draw.steps.clone()];
         let active = seen.iter().filter(|it| it.foreign > FOREIGN).count() as f64 / seen.len().max(1) as f64;
@@ -88,6 +90,8 @@ impl Draw {
             _ if active > 0.8 => [Kind::Down, Kind::Up, Kind::Saturated, Kind::Paced, Kind::Paced][pick(5)],
             _ => [Kind::Bursts, Kind::Bursts, Kind::Bursts, Kind::Paced][pick(4)],
         };
+        let fair = "limit = 10240, discipline = \"fq-codel\"";
+        draw.buffer = ["limit = 100", "limit = 300", "limit = 1000", fair][pick(4)];
         debug_assert!(draw.steps.end <= air.shares.len(), "a draw is within what was seen");
         draw
     }
@@ -120,6 +124,7 @@ impl Air {
         let mut text = interface::cell(&self.interface, "For a forecast.")? + &NETWORK[..end.unwrap_or(NETWORK.len())];
         for (word, value) in [
             ("$queue", draw.queue),
+            ("$buffer", draw.buffer),
             ("$line", format!("{line:.2}").as_str()),
             ("$far", draw.far.to_string().as_str()),
             ("$guests", draw.guests.to_string().as_str()),
