@@ -25,7 +25,7 @@ assert worst["ADTH"] < 0.4 < worst["FIFO"], worst
 
 # ## Tables
 #
-# A result has tables: `flows`, `queues`, `nodes`, `hops`, `totals`, `claims`, and over time `flow_series` and
+# A result has tables: `flows`, `queues`, `nodes`, `hops`, `totals`, `claims`, and, over time, `flow_series` and
 # `queue_series`. Their columns are the keys of `sluice run --json` in SI units. The tables are in Arrow's format;
 # polars, pandas, DuckDB and pyarrow read them without a copy.
 

@@ -96,8 +96,8 @@ int32_t sluice_send(struct sluice_air *air,
                     size_t length,
                     uint8_t tos);
 
-// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; with a multicast
-// or broadcast address, to all. It waits in the queue for its DSCP and flow.
+// Pushes an IP packet at the node `from`. It goes to the real node with its destination address, or for multicast and
+// broadcast to all real nodes. It waits in the queue for its DSCP and flow.
 int32_t sluice_send_packet(struct sluice_air *air,
                            uint64_t now_ns,
                            const char *from,

@@ -154,8 +154,8 @@ pub unsafe extern "C" fn sluice_send(
     unsafe { on(air, -1, send) }
 }
 
-/// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address; with a multicast
-/// or broadcast address, to all. It waits in the queue for its DSCP and flow.
+/// Pushes an IP packet at the node `from`. It goes to the real node with its destination address, or for multicast and
+/// broadcast to all real nodes. It waits in the queue for its DSCP and flow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_send_packet(
     air: *mut Air,

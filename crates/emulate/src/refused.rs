@@ -48,7 +48,7 @@ pub enum NotSent {
     TooLong { length: u64, most: u64 },
     #[error("the {length} B are not exactly one IPv4 or IPv6 packet")]
     NotIp { length: usize },
-    /// No real node has the address. It is that of a simulated node, of all nodes, or of none.
+    /// No real node has the address: a simulated node, all nodes, or no node has it.
     #[error("no real node has the address {to}")]
     Elsewhere { to: IpAddr },
     #[error("`{name}` is absent from the network at this time")]

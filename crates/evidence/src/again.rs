@@ -6,8 +6,8 @@ use experiment::scenario::Scenario;
 use experiment::study::{Claim, Ruling, Side};
 use itertools::Itertools as _;
 
-/// Returns a row with the verdict for the scenario's present window. It stays unchanged, and out of date, if anything
-/// else has changed, or if the value on record does not decide with the new window.
+/// Returns a row with the verdict for the scenario's present window. The row stays unchanged, and out of date, if
+/// anything else has changed, or the value on record does not decide with the new window.
 pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
     let Some(hash) = scenario.hashes.get(&claim.id).filter(|hash| *hash != row.hash) else { return row };
     let of = |better| scenario.hashes.with_window(&claim.id, &row.window, better).as_deref() == Some(&row.hash);

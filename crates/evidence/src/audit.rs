@@ -131,7 +131,7 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
             let values = [(verdict.measured, row.ours), (verdict.low, row.low), (verdict.high, row.high)];
             let moved = values.iter().any(|(now, before)| number(*now) != number(*before));
             let told =
-                format!("{name}: {ours}, {}; on record {recorded}, {}", number(verdict.measured), number(row.ours));
+                format!("{name}: now {}, {ours}; recorded {}, {recorded}", number(verdict.measured), number(row.ours));
             return (verdict.verdict != row.verdict || moved).then_some(told);
         }
         let told =

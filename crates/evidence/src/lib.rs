@@ -242,7 +242,7 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
         for seed in &scenario.seeds {
             let Some(run) = made.get(&(network.clone(), *seed)) else {
                 let labels: Vec<&str> = case.labels.values().map(String::as_str).collect();
-                return Err(format!("the results lack seed {seed} of {} as the scenario is now", labels.join(", ")));
+                return Err(format!("the results lack seed {seed} of {} in the present scenario", labels.join(", ")));
             };
             runs.push(Run { case: case.labels.clone(), ..(*run).clone() });
         }

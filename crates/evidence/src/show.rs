@@ -36,8 +36,8 @@ pub fn headline(rows: &[Row]) -> Vec<&Row> {
     rows.iter().filter(|row| row.headline).collect()
 }
 
-/// Counts the verdicts on a document's statements, in lines of at most `width` columns. Its own statements are counted
-/// apart from others, and the scenarios' conventions apart from other conventions.
+/// Counts the verdicts on a document's statements, in lines of at most `width` columns. The document's statements are
+/// counted apart from others, and the scenarios' conventions apart from other conventions.
 pub fn counts(rows: &[&Row], width: usize) -> String {
     let mut text = String::new();
     let mut line = |whose: &str, rows: &[&Row]| {
@@ -70,7 +70,7 @@ const KINDS: [(Option<Origin>, &str); 4] = [
     (Some(Origin::Duplicate), "repetitions"),
 ];
 
-/// True for a row whose runs had other conventions than those of the claim's first row, which are the scenario's.
+/// True if a row's runs had other conventions than the claim's first row, which has the scenario's.
 fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
     rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
 }

@@ -67,9 +67,7 @@ pub fn untried(all: &[Unstated]) -> Vec<String> {
     let bare = all.iter().filter(|one| one.range.is_empty() && !spans_a_decade(&one.value, &one.tried));
     let told = |one: &Unstated| {
         let (document, file, key) = (&one.document, &one.file, &one.key);
-        format!(
-            "{document}/{file}: vary `{key}`, which the document leaves open, tenfold each way, or say in `{RANGE}` why not"
-        )
+        format!("{document}/{file}: try a tenth and ten times the unstated `{key}`, or say in `{RANGE}` why not")
     };
     bare.map(told).collect()
 }

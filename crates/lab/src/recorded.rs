@@ -17,7 +17,7 @@ pub type Decision = control::Decision<Vec<Heard>>;
 const HEADERS: u64 = 28;
 /// Longest payload that a flow of a scenario can have.
 const MOST_PAYLOAD: u64 = 2_268;
-/// Payload that replaces one that a scenario cannot have, such as that of packets that a card segments (GSO).
+/// Payload instead of one that no scenario can have, as when a card segments packets (GSO).
 const USUAL_PAYLOAD: u64 = 1_472;
 
 /// Largest number of intervals, so that the file stays small enough to be read.

@@ -32,7 +32,7 @@ pub struct Diagnosis {
     pub wireless: BTreeMap<String, Stations>,
 }
 
-/// Examines the machine, and the queue at `parent` of the interface `device` or, with `None`, of all.
+/// Examines the machine, and the queue at `parent` of interface `device`, or with `None` of all interfaces.
 ///
 /// # Errors
 /// There is no such interface or class, or the kernel does not answer.

@@ -161,7 +161,7 @@ pub enum Taken {
          agents so that it is unloaded"
     )]
     Room { room: u32, limit: Limit },
-    #[error("the loaded BPF queueing discipline is not of this build's version: stop the agent that loaded it")]
+    #[error("the loaded BPF queueing discipline has another version than this build: stop the agent that loaded it")]
     Version,
     #[error("another program holds the lock on {0}; `lsof {0}` names the program", path.display())]
     Lock { path: PathBuf },

@@ -281,7 +281,7 @@ fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     is_harm.then(|| format!("{:.0} % of the pings are lost (default: at most {:.0} %)", 100.0 * own, 100.0 * default))
 }
 
-/// Returns the smallest value that at least this share of the values does not exceed.
+/// Returns the smallest value that bounds at least this share of the values.
 fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let least = share * values.len() as f64;

@@ -129,8 +129,8 @@ pub extern "C" fn close(number: u32) {
     });
 }
 
-/// Runs an experiment for a slice. The answer has its progress or its charts. `begin` is not zero if the experiment is
-/// that of the request.
+/// Runs an experiment for a slice. The answer has its progress or its charts. A `begin` other than zero first begins
+/// the request's experiment.
 #[unsafe(no_mangle)]
 pub extern "C" fn experiment(begin: u32) {
     BOUNDARY.with_borrow_mut(|boundary| boundary.experiment(begin != 0));

@@ -21,8 +21,8 @@ pub struct Request {
     /// The case, as with `--case`. Empty: the network as the file describes it.
     #[serde(default)]
     pub case: Vec<String>,
-    /// True if only results are needed, of a scenario that was opened before. It is not checked again, and pictures
-    /// show no packets or Wi-Fi frames.
+    /// True if only results are needed, of a scenario opened before. The scenario is not checked again, and
+    /// pictures show no packets or Wi-Fi frames.
     #[serde(default)]
     pub unseen: bool,
     /// Seed of the random numbers.

@@ -26,7 +26,7 @@ pub trait Batch<P> {
 
     /// Enqueues and takes a batch of at least one of `packets`, all of one length and at one instant. Each arrives as
     /// the previous one leaves. The queued packets must have arrived at this instant, too, have this length, and [let
-    /// them pass](Self::lets_pass). From now on they stand for the last packets of the batch.
+    /// them pass](Self::lets_pass). From now on the queued packets stand for the batch's last.
     fn pass(&mut self, now: Instant, length: Bytes, packets: u64);
 }
 

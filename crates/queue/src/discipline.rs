@@ -67,8 +67,8 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     /// Puts a packet that has just arrived and fits before all other packets.
     fn put_first(&mut self, waiting: Waiting<P>);
 
-    /// Returns the packet that would leave after `index` others. A packet that was returned will leave, unless a packet
-    /// that goes first arrives before, or the limit shrinks.
+    /// Returns the packet that would leave after `index` others. A returned packet will leave unless the limit shrinks,
+    /// or a packet with precedence arrives before.
     fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P>;
 
     /// Removes the packet after `index` others. If `index` is zero and a packet waits, it returns one.

@@ -101,7 +101,7 @@ impl Counts {
     }
 }
 
-/// Sum, maximum and last one of samples of a duration.
+/// Sum, maximum and last value of samples of a duration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Samples {
     n: u64,

@@ -29,7 +29,7 @@ pub trait Packet: Copy {
     /// Returns the ECN field of the IP header (RFC 3168).
     fn ecn(&self) -> Ecn;
 
-    /// Returns the discard priority; 0 is discarded first. `None`: the sender gives none; it is discarded last.
+    /// Returns the discard priority; 0 is discarded first. `None` (the sender gives none): discarded last.
     fn discard_priority(&self) -> Option<u8> {
         None
     }

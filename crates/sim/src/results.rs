@@ -105,7 +105,7 @@ pub struct Flow {
     /// were sent by radio. A node is in range if the mean power of the frame there, fading aside, is enough to be
     /// decoded; packets that other nodes receive by fading do not count. Zero if no node was in range.
     pub reception_ratio: Option<f64>,
-    /// Broadcasts: packet reception ratio by distance, with `record.reception`. A distance is that at the end of the frame.
+    /// Broadcasts: packet reception ratio by distance at the end of the frame, with `record.reception`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_distance: Vec<DistanceClass>,
     /// One-way delay of the packets received.

@@ -246,7 +246,7 @@ fn what_cannot_be_meant_is_refused() {
         ("[consumption.low]\ntransmit = \"500 mW\"\n".to_owned(), "`data_rate` or an `mcs`"),
         ("[consumption.low]\ndata_rate = \"3 Mb/s\"\ntransmit = \"500 mW\"\n".to_owned(), "no such rate"),
         (format!("[mac]\naccess = \"edca\"\n{low}"), "needs the DCF"),
-        (format!("[class_queue]\n{low}"), "no classes"),
+        (format!("[class_queue]\n{low}"), "no `class_queue`"),
         (format!("[mac.rate_control]\nalgorithm = \"arf\"\n{low}"), "rate control chooses"),
     ] {
         let (_, message) = refusal(&(chain(2, "2 s", "") + &more + &one_packet(2)));

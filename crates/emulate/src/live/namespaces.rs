@@ -21,7 +21,7 @@ use std::{env, fs, io};
 /// it: the outer process, then the nodes, one per line.
 pub(super) const INSIDE: &str = "SLUICE_EMULATE";
 
-/// Proof that this process runs within its own namespaces. It has the device that leads out of them, if there is one.
+/// Proof that this process runs within its own namespaces. Holds the device that leads out of the namespaces, if any.
 #[derive(Debug)]
 pub struct Inside(pub(super) Option<Host>);
 

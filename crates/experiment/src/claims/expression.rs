@@ -137,7 +137,7 @@ impl Operator {
 }
 
 impl Function {
-    /// Applies the function over the flows or nodes, step by step. Uses only those with a value in the step.
+    /// Applies the function, step by step, over the flows or nodes with a value in the step.
     fn of_one(self, columns: &[Column]) -> Vec<Column> {
         match self {
             Self::Abs => {

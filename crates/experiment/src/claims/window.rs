@@ -178,7 +178,7 @@ fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     }
 }
 
-/// Returns the smallest value that at least this share of the values does not exceed.
+/// Returns the smallest value that bounds at least this share of the values.
 fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let rank = whole((share * values.len() as f64).ceil()).max(1);

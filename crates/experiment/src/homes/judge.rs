@@ -123,12 +123,12 @@ pub(crate) fn judge(study: &mut Study) {
     for (what, _, more, in_group, in_all) in FELT {
         for group in GROUPS {
             let Some(ours) = found(rows, OURS, what, group) else { continue };
-            let says = format!("{what}: median over homes of {OURS}'s value divided by that of {}", ARMS[0]);
+            let says = format!("{what}: {OURS}'s value divided by that of {}, median over homes", ARMS[0]);
             let bound = if group == ALL { in_all } else { in_group };
             study.claims.push(verdict(what, group, says, ours.median, (more, bound)));
         }
         if let (Some(ours), Some(chance)) = (found(rows, OURS, what, ALL), found(rows, CHANCE, what, ALL)) {
-            let says = format!("{what}: no more homes are over 10 % worse than in the null control");
+            let says = format!("{what}: homes over 10 % worse are no more than in the null control");
             let [ours, chance] = [ours, chance].map(|found| found.worse.len() as f64);
             study.claims.push(verdict(&format!("{what} worse"), ALL, says, ours, (false, chance)));
         }
@@ -174,7 +174,7 @@ fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
     };
     let row = |what: &str| [what.to_owned()].into_iter().chain(GROUPS.iter().map(|group| cell(what, group))).collect();
     Some(Finding {
-        title: format!("{arm} to {}, median ratio of homes (homes worse by over 10 %)", ARMS[0]),
+        title: format!("{arm} to {}: median ratio over homes (number worse by over 10 %)", ARMS[0]),
         head: [arm.to_owned()].into_iter().chain(GROUPS.iter().map(count)).collect(),
         rows: FELT.iter().map(|(what, ..)| row(what)).collect(),
     })

@@ -38,7 +38,7 @@ pub struct Scenario {
     pub hashes: Hashes,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
-    /// Extent of the runs to be made, compared with those of the file.
+    /// Whether the file's runs are made in full, or reduced.
     pub extent: Extent,
     /// Combinations of the axes' values that are run; the last axis changes fastest.
     pub cases: Vec<Case>,

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Converts labels in a scenario's claims, charts and tables: `a.b = x` and `"a.b" = x` mean the same, as in `[vary]`.
-/// A label that is a number in `[vary]` may be written as a number in these, too.
+/// A label that is a number in `[vary]` may be a number there, too.
 pub(super) fn as_labels(source: &Source, lab: &mut DeTable) {
     for key in NAMING {
         for entry in tables_mut(lab, key) {

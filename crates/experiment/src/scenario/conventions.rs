@@ -29,7 +29,7 @@ pub(crate) struct Choice {
 /// A simulator whose rules can be followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(super) enum Conventions {
-    /// The standards, or Linux where the standards leave a choice: every key's own default.
+    /// The standards' rules, or Linux' where they leave a choice: every key's default.
     #[default]
     #[serde(rename = "standard")]
     Standard,

@@ -176,8 +176,8 @@ impl<'s> Seen<'s> {
         }
     }
 
-    /// Returns the offset that identifies a setting. A value set from outside or by the sweep has its own, because the
-    /// file's key may have an effect without it.
+    /// Returns the offset that identifies a setting. A value set from outside or by the sweep has its own offset,
+    /// because the file's key may have an effect alone.
     fn known(&self, place: &Range<usize>, key: &Range<usize>) -> usize {
         let outside = self.source.is_set(place.start).then_some(place.start);
         self.changed.get(&place.start).copied().or(outside).unwrap_or(key.start)

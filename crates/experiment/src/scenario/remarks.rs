@@ -28,8 +28,8 @@ impl Scenario {
         let name = &case.network.node.iter().find(|node| is_scheduled(node))?.name;
         (!keys.is_empty()).then(|| {
             format!(
-                "{}: has no effect on packets that `{name}` sends by radio, because its key `queues` \
-                overrides it; `--set node.{name}.queues=one` changes this",
+                "{}: has no effect on packets that `{name}` sends by radio, because the node's `queues` \
+                comes first; `--set node.{name}.queues=one` changes this",
                 keys.join(", ")
             )
         })

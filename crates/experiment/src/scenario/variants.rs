@@ -7,9 +7,9 @@ use super::conventions::KEY;
 use super::document::{NAMING, Value, array_mut, as_table_mut, table_mut};
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// Leaves out of a file what belongs to other conventions than `chosen`. These are values of axes with such a
-/// condition, values that occur only with these, and claims, charts and tables that name no other values. An axis may
-/// also vary the conventions.
+/// Leaves out of a file what belongs to other conventions than `chosen`: values of axes with such a condition, values
+/// that occur only with those, and claims, charts and tables that name no other values. An axis may also vary the
+/// conventions.
 pub(super) fn leave_out(root: &mut DeTable<'_>, chosen: &str) {
     let Some(vary) = table_mut(root, "vary") else { return };
     if vary.contains_key(KEY) {

@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
-/// Pause between two reads. In an overload most marked packets are never read: all of them ask for the same.
+/// Pause between two reads. In an overload most marked packets stay unread: each asks for the same action.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Maximum number of packets per read.
 const TURN: usize = 256;

@@ -63,7 +63,7 @@ pub struct Supervised {
     _keeper: Keeper,
 }
 
-/// Times from a thread's request until its socket gets the class. It exists soon, unless the machine is busy.
+/// Times from a thread's request until its socket, which exists soon unless the machine is busy, gets the class.
 const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(200)];
 /// Maximum number of processes whose own sockets wait for the class.
 const MOST_LATE: usize = 64;

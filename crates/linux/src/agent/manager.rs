@@ -1,4 +1,4 @@
-//! The service manager, if there is one. It is told that the agent is ready, that it lives, and what a reload did.
+//! Tells the service manager, if there is one, that the agent is ready or lives, and what a reload did.
 
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt as _;

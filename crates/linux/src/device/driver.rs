@@ -39,7 +39,7 @@ impl Driver {
             Holder::NotWifi => {}
             Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, a driver of mac80211, which holds its packets (nl80211) and takes every packet at once: packets never wait in a root qdisc"
+                    "{called}, whose packets mac80211 takes at once and holds (nl80211): none waits in a root qdisc"
                 );
                 return (Self::Mac80211, found);
             }

@@ -227,7 +227,7 @@ const fn our_handle(parent: u32) -> u32 {
 /// Returns an obstacle if a user has put a queue under a root that the kernel made by itself (`mq`).
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<Obstacle> {
     let own = qdiscs.iter().find(|qdisc| qdisc.parent < 0xffff_0000)?;
-    Some(Obstacle::Lost(format!("{} is below its root and would be lost", shown(Some(own)))))
+    Some(Obstacle::Lost(format!("{} is below the root and would be lost", shown(Some(own)))))
 }
 
 fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option<Obstacle>, Error> {

@@ -56,7 +56,7 @@ impl Port {
         Ok(Self { epoll, interfaces, pace, chance, rests: None })
     }
 
-    /// Sends and receives at those of these interfaces that exist; `number` finds an interface. Returns the events.
+    /// Sends and receives at these interfaces if they exist; `number` finds an interface. Returns the events.
     pub(crate) fn follow(
         &mut self,
         names: &[&str],

@@ -98,8 +98,8 @@ fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> V
 
 /// Returns the randomisation interval of a mean: the effects that are likely if only the random order of arms explains
 /// the differences. An order and its opposite are equally likely in each round, so each `difference - effect` is
-/// equally likely positive or negative. The means of all subsets of differences divide the line into parts that are
-/// equally likely to hold it (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
+/// equally likely positive or negative. The means of all subsets of differences divide the line into parts that hold
+/// the effect with equal probability (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
 pub(super) fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
     let n = differences.len();
     if n == 0 || level < 2.0_f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)) {

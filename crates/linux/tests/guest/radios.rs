@@ -72,7 +72,7 @@ fn a_driver_of_several_modules_belongs_to_mac80211() {
     shell("modprobe mac80211_hwsim radios=1; ip link set wlan0 up");
     shell("mount -t tmpfs none /sys/module/mac80211/holders");
     let doctor = shell("/tmp/sluice doctor wlan0 || true");
-    assert!(doctor.contains("of mac80211, which holds its packets"), "{doctor}");
+    assert!(doctor.contains("whose packets mac80211 takes at once"), "{doctor}");
     assert_eq!(run("attach wlan0 --backend fifo --controller ebdp"), Some(2), "{}", said());
     assert!(said().contains("no packet ever waits in this queue of wlan0"), "{}", said());
     shell("umount /sys/module/mac80211/holders");

@@ -79,7 +79,7 @@ impl<P: Packet> Biased<P> {
         }
     }
 
-    /// Returns the link to `slot` that comes from the tail's side: that of its neighbour, or the end of the chain.
+    /// Returns the neighbour's link towards the head, or without a neighbour the chain's link to its last packet.
     fn towards_tail(&mut self, neighbour: u32, chain: Chain) -> &mut u32 {
         if neighbour == NONE { &mut self.ends(chain).before } else { &mut self.link(neighbour, chain).before }
     }

@@ -7,7 +7,7 @@ use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
 use control::Invalid;
 
-/// Packets in order of arrival. If the host has looked ahead, the law has already passed those at the head.
+/// Packets in order of arrival. If the host has looked ahead, packets at the head have passed the law already.
 #[derive(Clone, Debug)]
 pub(crate) struct CodelQueue<P> {
     fifo: Fifo<P>,

@@ -24,7 +24,7 @@ with_defaults! {
         /// least 5.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub min_th: Option<Positive<f64>>,
-        /// Average queue with the drop probability `max_p`; it is 1 at twice `max_th`. Default: three times `min_th`.
+        /// Average queue with drop probability `max_p` (1 at twice `max_th`). Default: three times `min_th`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub max_th: Option<Positive<f64>>,
         /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.

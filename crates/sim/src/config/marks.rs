@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The settings of a table whose effect depends on others, by their paths in the table, once they were read. Copies of
-/// a table share its marks, because a network is built from copies.
+/// Settings that were read, by their paths in a table, if their effect depends on other settings. Copies of a table
+/// share its marks, because a network is built from copies.
 ///
 /// Only settings that `crates/experiment/src/scenario/idle/reasons.toml` lists in `belongs` or `other` need marks.
 #[derive(Clone, Debug, Default)]

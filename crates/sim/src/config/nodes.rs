@@ -331,7 +331,7 @@ pub struct LowLevel {
 }
 
 impl Consumption {
-    /// These keys, and the keys of `shared` where they are absent.
+    /// Returns these keys, completed by the keys of `shared`.
     pub(crate) fn over(&self, shared: &Self) -> Self {
         over! { self, shared; transmit receive listen doze low }
     }

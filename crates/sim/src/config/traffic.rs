@@ -138,7 +138,7 @@ pub enum TrafficKind {
     Poisson,
     /// A packet always waits.
     Saturated,
-    /// Constant bit rate during random times on.
+    /// Constant bit rate during random on-times.
     OnOff,
     /// G.711 speech of 64 kb/s, with or without pauses.
     Voice,

@@ -326,8 +326,8 @@ impl Egress {
         turn
     }
 
-    /// True if the [turn](Self::turn) may be that of another receiver than the first whose frames the MAC holds. Also
-    /// true if a note waits or stations can sleep.
+    /// True if [`turn`](Self::turn) may return another receiver than the first whose frames the MAC holds. Also true
+    /// if a note waits or stations can sleep.
     pub(crate) fn has_turns(&self) -> bool {
         self.layout.groups > 1 || self.hardware.is_some() || !self.sleepers.is_empty()
     }

@@ -59,7 +59,7 @@ pub(crate) struct Agreement {
     pub(crate) mpdu: Bytes,
     /// Length of the delimiter before a single MPDU. In VHT and HE a single MPDU is an A-MPDU, too (9.7.1).
     pub(crate) single: Bytes,
-    /// False if one of the stations is older than 802.11n. It then has neither aggregates nor `BlockAck`s.
+    /// False if one of the stations is older than 802.11n, so that neither uses aggregates or `BlockAck`s.
     pub(crate) aggregates: bool,
 }
 

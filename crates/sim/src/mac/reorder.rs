@@ -75,9 +75,9 @@ impl Reorder {
         }
     }
 
-    /// Fast path for consecutive frames from `first` on, at most a window of them. It equals [`arrives`](Self::arrives)
-    /// and [`classify`](Self::classify) for each. Each frame must be the next to pass on, and nothing may wait. If this
-    /// is not so, it returns false and changes nothing.
+    /// Fast path for consecutive frames from `first` on, at most a window of them. Acts as [`arrives`](Self::arrives)
+    /// and [`classify`](Self::classify) per frame. Each frame must be the next to pass on, and nothing may wait. If
+    /// this is not so, it returns false and changes nothing.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let (window, from) = (self.window, distance(self.scoreboard.start, first));
         if first != self.start || self.start != self.target || self.ahead > 0 || from > window {

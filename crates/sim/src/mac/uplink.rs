@@ -80,7 +80,7 @@ impl Turns {
 pub(crate) enum NotNow {
     /// The downlink uses the medium, or it is the downlink's turn.
     Downlink,
-    /// No station is known to have packets, or only one that contends itself.
+    /// No station, or only one that contends itself, is known to have packets.
     NobodyKnown,
     /// The rest of the TXOP is too short for the longest packet. The packet may fit into the next TXOP.
     TxopTooShort,

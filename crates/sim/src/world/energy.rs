@@ -319,8 +319,8 @@ pub(super) fn low_mode(
     let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
     if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse(
-            "`low` depends on the node's single queue, so it needs the DCF (in 802.11n `access = \"dcf\"` in \
-             `[mac]`) and no classes",
+            "`low` counts the packets of one queue, so it needs the DCF (in 802.11n `access = \"dcf\"` in \
+             `[mac]`) and no `class_queue`",
         );
     }
     if network.mac.rate_control.algorithm != RateAlgorithm::Fixed {

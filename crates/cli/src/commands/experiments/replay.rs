@@ -51,7 +51,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
     Ok(decisions)
 }
 
-/// Returns the settings of each controller. Of several controllers, only those with a target delay get the option's.
+/// Returns the settings of each controller. Of several controllers, only those with a target delay get the option.
 fn policies(args: &args::Replay) -> Vec<args::Policy> {
     let policy = |controller: Option<Name>, target_delay| {
         let controller = controller.map(|name| args::Scheme(Some(name)));

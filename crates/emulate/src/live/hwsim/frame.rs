@@ -71,8 +71,8 @@ impl Rates {
         Self(rates)
     }
 
-    /// Returns the modes of the rates with these flags at this frequency, in MHz. They are at most of the network's
-    /// newest format. A mode that the network does not have is `None`.
+    /// Returns the modes of the rates with these flags at this frequency, in MHz. None is of a newer format than
+    /// the network's. A mode that the network does not have is `None`.
     pub(super) fn series(self, flags: &[u8], frequency: u32, newest: Option<Format>) -> Series {
         let flags = flags.as_chunks::<OCTETS>().0.iter().map(|&[_, low, high]| u16::from_le_bytes([low, high]));
         let steps = self.0.iter().zip(flags.chain(std::iter::repeat(0)));

@@ -89,8 +89,7 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
     page.push('\n');
 }
 
-/// Returns the choices of a key with their descriptions, except choices that another key of the same table describes,
-/// and types: the key describes them.
+/// Returns the described choices of a key, except types, and choices that another key of the same table describes.
 fn told<'k>(table: &'k Table, key: &'k Key) -> impl Iterator<Item = &'k (String, String)> {
     let elsewhere = move |about: &str| table.keys.iter().any(|key| key.about == about);
     key.choices.iter().filter(move |(value, about)| value.starts_with('`') && !about.is_empty() && !elsewhere(about))
@@ -166,8 +165,8 @@ fn short_default(about: &str) -> (&str, String) {
     }
 }
 
-/// Returns the kind of a key's value; for choices that another key lists, a link to that key. Empty if the choices
-/// follow, and for a table with keys.
+/// Returns the kind of a key's value; for choices that another key lists, a link to that key. Empty for a table
+/// with keys, or if the choices follow.
 fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
     let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
     if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {

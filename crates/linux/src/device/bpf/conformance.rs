@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Instant};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/conformance.bpf.o"));
 pub(super) const STEPS: u32 = 4_000;
-/// Weight of the newest packet, a multiple of 1/32768, so that both sides have exactly the same.
+/// Weight of the newest packet, a multiple of 1/32768, so that it is exact on both sides.
 pub(super) const WEIGHT: f64 = 655.0 / 32_768.0;
 /// Largest difference of the averages. The mechanism in C rounds down by at most 1/256 ns for each packet, and with
 /// this weight such errors add up to 1/256 ns divided by 0.02. At the end both sides round to whole numbers.
@@ -118,7 +118,7 @@ impl InKernel {
         self.step_by_credit(comes, now).0
     }
 
-    /// Also returns true if a taken packet went below by credit.
+    /// Also returns true if a packet was released by credit.
     pub(super) fn step_by_credit(&self, comes: Option<Numbered>, now: Instant) -> (Decision, bool) {
         let packet = comes.map_or(0, |packet| packet.number);
         let len = comes.map_or(0, |packet| packet.len.count());

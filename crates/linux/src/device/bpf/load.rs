@@ -68,8 +68,8 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
 }
 
 /// Makes the folder for this user alone. Any user may write to the file system (mode 1777), so another user may have
-/// made a folder of this name first. It is moved aside if the kernel allows it, else refused. A folder in which others
-/// may add or remove files is refused, too. Returns false if the folder has just been unloaded.
+/// made a folder of this name first. If the kernel allows, that folder is moved aside, else refused. A folder in which
+/// others may add or remove files is refused, too. Returns false if the folder has just been unloaded.
 fn own(folder: &Path) -> Result<bool, Error> {
     let above = folder.parent().unwrap_or(folder);
     match DirBuilder::new().mode(FOLDER_MODE).create(folder) {

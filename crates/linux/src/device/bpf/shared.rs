@@ -178,7 +178,7 @@ impl Order {
     }
 }
 
-/// Release by credit, for a device that never pushes back, such as mac80211: it bounds the packets below that it has.
+/// Release by credit: bounds the packets below the queue, for a device that never pushes back, such as mac80211.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
     /// Maximum number of packets below the queue, up to 256.

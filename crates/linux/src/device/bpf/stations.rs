@@ -46,7 +46,7 @@ pub(super) struct Stations {
     key: u64,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,
-    /// Number of calls that list nothing before the next one that does.
+    /// Number of calls to skip before stations are listed again.
     pass: usize,
 }
 

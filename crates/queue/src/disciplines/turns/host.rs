@@ -42,7 +42,7 @@ pub enum Rule {
     TwoTurns,
     /// A packet is dropped if more than two turns have waited for the target delay.
     Patience,
-    /// Packets are dropped when other packets arrive, not when they leave themselves.
+    /// Packets are dropped when others arrive, not when they themselves leave.
     Prediction,
     /// Waiting is bounded; without this rule each station has FQ-CoDel.
     Bound,

@@ -31,7 +31,7 @@ pub(super) struct Medium {
     counted: Instant,
     /// Average number of stations with packets that want more airtime than they have, in 1024ths.
     wanting: u64,
-    /// Airtime that the stations that want no more have used recently, in both directions.
+    /// Recent airtime, in both directions, of stations that do not want more.
     used: Duration,
     /// Wall time divided by estimated airtime while packets are in flight (f), in 1024ths. It includes contention,
     /// preambles, other senders and retransmissions.
@@ -107,8 +107,8 @@ impl Medium {
         time.as_nanos().saturating_mul(ONE * ONE) / ((self.stations + ONE) * stretch)
     }
 
-    /// A station that `wants` more (or not yet) divides the airtime that the others leave. Returns the number of
-    /// stations among which it is divided, and this airtime's share, in 1024ths.
+    /// The airtime that others leave is divided among the stations that want more, and this station, even if it
+    /// `wants` no more. Returns their number and this airtime's share, in 1024ths.
     fn divides(&self, wants: bool) -> (u64, u64) {
         let air = self.own_part();
         let left = air.saturating_sub(part(self.used, AVERAGED_OVER)).max(air / LEAST).max(1);

@@ -22,8 +22,8 @@ const SURE: f64 = 0.95;
 const LOOK_AROUND: u32 = 10;
 /// Attempts in the fastest, the second fastest and the safest mode: seven in all, the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
-/// Length of the frame for which the airtimes of modes are compared. In aggregates it counts as a part of one, to the
-/// bit: alone it would take the same number of symbols in several fast modes. Linux divides the duration of 16 such
+/// Length of the frame for which the airtimes of modes are compared. As a part of an aggregate its airtime is exact
+/// to the bit: alone it would take equally many symbols in several fast modes. Linux divides the duration of 16 such
 /// frames by 16 (`rc80211_minstrel_ht.c`). Some modes of HE, which Linux leaves to devices, would still be equal.
 const REFERENCE: Bytes = Bytes::new(1_200);
 

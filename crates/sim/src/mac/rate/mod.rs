@@ -70,7 +70,7 @@ impl Rates {
         Self { own: 0, sets, of_peer, controls: None, level: 0, only, limit: None, told: Vec::new() }
     }
 
-    /// Returns these rates as those of this station.
+    /// Returns these rates, owned by this station.
     pub(super) fn of(self, own: u32) -> Self {
         Self { own, ..self }
     }
@@ -154,7 +154,7 @@ impl Rates {
     }
 
     /// Returns the throughput in bit/s that rate control expects towards a peer; zero if unknown. Without Minstrel-HT,
-    /// it is that of the mode if all MPDUs arrive; `mpdus` is their number in a frame.
+    /// it is the mode's if all MPDUs arrive; `mpdus` is their number in a frame.
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         let minstrel = self.controls.as_ref().and_then(|controls| controls.minstrel(to));
         minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)

@@ -85,7 +85,7 @@ impl Route {
 
     /// Invalidates the route, with the sequence number of a route error or because this node has detected the break
     /// (6.11). A valid number increases by one, so that no older route through this node can count as newer. It
-    /// increases only once: an invalid route keeps its number, so that this is never more than one ahead of the
+    /// increases only once: an invalid route keeps its number, so that it is never more than one ahead of the
     /// destination's own. The destination's next request has a number higher by one (6.1) and is thus always new
     /// enough. An invalid number does not increase: otherwise a neighbour that comes and goes would get numbers that it
     /// never had.

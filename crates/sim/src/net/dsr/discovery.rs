@@ -161,8 +161,8 @@ impl Dsr {
         cx.given.salvage_search
     }
 
-    /// Handles a message that could not be sent. It takes another route if one is known and it does not itself report
-    /// this link.
+    /// Handles a message that could not be sent. It takes another known route, unless the message itself reports this
+    /// link.
     pub(crate) fn message_failed(&mut self, message: &Message, broken: Broken, cx: &mut Context) {
         self.tell_of(broken, &message.header, cx);
         self.salvage_message(message, broken.to, cx);

@@ -46,7 +46,7 @@ pub(super) fn ldpc(mode: Mode) -> Option<u8> {
     if let Mode::Mimo(mimo) = mode { mimo.has_ldpc().then_some(mimo.coding()) } else { None }
 }
 
-/// Returns modulation and convolutional code. For a mode with LDPC they are those of the same rate.
+/// Returns modulation and convolutional code. For a mode with LDPC: the code of the same rate.
 pub(super) fn coding(mode: Mode) -> Coding {
     use CodeRate::{FiveSixths, Half, ThreeQuarters, TwoThirds};
     let (points, code) = match mode {

@@ -32,7 +32,7 @@ pub(super) struct Node {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limited {
     No,
-    /// The node has ignored a frame. Its power is limited until the end of its next TXOP.
+    /// The node has ignored a frame, and sends with limited power until its next TXOP ends.
     UntilTxop,
     InTxop,
 }

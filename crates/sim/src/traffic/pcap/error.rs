@@ -16,7 +16,7 @@ pub(crate) enum PcapError {
     Compressed(&'static str),
     #[error("the file ends within its header")]
     CutHeader,
-    #[error("the file ends within packet {0} or behind it; `editcap IN OUT` keeps the complete packets")]
+    #[error("the file ends within packet {0} or after it; `editcap IN OUT` keeps the complete packets")]
     CutShort(u64),
     #[error("the block after packet {0} has an impossible length")]
     BadBlock(u64),

@@ -197,7 +197,7 @@ pub(crate) enum Supply {
     Source(Source),
     /// A saturated source: the port asks for packets.
     Saturated { payload: Bytes, start: Instant, stop: Instant },
-    /// TCP connections. If the start of the first is drawn, the results report it.
+    /// TCP connections. If the first connection's start is drawn, the results report it.
     Transfers { transfers: Transfers, settings: Settings, opened: u32, drawn_start: Option<Instant> },
     /// Packets of real programs.
     Outside(Box<Passage>),

@@ -152,7 +152,7 @@ fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerS
         }
         None => refuse(format!("`{}` has no access point to buffer its packets: only stations can sleep", site.name)),
         Some(_) if basis.rules.shares_downlink() => {
-            refuse("the model combines no sleep with OFDMA: leave `mac.ofdma` out".to_owned())
+            refuse("sleep with OFDMA is not simulated: leave `mac.ofdma` out".to_owned())
         }
         Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),
     }

@@ -146,7 +146,7 @@ pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError>
                 ..site.clone()
             };
             if sites.iter().any(|other| other.name == there.name) {
-                let message = format!("roaming needs this name for `{}` at `{name}`; use another", sites[home].name);
+                let message = format!("roaming gives this name to `{}` at `{name}`; choose another", sites[home].name);
                 return Err(BuildError::new(format!("node.{}", there.name), message));
             }
             sites.insert(radios, there);

@@ -90,7 +90,7 @@ impl Ran {
     }
 }
 
-/// Returns those of the folders, and of the folders in them, that contain results.
+/// Returns the folders, each replaced by the result folders in it, if any.
 fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     let one = |folder: &PathBuf| {
         let below = store::folders(folder);

@@ -107,11 +107,11 @@ pub(crate) struct Sender {
     pub(crate) sample: Option<Duration>,
     /// The receiver's last judgement of missing packets.
     pub(super) report: Option<Report>,
-    /// Discard priorities, if packets have them.
+    /// The packets' discard priorities, if any.
     pub(super) marks: Option<Marks>,
     /// Octets in which packets of priority 0 are still to be retransmitted at once.
     pub(super) lowest: Block,
-    /// Returns the counts of the sender's actions so far.
+    /// Counts of the sender's actions so far.
     pub(crate) counts: Counts,
 }
 
