@@ -18,10 +18,7 @@ use units::{Bytes, Duration, Positive, refuse_if, with_defaults};
 
 with_defaults! {
     /// Parameters of ADTH. Section numbers are those of its thesis (`docs/controllers/adth.md`).
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Adth"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Adth" {
         /// Target of the time in queue and MAC (`D`). Default 200 ms.
         pub target_delay: Positive<Duration> => Duration::from_millis(200),
         /// Control interval (`Ts`), at least 100 us; section 5.4 advises at most a quarter of the target for real

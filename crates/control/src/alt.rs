@@ -10,15 +10,11 @@
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use core::num::NonZeroU32;
-use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, refuse_if, with_defaults};
 
 with_defaults! {
     /// Parameters of ALT.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Alt"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Alt" {
         /// Growth of the limit in packets per idle second (the paper's `a_1`); for an `a1` of `10 + b1` or more the
         /// limit may oscillate (the paper's equation 9). Default 10.
         pub a1: Positive<f64> => 10.0,

@@ -30,10 +30,7 @@ const MOST: f64 = 4_096.0;
 
 with_defaults! {
     /// Parameters of DNB. The queue's `limit` is the upper bound.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Dnb"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Dnb" {
         /// Round-trip time outside the collision domain, without queues (part of `RTT`). Default 0 s: the mesh alone.
         pub rtt: Duration,
         /// Minimum buffer of a node in packets. Default 2: the document's authors report shares of two to three.

@@ -10,15 +10,11 @@
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use core::num::NonZeroU32;
-use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share, with_defaults};
 
 with_defaults! {
     /// Parameters of eBDP. The queue's `limit` is the upper bound (`Q_max_eBDP`).
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ebdp"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Ebdp" {
         /// Longest wait (`T_max`). Default 200 ms: about the longest round trip of most flows in the Internet.
         pub t_max: Positive<Duration> => Duration::from_millis(200),
         /// Packets added for bursts and the spread of service times (`c`). Default 5, found by experiment.

@@ -19,7 +19,6 @@
 
 use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Served, Sets, Site};
 use core::num::NonZeroU64;
-use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share, Within, with_defaults};
 
 /// Largest rate of arrivals at which the low level is used, as a share of that level's service rate.
@@ -27,10 +26,7 @@ const SAFE: f64 = 0.9;
 
 with_defaults! {
     /// Parameters of the energy scheme (`docs/energy.md`). Needs `[consumption.low]`.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EnergyThreshold"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "EnergyThreshold" {
         /// Fixed threshold (`theta`): packets at the node, the MAC's included, up to which the low level sends.
         /// Default: found by the node.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,10 +22,7 @@ pub type Factors = List<List<f64, MOST_BINS>, MOST_BINS>;
 
 with_defaults! {
     /// Parameters of a learned policy. The first bin ends at the first edge, the last begins at the last edge.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Learned"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Learned" {
         /// Target by which the measured delay is divided. Default 200 ms.
         pub target_delay: Positive<Duration> => Duration::from_millis(200),
         /// Time between decisions, at least 100 us, as in training. Default 100 ms.

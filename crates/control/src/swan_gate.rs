@@ -12,15 +12,11 @@
 //!   flow, even if it was admitted.
 
 use crate::{Act, Gate, Random};
-use serde::{Deserialize, Serialize};
 use units::{Duration, Instant, Positive, Rate, with_defaults};
 
 with_defaults! {
     /// Parameters of SWAN's admission.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanGate"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "SwanGate" {
         /// Wait for an answer. Default 500 ms: more than twice the one-way delay that voice may have (ITU-T G.114).
         pub patience: Positive<Duration> => Duration::from_millis(500),
         /// Repetitions of an unanswered probe. Default 2.

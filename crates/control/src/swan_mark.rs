@@ -19,10 +19,7 @@ use units::{Bytes, Duration, Positive, Rate, with_defaults};
 
 with_defaults! {
     /// Parameters of SWAN's regulation.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanMark"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "SwanMark" {
         /// Real-time traffic in range (IP bytes) up to which flows are admitted, and below which marking ends
         /// (`B_adm`). Default 2 Mb/s: the document's for a channel of 11 Mb/s.
         pub admission_rate: Positive<Rate> => Rate::mbps(2),

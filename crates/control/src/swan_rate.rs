@@ -19,10 +19,7 @@ use units::{Duration, Positive, Rate, Share, with_defaults};
 
 with_defaults! {
     /// Parameters of SWAN's rate control; `docs/controllers/swan.md` explains S5 and S11.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanRate"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "SwanRate" {
         /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree
         /// (S5).
         pub interval: Period => Duration::from_secs(1),

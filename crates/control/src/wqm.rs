@@ -28,10 +28,7 @@ const FULL: f64 = 1_500.0;
 
 with_defaults! {
     /// Parameters of WQM. The queue's `limit` is the upper bound.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Wqm"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Wqm" {
         /// Drain time below which a full queue grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
         pub t_min: Positive<Duration> => Duration::from_millis(5),
         /// Drain time above which the queue shrinks (`T_max`). Default 10 ms, reconstructed.

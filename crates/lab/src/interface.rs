@@ -35,7 +35,8 @@ pub struct Bitrate {
 
 impl Bitrate {
     /// Creates a mode; for 802.11n the MCS counts the streams. Modes above a generation's highest, such as 4096-QAM,
-    /// count as its highest. Errors: the generation lacks such a width or this number of streams.
+    /// count as its highest, and MCS 14 and 15 of 802.11be, which repeat MCS 0, as MCS 0. Errors: the generation lacks
+    /// such a width or this number of streams.
     pub(crate) fn new(
         generation: Format,
         mcs: u8,
@@ -44,6 +45,7 @@ impl Bitrate {
         guard: GuardInterval,
     ) -> Result<Self, String> {
         let (mcs, streams) = if generation == Format::Ht { (mcs % 8, mcs / 8 + 1) } else { (mcs, streams) };
+        let mcs = if generation == Format::He && matches!(mcs, 14 | 15) { 0 } else { mcs };
         let (name, fastest, most, widest) = limits(generation);
         if !(1..=most).contains(&streams) {
             return Err(format!("{name} has 1 to {most} spatial streams (NSS), not {streams}"));
@@ -379,6 +381,15 @@ mod tests {
         ] {
             assert!(text.contains(station), "{station}\n{text}");
         }
+        let unit = AX.replace("HE-DCM 0\n\texpected", "HE-DCM 0 HE-RU-ALLOC 5\n\texpected");
+        assert!(described(&[INFO, &unit].concat()).contains("mcs = 11\ndownlink_mcs = 11\n"), "996 tones are 80 MHz");
+    }
+
+    #[test]
+    fn a_station_is_read_once_and_other_parts_of_the_text_belong_to_no_interface() {
+        let others =
+            "Unnamed/non-netdev interface\n\ttype P2P-device\nSurvey data from wlan0\n\tchannel active time:\t9 ms\n";
+        assert_eq!(described(&[INFO, N, AC, others, N].concat()), described(&[INFO, AC, N].concat()));
     }
 
     /// At 2.4 GHz 802.11n and ax have other times, and 802.11ac is no standard: 802.11n without 256-QAM stands for it.
@@ -416,6 +427,7 @@ mod tests {
     fn modes_of_later_standards_count_as_the_fastest() {
         for (generation, mcs, streams, width, fastest) in [
             (Format::He, 13, 2, 320, (11, 2, 160)),
+            (Format::He, 15, 1, 80, (0, 1, 80)),
             (Format::Vht, 11, 1, 80, (9, 1, 80)),
             (Format::Ht, 15, 0, 40, (7, 2, 40)),
         ] {
@@ -546,7 +558,7 @@ mod tests {
     /// What `iw dev wlan0 link` says to a station of its access point.
     #[test]
     fn a_stations_link_is_copied() {
-        let link = "Connected to 02:00:00:00:10:00 (on wlan0)\n\tfreq: 5180.0\n\
+        let link = "Connected to 02:00:00:00:10:00 (on wlan0)\n\tfreq: 5180.0\n\tLink 1 BSSID x\n\tfreq: 2437.0\n\
             \trx bitrate: 720.6 MBit/s 80MHz HE-MCS 7 HE-NSS 2 HE-GI 0 HE-DCM 0\n\
             \ttx bitrate: 960.7 MBit/s 80MHz HE-MCS 9 HE-NSS 2 HE-GI 0 HE-DCM 0\n";
         let text = described(link);

@@ -19,7 +19,8 @@ pub fn settings(sets: &[String]) -> Result<Settings, String> {
         let path = path.strip_prefix("queue.").unwrap_or(path);
         put(&mut root, path, value(text)).map_err(|why| format!("--set {set}: {why}"))?;
     }
-    Value::Table(root).try_into().map_err(|error: toml::de::Error| error.message().trim().to_owned())
+    let refused = |error: toml::de::Error| format!("--set {}: {}", sets.join(" --set "), error.message().trim());
+    Value::Table(root).try_into().map_err(refused)
 }
 
 /// Returns the key of `[queue]` for a controller's target delay; `None` if the controller has no target.

@@ -95,7 +95,12 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static st
             parts.push(Part { from, rate });
         }
     }
-    refuse_if!(parts.is_empty(), Err("the recording does not show the link's speed: its packets never had to queue"));
+    refuse_if!(
+        parts.is_empty(),
+        Err(
+            "the recording does not show the link's speed: packets never queued, or no controller such as ebdp measured"
+        )
+    );
     Ok(parts)
 }
 

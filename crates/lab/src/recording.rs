@@ -115,7 +115,7 @@ pub fn replay(
         return lacks("no service times", "");
     }
     if reads.any_of(Reads::RADIO) && recording.iter().all(|decision| decision.radio.is_none()) {
-        return lacks("no readings of a radio", ", or simulate the network with --record-intervals");
+        return lacks("no readings of a radio", ", or simulate it with queue.controller and --record-intervals");
     }
     let decided = decide(recording, &mut controller);
     Ok((controller, decided))

@@ -77,7 +77,8 @@ pub fn scenario(text: &str, about: &str) -> Result<String, String> {
             keys.extend(nearest.map(|(name, _)| ("access_point".to_owned(), name.clone())));
         }
         keys.insert("position".into(), at.map(|metres| format!("{metres:.2} m")).to_vec().into());
-        parts.push(format!("[[node]]\n{keys}\n"));
+        let node = Value::from(vec![std::mem::take(keys)]);
+        parts.push(format!("{}\n", Table::from_iter([("node".to_owned(), node)])));
     }
     let mut turns = Vec::new();
     for (name, _) in points {
@@ -99,7 +100,7 @@ fn of_csv(text: &str) -> Result<Vec<Node>, String> {
         let record = record.map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, ::csv::Position::line);
         let wrong = |why: &str| format!("line {line}: {why}");
-        let mut at = [f64::NAN, f64::NAN, 0.0];
+        let (mut at, mut is_placed) = ([f64::NAN, f64::NAN, 0.0], [false; 3]);
         let mut keys = Table::new();
         for (name, text) in header.iter().zip(&record).filter(|(_, text)| !text.is_empty()) {
             let axis = match name {
@@ -114,6 +115,9 @@ fn of_csv(text: &str) -> Result<Vec<Node>, String> {
                     continue;
                 }
             };
+            if std::mem::replace(&mut is_placed[axis], true) {
+                return Err(wrong(&format!("`{name}` is a coordinate that another column gives, too")));
+            }
             at[axis] = text.parse().map_err(|_| wrong(&format!("`{name}` must be a number, not `{text}`")))?;
         }
         nodes.push(node(keys, at).map_err(|why| wrong(&why))?);
@@ -142,14 +146,16 @@ fn of_geojson(text: &str) -> Result<Vec<Node>, String> {
 
 /// Checks the name, role and position that each node must have. `sluice check` knows the other keys.
 fn node(mut keys: Table, at: [f64; 3]) -> Result<Node, String> {
-    if keys.get("name").and_then(Value::as_str).is_none_or(str::is_empty) {
-        return Err("a node needs a `name` that is text".to_owned());
+    if keys.get("name").and_then(Value::as_str).is_none_or(|name| name.is_empty() || name.contains(['.', '*'])) {
+        return Err("a node needs a `name` that is text, without `.` and `*`".to_owned());
     }
-    let role = keys.remove("role");
-    let is_access_point = match role.as_ref().and_then(Value::as_str) {
-        Some("ap" | "access-point") => true,
-        None | Some("sta" | "station") => false,
-        Some(other) => return Err(format!("the role `{other}` is neither `access-point` nor `station`")),
+    let is_access_point = match keys.remove("role") {
+        None => false,
+        Some(role) => match role.as_str() {
+            Some("ap" | "access-point") => true,
+            Some("sta" | "station") => false,
+            _ => return Err(format!("the role {role} is neither `access-point` nor `station`")),
+        },
     };
     if is_access_point {
         keys.insert("role".into(), "access-point".into());
@@ -232,13 +238,16 @@ mod tests {
         // A degree of latitude is 111.195 km, one of longitude half of it at 60 degrees north.
         let at = station.position.expect("it has one");
         assert_eq!([at.x, at.y], [55.60, 111.20].map(Length::metres));
+        // A table of a property belongs to its node.
+        let queued = network(&geojson.replace("\"a\"", "\"a\", \"queue\": {\"limit\": 5}"));
+        assert_eq!(queued.node.iter().map(|node| node.queue.is_some()).collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         for (text, said) in [
             ("name,x,y\na,1,2\n", "0 of its 1 nodes are access points"),
-            ("name,role,x,y\na,ap,1,2\nb,router,1,2\n", "line 3: the role `router`"),
+            ("name,role,x,y\na,ap,1,2\nb,router,1,2\n", "line 3: the role \"router\""),
             ("name,role,x,y\na,ap,east,2\n", "line 2: `x` must be a number, not `east`"),
             ("name,role,x,y\na,ap,inf,2\n", "line 2: a node needs a position of finite numbers"),
             ("name,role,x,y\na,ap,1,\n", "line 2: a node needs a position of finite numbers"),
@@ -246,6 +255,9 @@ mod tests {
             ("name,role,lat,lon\na,ap,100,2\n", "latitude 100 or longitude 2 is out of range"),
             ("name,role,x,y\n,ap,1,2\n", "line 2: a node needs a `name`"),
             ("name,role,x,y\na,ap,1\n", "line: 2"),
+            ("name,role,x,y\nhall.1,ap,1,2\n", "line 2: a node needs a `name` that is text, without"),
+            ("name,role,x,y\na,1,1,2\n", "line 2: the role 1 is neither"),
+            ("name,role,lat,lon,x,y\na,ap,1,2,0,0\n", "line 2: `x` is a coordinate that another column gives"),
             ("{\"type\": \"FeatureCollection\"}", "it has no `features`"),
         ] {
             assert!(is_site(text), "{text}");

@@ -347,6 +347,7 @@ fn a_forecast_has_the_same_bytes_on_one_and_two_threads() {
     // The draws that reproduce the measurements agree. Those of an unlimited neighbour were once kept: turns at 1.07 s.
     let ratio = &told["arms"][0]["ratio"];
     assert!(ratio["high"].as_f64().unwrap() < 1.0, "{told}");
+    assert_eq!(Air::read(&recording.repeat(2)), Err("contains several recordings: give one"));
     // Without a survey there is no forecast.
     let blind = recording.replace("channel_active_s", "unknown");
     let told = forecast(&Air::read(&blind).unwrap(), &ARMS, 6).unwrap();

@@ -60,8 +60,13 @@ fn what_edca_cannot_mean_is_refused() {
         ("[mac.edca.voice]\naifsn = 3", "", "mac.edca", "set `access = \"edca\"`"),
         ("access = \"edca\"\n[mac.edca.voice]\naifsn = 1", "", "mac.edca.voice.aifsn", "from 2 to 15"),
         ("access = \"edca\"\n[mac.edca.video]\ncw_max = 3", "", "mac.edca.video.cw_max", "below `cw_min` (15)"),
-        // 1066 B at 1 Mb/s and the ACK take 9034 us; the TXOP of best effort has 3264 us.
-        ("access = \"edca\"", "", "mac.edca.best_effort.txop_limit", "\"0 s\" for one frame per TXOP"),
+        ("access = \"edca\"\n[mac.edca.video]\ncw_max = 100", "", "mac.edca.video.cw_max", "a power of two less one"),
+        (
+            "access = \"edca\"\n[mac.edca.video]\ntxop_limit = \"3 s\"",
+            "",
+            "mac.edca.video.txop_limit",
+            "at most 2.09712 s",
+        ),
     ];
     for (mac, flow, path, says) in cases {
         refuses(mac, flow, path, says);

@@ -12,8 +12,18 @@ macro_rules! refuse_if {
 
 /// Makes a struct and its [`Default`]. `name: Type = value` gives a field its default. With `name: Type => value`,
 /// `Type::new` checks the bounds of the value at compile time. A field without a value has the default of its type.
+/// `struct Name as "Title"` is a table of a scenario, with this title in the schema.
 #[macro_export]
 macro_rules! with_defaults {
+    ($(#[$meta:meta])* $vis:vis struct $Name:ident as $title:tt { $($fields:tt)* }) => {
+        $crate::with_defaults! {
+            $(#[$meta])*
+            #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = $title))]
+            #[serde(default, deny_unknown_fields)]
+            $vis struct $Name { $($fields)* }
+        }
+    };
     (
         $(#[$meta:meta])*
         $vis:vis struct $Name:ident {

@@ -1,7 +1,7 @@
 //! The arguments of the commands that simulate.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as Group, Subcommand};
+use clap::{ArgGroup, Args as Group, Subcommand};
 use experiment::homes::{ARMS, Home};
 use std::path::PathBuf;
 
@@ -72,6 +72,7 @@ pub(crate) struct Once {
 
 /// Run a scenario's network once, without its variations.
 #[derive(Debug, Group)]
+#[command(group = ArgGroup::new("written").args(["pcap", "trace", "record_intervals"]).multiple(true))]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) of: Once,
@@ -97,7 +98,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME", requires = "record_intervals")]
     pub(crate) queue: Option<String>,
     /// Limit --pcap, --trace and --record-intervals to this node. May be given several times.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "written")]
     pub(crate) node: Vec<String>,
     /// Run the case of `[vary]` that has this label, instead of the network as the file describes it. May be given
     /// several times, once per axis.
@@ -226,7 +227,7 @@ pub(crate) struct Reproduce {
 #[derive(Debug, Group)]
 pub(crate) struct Arena {
     /// Run three seeds per case.
-    #[arg(long, conflicts_with = "homes")]
+    #[arg(long, conflicts_with_all = ["homes", "first", "seeds", "arms", "json", "write"])]
     pub(crate) quick: bool,
     /// Draw this number of random homes, instead of the hazards.
     #[arg(long, value_name = "N", value_parser = up_to_10_000, allow_negative_numbers = true)]

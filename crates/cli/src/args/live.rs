@@ -30,7 +30,7 @@ pub(crate) struct Attach {
     /// bpf (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto.
     /// auto is bpf if build and kernel have it. Without bpf it is fifo where mac80211 holds no packets; where mac80211
     /// holds packets it is knobs if no other option is set, and txq with further options.
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", conflicts_with = "dry_run")]
     pub(crate) backend: linux::Backend,
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.
     #[arg(long)]
@@ -44,7 +44,7 @@ pub(crate) struct Attach {
     pub(crate) replace: bool,
     /// The largest number of segments (GSO) in a packet of the governed interface: with 1 a limit in packets counts the
     /// link's packets.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "dry_run")]
     pub(crate) gso_segments: Option<std::num::NonZeroU32>,
     /// Give real-time packets (DSCP 46 and 47) a queue of their own, which is served before the queue of all other
     /// packets. A controller that governs one of these two classes, such as `swan_rate`, implies this option.
@@ -140,7 +140,7 @@ pub(crate) struct Trial {
     #[arg(long = "for", value_name = "TIME", default_value = "3600 s")]
     pub(crate) length: units::Duration,
     /// The seed that draws the order of the arms.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// End as soon as the verdict is known. The verdict's confidence takes these repeated looks into account.
     #[arg(long)]

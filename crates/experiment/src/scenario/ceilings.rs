@@ -57,6 +57,13 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
             return refuse("record.series", message);
         }
     }
+    for node in network.node.iter().filter(|node| node.roaming.is_some()) {
+        let moves = node.roaming.iter().flat_map(|roaming| (0..).zip(&roaming.moves));
+        if let Some((number, _)) = moves.into_iter().find(|(_, step)| step.time >= network.duration) {
+            let path = format!("node.{}.roaming.moves.{number}.time", node.name);
+            return Err((path, "the station must move before the end of the run".to_owned()));
+        }
+    }
     network.flow.iter().try_for_each(|flow| {
         of_flow(flow, network.duration).map_err(|(key, message)| (format!("flow.{}.{key}", flow.name), message))
     })

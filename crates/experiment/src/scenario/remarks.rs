@@ -55,6 +55,7 @@ fn band(network: &Network) -> Option<String> {
         5925..=7125 if standards.any(|standard| standard != Standard::Ax) => {
             "the 6 GHz band, where standards before 802.11ax may not send"
         }
+        0..100 | 8000.. => "no band of 802.11",
         5250..=5350 | 5470..=5725 => RADAR,
         _ => return None,
     };

@@ -55,6 +55,9 @@ impl Air {
         let samples: Vec<Value> = samples.filter_map(|line| serde_json::from_str(line).ok()).collect();
         match samples.as_slice() {
             [] if interface::is_interface(text) => Ok(Self::default()),
+            all if !all.is_sorted_by(|one, other| number(one, "at_s") <= number(other, "at_s")) => {
+                Err("contains several recordings: give one")
+            }
             [] => Err("contains neither a radio's measurements nor output of iw: record a Wi-Fi interface"),
             [first, .., last] if (1.0..86_400.0).contains(&(number(last, "at_s") - number(first, "at_s"))) => {
                 let mut air = Self::of_samples(&samples);

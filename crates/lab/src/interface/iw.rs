@@ -28,7 +28,9 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
     let shares = |it: &&Interface| it.frequency == chosen.frequency && it.role == chosen.role;
     if name.is_none() && !with_stations.iter().all(shares) {
         let names = names(&with_stations);
-        return Err(format!("interfaces on several channels have stations ({names}): choose one with `--interface`"));
+        return Err(format!(
+            "interfaces that differ in channel or role have stations ({names}): choose one with `--interface`"
+        ));
     }
     let stations = all.iter().filter(shares).flat_map(|it| it.stations.clone()).collect();
     Ok(Interface { stations, ..chosen.clone() })
@@ -43,6 +45,8 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
         let (words, line) = (line.split_whitespace().collect::<Vec<_>>(), line.trim());
         match words.as_slice() {
             ["Interface", name, ..] => of = place(&mut all, Some(name)),
+            // What follows belongs to no interface with a name.
+            ["Unnamed/non-netdev" | "Survey" | "BSS" | "Wiphy", ..] => of = usize::MAX,
             ["Station", address, on @ ..] | ["Connected", "to", address, on @ ..] => {
                 let last = all.get(of).and_then(|it| it.name.clone());
                 let name = on.get(1).map(|name| name.trim_end_matches(')'));
@@ -51,15 +55,20 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     all[of].role = Role::Station;
                 }
                 let address = read_address(address).map_err(refuse)?;
+                // Of several readings of a station the last one counts.
+                all[of].stations.retain(|it| it.address != address);
                 all[of].stations.push(Station { address, sent: None, received: None, old: None });
             }
-            [first @ ("type" | "channel" | "freq:"), rest @ ..] if !all.is_empty() => {
+            [first @ ("type" | "channel" | "freq:"), rest @ ..] if of < all.len() => {
                 let interface = &mut all[of];
                 match (*first, rest) {
                     ("type", ["AP" | "AP/VLAN" | "P2P-GO", ..]) => interface.role = Role::AccessPoint,
                     ("type", ["managed" | "P2P-client", ..]) => interface.role = Role::Station,
                     ("type", _) => interface.role = Role::Other,
-                    ("freq:", _) => interface.frequency = rest.first().and_then(|word| frequency(word)),
+                    // Of several links the one at the highest frequency counts: it is the widest.
+                    ("freq:", _) => {
+                        interface.frequency = interface.frequency.max(rest.first().and_then(|word| frequency(word)));
+                    }
                     _ => {
                         let width = channel_width(line).map_err(refuse)?;
                         // If an access point has several links, the widest one counts.
@@ -149,6 +158,11 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
             "VHT-NSS" | "HE-NSS" | "EHT-NSS" => streams = number(8)?,
             "HE-GI" | "EHT-GI" => {
                 guard = [GuardInterval::Long, GuardInterval::Double, GuardInterval::Quadruple][usize::from(number(2)?)];
+            }
+            // The narrowest channel with a resource unit of this size.
+            "HE-RU-ALLOC" => width = [20, 20, 20, 20, 40, 80, 160][usize::from(number(6)?)],
+            "EHT-RU-ALLOC" => {
+                width = [20, 20, 20, 20, 20, 20, 40, 80, 80].get(usize::from(number(15)?)).copied().unwrap_or(160)
             }
             "short" => guard = GuardInterval::Short,
             _ => {

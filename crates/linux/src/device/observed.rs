@@ -102,6 +102,6 @@ impl Device for Observed {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.0.capabilities("as it is")
+        self.0.capabilities("the present queue")
     }
 }

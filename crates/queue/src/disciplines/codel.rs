@@ -6,15 +6,11 @@
 
 use crate::account::Waiting;
 use crate::packet::{Ecn, Packet};
-use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, with_defaults};
 
 with_defaults! {
     /// CoDel with the parameter names of RFC 8289.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Codel"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Codel" {
         /// Acceptable standing wait (TARGET). Default 5 ms.
         pub target: Positive<Duration> => Duration::from_millis(5),
         /// Time above TARGET before the first drop, about the largest round-trip time (INTERVAL). Default 100 ms.

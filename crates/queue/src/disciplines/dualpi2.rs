@@ -12,16 +12,12 @@ use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::{Ecn, Packet};
 use crate::pool::{Chain, Pool};
 use control::{Invalid, Random};
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Positive, Share, Within, with_defaults};
 
 with_defaults! {
     /// `DualPI2` (RFC 9332), with the parameter names of `tc`.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DualPi2"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "DualPi2" {
         /// Reference wait. Default 15 ms.
         pub target: Positive<Duration> => Duration::from_millis(15),
         /// Time between updates, at least 1 ms. Default 16 ms.

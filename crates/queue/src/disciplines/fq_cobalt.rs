@@ -10,15 +10,11 @@ use super::flow_queues::{FlowLaw, FlowQueues, Shape};
 use crate::account::Waiting;
 use crate::packet::{Ecn, Packet};
 use control::Random;
-use serde::{Deserialize, Serialize};
 use units::{Duration, Instant, Positive, with_defaults};
 
 with_defaults! {
     /// FQ-COBALT.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCobalt"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "FqCobalt" {
         /// CoDel's interval, and twenty times its target. Default 100 ms.
         pub rtt: Positive<Duration> => Duration::from_millis(100),
     }

@@ -4,16 +4,12 @@ use super::codel::{self, Law, Source, State};
 use super::flow_queues::{FlowLaw, FlowQueues, Shape};
 use crate::account::Waiting;
 use crate::packet::Packet;
-use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use units::{Bytes, Duration, Instant, Positive, Within, with_defaults};
 
 with_defaults! {
     /// FQ-CoDel with the parameter names of RFC 8290. The packet limit is `limit`.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCodel"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "FqCodel" {
         /// Acceptable standing wait per flow (TARGET). Default 5 ms.
         pub target: Positive<Duration> = codel::Params::default().target,
         /// Time above TARGET before the first drop (INTERVAL). Default 100 ms.

@@ -7,15 +7,11 @@
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
-use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Share, Within, with_defaults};
 
 with_defaults! {
     /// PIE with the parameter names of RFC 8033.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Pie"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Pie" {
         /// Reference wait (`QDELAY_REF`). Default 15 ms.
         pub qdelay_ref: Positive<Duration> => Duration::from_millis(15),
         /// Time between updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.

@@ -5,15 +5,11 @@
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
-use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share, refuse_if, with_defaults};
 
 with_defaults! {
     /// Adaptive RED; missing parameters follow from bandwidth and target delay (Floyd, Gummadi and Shenker, section 5).
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Red"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
+    pub struct Params as "Red" {
         /// Link rate, for derived parameters and the idle average. Default 10 Mb/s.
         pub bandwidth: Positive<Rate> => Rate::mbps(10),
         /// Typical packet size, used like `bandwidth`. Default 1000 B.

@@ -130,11 +130,12 @@ pub struct Edca {
 pub struct Contention {
     /// Idle slots after SIFS before the backoff counts down: 2 to 15.
     pub aifsn: Option<u8>,
-    /// Smallest contention window in slots.
+    /// Smallest contention window in slots: a power of two less one.
     pub cw_min: Option<u16>,
-    /// Largest contention window in slots.
+    /// Largest contention window in slots: a power of two less one.
     pub cw_max: Option<u16>,
-    /// Sending time after winning the medium; "0 s" for one frame or aggregate.
+    /// Sending time after winning the medium, at most 2.09712 s; "0 s" for one frame or aggregate. A single frame may
+    /// take longer.
     pub txop_limit: Option<Duration>,
 }
 
@@ -267,20 +268,22 @@ impl<'de> Deserialize<'de> for HardwareQueue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let refuse = || {
-            let expected = "expected \"64 packets\", \"2 aggregates\", a time above zero as \"4 ms\", or \"off\"";
+            let expected =
+                "expected 1 to 100000 as \"64 packets\" or \"2 aggregates\", a time to 10 s as \"4 ms\", or \"off\"";
             D::Error::custom(format_args!("{expected}, not \"{text}\""))
         };
         if text == "off" {
             return Ok(Self::Off);
         }
         let (number, unit) = text.split_once(' ').ok_or_else(refuse)?;
-        let number = || number.parse().ok().filter(|&number| number > 0).ok_or_else(refuse);
+        let number = || number.parse().ok().filter(|number| (1..=100_000).contains(number)).ok_or_else(refuse);
         match unit {
             "packets" | "packet" => Ok(Self::Packets(number()?)),
             "aggregates" | "aggregate" => Ok(Self::Aggregates(number()?)),
             _ => {
                 let airtime: Duration = text.parse().map_err(|_| refuse())?;
-                if airtime.is_zero() { Err(refuse()) } else { Ok(Self::Airtime(airtime)) }
+                let is_fit = !airtime.is_zero() && airtime <= Duration::from_secs(10);
+                if is_fit { Ok(Self::Airtime(airtime)) } else { Err(refuse()) }
             }
         }
     }

@@ -16,8 +16,9 @@ pub enum Form {
 /// # Errors
 /// The file has another form, or names the first invalid line.
 pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
-    let start = start.trim_start_matches('\u{feff}').trim_start().lines().next().unwrap_or_default();
+    let start = start.trim_start().lines().next().unwrap_or_default();
     if let Some(told) = other_form(start, form) {
         return Err(Fault::new(1, start, 0, told.to_owned()));
     }

@@ -81,7 +81,6 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let routing = routing::build::routing(&basis, &nodes, &flows, &medium)?;
     let mut roaming = Roaming::new(&families, turns, nodes.len());
     roaming.add_ways(&flows, &infrastructure.neighbours(&medium), &names)?;
-    routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
     let finds = !matches!(routing, Routing::Static(_));
     let recorder = recorder(network, &flows, &nodes, &rules, finds);
     let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast");

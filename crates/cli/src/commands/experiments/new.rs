@@ -1,5 +1,6 @@
 use crate::console::print;
 use crate::failure::Failure;
+use experiment::shell::quoted;
 use lab::store::write_whole;
 use std::fs;
 use std::io::ErrorKind;
@@ -21,7 +22,8 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
     })?;
     // The empty file has reserved the name, and is removed if the disk is full.
     write_whole(file, scenario(standard).as_bytes()).inspect_err(|_| drop(fs::remove_file(file)))?;
-    print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))
+    let next = quoted(&shown.to_string());
+    print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {next}`\n"))
 }
 
 /// Returns the example with the radio of a standard. With a fast radio no TCP flow fills a queue within seconds, so

@@ -26,6 +26,9 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
         varied.clear();
         scenario.only(&args.case, args.of.seed).map_err(Failure::wrong)?
     };
+    for out in args.trace.iter().chain(&args.record_intervals) {
+        targets::keep(&args.of.file, out)?;
+    }
     let mut console = Console::new()?;
     console.begin(&scenario.id, jobs::simulated_time(&scenario));
     let args::Run { pcap, trace, chosen, node: nodes, record_intervals: intervals, queue, .. } = args;

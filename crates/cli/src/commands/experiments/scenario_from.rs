@@ -1,4 +1,5 @@
 use super::replay::read;
+use super::targets;
 use crate::args;
 use crate::console::{complain, print};
 use crate::failure::Failure;
@@ -9,16 +10,17 @@ use lab::{interface, recorded, site};
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let name = args.source.display();
     let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("cannot make a scenario from {name}: {why}"));
-    // A file that is not text is refused as a recording.
+    // A file that is not text is refused below.
     let text = std::fs::read_to_string(&args.source).unwrap_or_default();
-    if interface::is_interface(&text) {
-        let seen = interface::read(&text, args.interface.as_deref()).map_err(|why| unusable(&why))?;
+    let text = text.trim_start_matches('\u{feff}');
+    if interface::is_interface(text) {
+        let seen = interface::read(text, args.interface.as_deref()).map_err(|why| unusable(&why))?;
         let of = seen.name.as_deref().unwrap_or("an interface");
         let about = format!("Made from iw's output for {of}, in {name}.");
         return finish(args, &copied(&seen, &about).map_err(|why| unusable(&why))?);
     }
-    if site::is_site(&text) {
-        return finish(args, &site::scenario(&text, &format!("Made from {name}.")).map_err(|why| unusable(&why))?);
+    if site::is_site(text) {
+        return finish(args, &site::scenario(text, &format!("Made from {name}.")).map_err(|why| unusable(&why))?);
     }
     #[cfg(target_os = "linux")]
     if let Some(air) = of_this_machine(&args.source)? {
@@ -29,6 +31,12 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
         return Err(Failure::wrong(format!(
             "cannot read {name}: neither a file nor a Wi-Fi interface of this machine has this name"
         )));
+    }
+    if args.source.is_file() && !text.starts_with('{') {
+        return Err(unusable(
+            &"it is no recording, output of iw with interfaces, CSV with columns x and y or lat and lon, or GeoJSON \
+              FeatureCollection in UTF-8",
+        ));
     }
     let recording = read(&args.source)?;
     let text = recorded::scenario(&recording, &name.to_string()).map_err(|why| unusable(&why))?;
@@ -53,7 +61,10 @@ fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
     checked.map_err(|why| Failure::wrong(format!("cannot make a scenario from {}: {why}", args.source.display())))?;
     match &args.out {
         None => print(text),
-        Some(out) => Ok(write_whole(out, text.as_bytes())?),
+        Some(out) => {
+            targets::keep(&args.source, out)?;
+            Ok(write_whole(out, text.as_bytes())?)
+        }
     }
 }
 

@@ -36,6 +36,13 @@ pub(super) fn scenario(of: &Once, base_only: bool) -> Result<Scenario, Failure> 
     Ok(scenario)
 }
 
+/// Refuses a file to be written that is the source.
+pub(super) fn keep(source: &Path, out: &Path) -> Result<(), Failure> {
+    let is_same = fs::canonicalize(out).is_ok_and(|out| fs::canonicalize(source).is_ok_and(|source| source == out));
+    let why = || Failure::wrong(format!("{} is what the command reads: name another file to write", out.display()));
+    if is_same { Err(why()) } else { Ok(()) }
+}
+
 /// Returns the command that repeats this run.
 pub(super) fn command(name: &str, scenario: &Scenario, of: &Once) -> Vec<String> {
     let mut words = vec![name.to_owned(), quoted(&scenario.file), format!("--seed {}", of.seed)];

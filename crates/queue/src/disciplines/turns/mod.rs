@@ -16,18 +16,13 @@ use crate::packet::{Ecn, Packet};
 use control::Invalid;
 use law::{KEPT, SPARSE};
 use medium::OVERHEAD;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Instant, Positive, Within, with_defaults};
+use units::{Bytes, Duration, Instant, Positive, Within, refuse_if, with_defaults};
 
 with_defaults! {
     /// `turns` with one station: for a driver that pushes back, or under a shaper.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[cfg_attr(feature = "schema", schemars(rename = "TurnsQueue"))]
-    #[serde(default, deny_unknown_fields)]
-    pub struct Params {
-        /// Longest wait of packets, above zero. Default 100 ms.
+    pub struct Params as "TurnsQueue" {
+        /// Longest wait of packets, above zero, at most 60 s. Default 100 ms.
         pub target_delay: Positive<Duration> = Self::TARGET_DELAY,
         /// Hash buckets of flows: 1 to 65536. Default 1024.
         pub flows: Within<u32, 1, 65_536> => 1024,
@@ -52,6 +47,8 @@ const BURST: u64 = 64;
 /// Number of flows above which flows with new packets have no precedence. Precedence of thin packets is bounded, that
 /// of new flows is not.
 const CROWD: u32 = 64;
+/// Largest target. Until a 64th of the target has passed, no flow is known to be fat.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// State of a flow.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +105,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
 
     fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         let target = params.target_delay.get();
+        refuse_if!(target > LONGEST, Err(Invalid::new("target_delay", "must be at most 60 s")));
         Ok(Self {
             bounds: Bounds::Measured(Meter::new(target)),
             purges: setup.purge != Some(Purge::None),

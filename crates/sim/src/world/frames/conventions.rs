@@ -98,6 +98,8 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
         return Ok(Some(MuEdca { timer: given.timer, access: None }));
     }
     let marks = &network.mac.marks;
+    access::check_window("mac.mu_edca.cw_min".to_owned(), given.cw_min)?;
+    access::check_window("mac.mu_edca.cw_max".to_owned(), given.cw_max)?;
     let space = timing.sifs + timing.slot * u64::from(given.aifsn);
     let access = access.map(|access| {
         let cw_min = marks.read("mu_edca.cw_min", given.cw_min).unwrap_or(access.cw_min);

@@ -9,6 +9,15 @@ use units::{Duration, refuse_if};
 
 /// The smallest window of 802.11b.
 const OF_B: u16 = 31;
+/// Longest TXOP that an access point can announce (9.4.2.29): a field of 16 bits in units of 32 us.
+const LONGEST_TXOP: Duration = Duration::from_micros(65_535 * 32);
+
+/// Refuses a contention window that no frame can announce: the field is an exponent of 4 bits (9.4.2.29).
+pub(crate) fn check_window(path: String, window: Option<u16>) -> Result<(), BuildError> {
+    let is_announced = |window: u16| window <= 32_767 && (window + 1).is_power_of_two();
+    let why = "a window must be a power of two less one, at most 32767";
+    if window.is_none_or(is_announced) { Ok(()) } else { Err(BuildError::new(path, why)) }
+}
 
 /// Returns the contention parameters of all nodes or of a node with its own, and the number of categories.
 pub(crate) fn access(
@@ -63,12 +72,17 @@ fn edca(
             let message = format!("`aifsn` must be from {least} to 15");
             return Err(BuildError::new(format!("{table}.{key}.aifsn"), message));
         }
+        check_window(format!("{table}.{key}.cw_min"), own.cw_min.or(all.cw_min))?;
+        check_window(format!("{table}.{key}.cw_max"), own.cw_max.or(all.cw_max))?;
         if cw_min > cw_max {
             let message = format!("`cw_max` is below `cw_min` ({cw_min})");
             return Err(BuildError::new(format!("{table}.{key}.cw_max"), message));
         }
         let space = timing.sifs + timing.slot * u64::from(aifsn);
         let txop_limit = own.txop_limit.or(all.txop_limit).unwrap_or(txop);
+        if txop_limit > LONGEST_TXOP {
+            return Err(BuildError::new(format!("{table}.{key}.txop_limit"), "a TXOP has at most 2.09712 s"));
+        }
         Ok(Access { space, cw_min, cw_max, after_timeout: Duration::ZERO, txop_limit })
     };
     Ok([

@@ -74,6 +74,10 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         if site.edca.is_some() || site.standard == Some(Standard::B) {
             station.contention.configure(access::access(network, Some(site), &rules.timing)?.0);
         }
+        if site.mac80211.airtime_weight.get() < Duration::from_micros(1) {
+            let key = format!("node.{}.mac80211.airtime_weight", site.name);
+            return Err(BuildError::new(key, "the weight must be at least 1 us"));
+        }
         let mut egress = Egress::new(ports, layout, order, &network.mac);
         if site.queues == Some(Queues::Driver) {
             egress.serve_driver(sites.len());
@@ -146,7 +150,11 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
 fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerSave>>, BuildError> {
     let Some(described) = site.power_save else { return Ok(None) };
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
+    let least = described.idle_timeout.get().min(described.listen_interval.get());
     match basis.infrastructure.access_point(node) {
+        _ if least < Duration::from_millis(1) => {
+            refuse("`idle_timeout` and `listen_interval` must be at least 1 ms".to_owned())
+        }
         _ if site.queues == Some(Queues::Driver) => {
             refuse(format!("the kernel of `{}` decides about its power save: leave this table out", site.name))
         }

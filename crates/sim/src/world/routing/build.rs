@@ -5,13 +5,13 @@ use super::sourced::Sourced;
 use super::{Found, Routing};
 use crate::config::{Aodv, MobilityModel, Network, Protocol, Route};
 use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
-use crate::mac::{BROADCAST, Conventions, Frame, LONGEST_MSDU};
+use crate::mac::{BROADCAST, Frame, LONGEST_MSDU};
 use crate::net::aodv::{self, Settings};
 use crate::net::{RouteError, Routes, dsr, msdu_bytes};
 use crate::radio::{Medium, Timing};
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
-use crate::world::flows::{Flow, Role};
+use crate::world::flows::Flow;
 use crate::world::nodes::Node;
 use units::Duration;
 
@@ -224,45 +224,4 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         .iter()
         .map(|route| std::iter::once(&route.from).chain(&route.via).chain([&route.to]).map(find).collect())
         .collect()
-}
-
-/// Checks that a TXOP has room for one exchange with the first packet of each flow that uses it. It checks the nodes on
-/// the flow's path; with AODV and DSR, all nodes.
-pub(crate) fn check_txop(
-    flows: &[Flow],
-    nodes: &List<NodeId, Node>,
-    routing: &Routing,
-    rules: &Conventions,
-) -> Result<(), BuildError> {
-    for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
-        // A frame to all is never fragmented, and is sent alone however long it is.
-        let Some(length) = flow.supply.first().filter(|_| flow.role != Role::ToAll) else { continue };
-        // Real packets choose their category.
-        let categories = match flow.role {
-            Role::Outside => 0..rules.categories,
-            _ => usize::from(flow.category)..usize::from(flow.category) + 1,
-        };
-        // AODV and DSR may route a flow over any node. With fixed routes only nodes on the routes send.
-        let (senders, all): (Vec<u32>, _) = match routing {
-            Routing::Static(routes) => (radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
-            Routing::Found(_) => (Vec::new(), nodes.len()),
-        };
-        let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
-        for node in senders.chain((0..).take(all)) {
-            let psdu = rules.mpdu(msdu_bytes(length));
-            let needs = nodes[node.into()].station.rates.exchange_of_one(flow.to, psdu, rules);
-            let limit = |category: usize| nodes[node.into()].station.contention.txop_limit(category);
-            let too_short = |&category: &usize| !limit(category).is_zero() && needs > limit(category);
-            let Some(category) = categories.clone().find(too_short) else { continue };
-            let (limit, key) = (limit(category), ["voice", "video", "best_effort", "background"][category]);
-            let message = format!(
-                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, but the TXOP of its category \
-                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame per TXOP",
-                flow.identity.name,
-                nodes[node.into()].name
-            );
-            return Err(BuildError::new(format!("mac.edca.{key}.txop_limit"), message));
-        }
-    }
-    Ok(())
 }
