@@ -67,8 +67,8 @@ assert len(sweep.runs) == 2 * 2 * 3
 sweep.plot(x="queue.adth.target_delay", y="delay_s.max", colour="scheme").save("delay.html")
 
 # `store` keeps each finished chunk of runs in a folder, one Parquet data set per table. After an interruption the same
-# call continues where it stopped. A folder holds one sweep: Sluice refuses it for another scenario, other values or
-# seeds, or another version of Sluice.
+# call continues where it stopped. A folder holds one sweep: Sluice refuses it for another scenario, values or seeds, or
+# another version of Sluice.
 
 flows = polars.read_parquet("runs/flows/*.parquet")
 by_scheme = flows.group_by("scheme", maintain_order=True).agg(polars.max("delay_s.max"))

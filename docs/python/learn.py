@@ -37,10 +37,10 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 # ## A discipline as a class
 #
 # A controller decides for each interval, a discipline for each packet. The class below holds the packets. `enqueue`
-# decides about an arriving packet, `dequeue` about a departing packet. Both return the packet's number to pass the
-# packet, or the complement `~packet` to drop it. `register` gives the class a name for all scenarios; its parameters
-# are in `[queue.own.ramp]`. The two calls into Python cost some 2 us per packet; the last line compares the processor
-# time with drop-tail's.
+# decides about an arriving packet, `dequeue` about a departing packet. Both return the packet's number to pass it, or
+# the complement `~packet` to drop it. `register` gives the class a name for all scenarios; its parameters are in
+# `[queue.own.ramp]`. The two calls into Python cost some 2 us per packet; the last line compares the processor time
+# with drop-tail's.
 
 from collections import deque
 
@@ -202,10 +202,10 @@ for scheme, relay in schemes.items():
     print(f"{np.mean(delay):.0f} ± {np.std(delay, ddof=1):.0f} ms{above}")
 
 # Over these ten seeds the network carries 1.80 to 1.82 Mb/s with every controller. The 99th percentile of the relay's
-# delays is 287 ± 20 ms with the table (mean and standard deviation). This percentile is 146 ± 2 ms with ADTH, 198 ± 44
-# ms with A*, and 2423 ± 29 ms with a fixed limit of 1000 packets. The share of packets above the target is 1.8 % with
-# the table, zero with ADTH, and 2.2 % with A*. A*'s target is for the time in the queue alone. The table was trained
-# once, with one seed; other networks and loads were not tried.
+# delays (mean and standard deviation) is 287 ± 20 ms with the table. It is 146 ± 2 ms with ADTH, 198 ± 44 ms with A*,
+# and 2423 ± 29 ms with a fixed limit of 1000 packets. The share of packets above the target is 1.8 % with the table,
+# zero with ADTH, and 2.2 % with A*. A*'s target is for the time in the queue alone. The table was trained once, with
+# one seed; other networks and loads were not tried.
 #
 # The same keys set an interface's controller, below `[interface.eth0.queue]` in the configuration of `sluice agent`, or
 # with `--set` of `sluice attach`.
