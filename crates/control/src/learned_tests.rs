@@ -147,13 +147,20 @@ fn what_is_no_table_is_refused_by_its_key() {
     assert!(unknown.starts_with("unknown field `edges`"), "{unknown}");
 }
 
-fn table() -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
+fn table() -> impl Strategy<Value = Params> {
     let edges = || prop::collection::btree_set(1_u32..20_000, 0..MOST_BINS);
     (edges(), edges()).prop_flat_map(|(delays, backlogs)| {
         let row = prop::collection::vec(prop_oneof![1e-9..1e9_f64, 0.5..2.0_f64], backlogs.len() + 1);
         let rows = prop::collection::vec(row, delays.len() + 1);
-        let scaled = |edges: std::collections::BTreeSet<u32>| edges.into_iter().map(|edge| f64::from(edge) / 1e3);
-        rows.prop_map(move |rows| (scaled(delays.clone()).collect(), scaled(backlogs.clone()).collect(), rows))
+        let scaled = |edges: &std::collections::BTreeSet<u32>| {
+            List::new(&edges.iter().map(|&edge| f64::from(edge) / 1e3).collect::<Vec<_>>()).unwrap()
+        };
+        rows.prop_map(move |rows| Params {
+            delay_edges: scaled(&delays),
+            backlog_edges: scaled(&backlogs),
+            factors: List::new(&rows.iter().map(|row| List::new(row).unwrap()).collect::<Vec<_>>()).unwrap(),
+            ..Params::default()
+        })
     })
 }
 
@@ -161,17 +168,10 @@ proptest! {
     /// For every table: the limit stays between a packet and the hard limit, and moves in the direction of the factor.
     #[test]
     fn no_table_leads_out_of_the_limits(
-        (delay_edges, backlog_edges, rows) in table(),
+        params in table(),
         intervals in prop::collection::vec((any::<u64>(), any::<u64>()), 1..30),
         hard in 1_u32.., in_bytes: bool,
     ) {
-        let rows: Vec<_> = rows.iter().map(|row| List::new(row).unwrap()).collect();
-        let params = Params {
-            delay_edges: List::new(&delay_edges).unwrap(),
-            backlog_edges: List::new(&backlog_edges).unwrap(),
-            factors: List::new(&rows).unwrap(),
-            ..Params::default()
-        };
         let hard_bytes = Bytes::new(1_500) * u64::from(hard);
         let hard_limit = if in_bytes { Limit::Bytes(hard_bytes) } else { Limit::Packets(hard) };
         let mut learned = Learned::new(&params, &hard_limit.into()).unwrap();
@@ -181,7 +181,7 @@ proptest! {
             let backlog = Count { packets: waiting, bytes: Bytes::new(waiting) };
             let seen = Interval { backlog, nodal, ..Interval::default() };
             let (before, factor) = (learned.limit, learned.factor(&seen));
-            prop_assert!(rows.iter().any(|row| row.contains(&factor)));
+            prop_assert!(params.factors.iter().any(|row| row.contains(&factor)));
             let limit = learned.update(&seen.into()).limit.count();
             prop_assert!((least..=hard_limit.count()).contains(&limit));
             prop_assert!(factor > 1.0 || limit <= before, "{} from {} by {}", limit, before, factor);
@@ -190,14 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn a_table_is_read_as_it_is_written((delay_edges, backlog_edges, rows) in table()) {
-        let rows: Vec<_> = rows.iter().map(|row| List::new(row).unwrap()).collect();
-        let params = Params {
-            delay_edges: List::new(&delay_edges).unwrap(),
-            backlog_edges: List::new(&backlog_edges).unwrap(),
-            factors: List::new(&rows).unwrap(),
-            ..Params::default()
-        };
+    fn a_table_is_read_as_it_is_written(params in table()) {
         let text = serde_json::to_string(&params).unwrap();
         prop_assert_eq!(serde_json::from_str::<Params>(&text).unwrap(), params);
     }

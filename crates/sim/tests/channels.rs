@@ -1,11 +1,10 @@
 //! Access points on channels that overlap in part.
 
-use crate::networks::{refusal, run, sent};
+use crate::networks::{goodputs, pair, refusal, run, sent};
 use proptest::prelude::*;
 use sim::config::ChannelWidth;
 use sim::radio::Mode;
 use sim::trace::{Frame, Kind};
-use std::fmt::Write as _;
 use units::{Duration, Instant};
 
 /// SIFS and a slot: the time for which a secondary channel has to be idle.
@@ -20,21 +19,9 @@ type Cell = (&'static str, u8, u32, u32);
 fn cells(cells: &[Cell], keys: &str) -> String {
     let mut text = format!("duration = \"200 ms\"\nwarmup = \"50 ms\"\n{keys}\n");
     for (name, channel, width, at) in cells {
-        writeln!(
-            text,
-            "[[node]]\nname = \"{name}\"\nrole = \"access-point\"\nchannel = {channel}\nchannel_width = \"{width} MHz\"\n\
-             position = [\"{at} m\", \"0 m\"]\n\
-             [[node]]\nname = \"{name}-s\"\naccess_point = \"{name}\"\nposition = [\"{at} m\", \"3 m\"]\n\
-             [[flow]]\nname = \"to-{name}\"\nfrom = \"{name}\"\nto = \"{name}-s\"\n\
-             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}"
-        )
-        .expect("memory");
+        text += &pair(name, *at, &format!("channel = {channel}\nchannel_width = \"{width} MHz\""));
     }
     text
-}
-
-fn goodputs(text: &str, seed: u64) -> Vec<f64> {
-    run(text, seed).flows.iter().map(|flow| flow.goodput_bps).collect()
 }
 
 /// Returns when each data frame of a node was sent, its duration, and its width.
@@ -90,8 +77,8 @@ fn static_bandwidth_waits_for_all_of_the_channel() {
                 || slim.iter().any(|&(start, ..)| start < at && at.since(start) < Duration::from_micros(9))
         );
     }
-    let dynamic = goodputs(&cells(&[("wide", 36, 80, 0), ("slim", 44, 20, 5)], RADIO), 1);
-    let waiting = goodputs(&text, 1);
+    let dynamic = goodputs(&run(&cells(&[("wide", 36, 80, 0), ("slim", 44, 20, 5)], RADIO), 1));
+    let waiting = goodputs(&run(&text, 1));
     // If it does not wait, it sends at the same time as the other.
     assert!(waiting.iter().zip(&dynamic).all(|(less, more)| less < more), "{waiting:?}, {dynamic:?}");
 }

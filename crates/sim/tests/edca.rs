@@ -1,6 +1,6 @@
 //! EDCA in whole networks: categories, bursts, refusals.
 
-use crate::networks::{refusal, run};
+use crate::networks::{goodputs, refusal, refuses, run};
 use sim::results::Outcome;
 
 /// Six 802.11a stations with a saturated flow of every category each.
@@ -44,32 +44,37 @@ fn in_a_saturated_cell_no_category_waits_longer_than_a_lower_one() {
     }
 }
 
+/// A station that sends all the time at 1 Mb/s, with these keys of the MAC and of its flow.
+fn slow(mac: &str, flow: &str) -> String {
+    format!(
+        "duration = \"1 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n[mac]\n{mac}\n\
+         [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n\
+         [[flow]]\nname = \"up\"\nfrom = \"n1\"\n{flow}\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
+    )
+}
+
+/// 1066 B at 1 Mb/s and the ACK take 9034 us; the TXOP of best effort has 3264 us.
+#[test]
+fn a_frame_longer_than_its_txop_is_sent_alone() {
+    for to in ["n0", "broadcast"].map(|to| format!("to = \"{to}\"")) {
+        let [short, one] = ["", "edca.best_effort.txop_limit = \"0 s\""]
+            .map(|txop| goodputs(&run(&slow(&format!("access = \"edca\"\n{txop}"), &to), 1)));
+        assert!(short[0] > 800e3 && short == one, "{short:?}, {one:?}");
+    }
+}
+
 #[test]
 fn what_edca_cannot_mean_is_refused() {
-    let refuses = |mac: &str, flow: &str, path: &str, says: &str| {
-        let text = format!(
-            "duration = \"1 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n[mac]\n{mac}\n\
-             [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n\
-             [[flow]]\nname = \"up\"\nfrom = \"n1\"\nto = \"n0\"\n{flow}\n\
-             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
-        );
-        crate::networks::refuses(&text, path, says);
-    };
     let cases = [
         ("", "category = \"voice\"", "flow.up.category", "set `access = \"edca\"`"),
         ("[mac.edca.voice]\naifsn = 3", "", "mac.edca", "set `access = \"edca\"`"),
         ("access = \"edca\"\n[mac.edca.voice]\naifsn = 1", "", "mac.edca.voice.aifsn", "from 2 to 15"),
         ("access = \"edca\"\n[mac.edca.video]\ncw_max = 3", "", "mac.edca.video.cw_max", "below `cw_min` (15)"),
         ("access = \"edca\"\n[mac.edca.video]\ncw_max = 100", "", "mac.edca.video.cw_max", "a power of two less one"),
-        (
-            "access = \"edca\"\n[mac.edca.video]\ntxop_limit = \"3 s\"",
-            "",
-            "mac.edca.video.txop_limit",
-            "at most 2.09712 s",
-        ),
+        ("access = \"edca\"\n[mac.edca.video]\ntxop_limit = \"3 s\"", "", "mac.edca.video.txop_limit", "2.09712 s"),
     ];
     for (mac, flow, path, says) in cases {
-        refuses(mac, flow, path, says);
+        refuses(&slow(mac, &format!("to = \"n0\"\n{flow}")), path, says);
     }
 }
 

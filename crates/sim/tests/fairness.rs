@@ -1,17 +1,11 @@
 //! Stations that are alike get the same goodput from an access point with a queue for each, whatever the load, the packets and
 //! the TXOP are.
 
-use crate::networks::run;
+use crate::networks::{goodputs, jain, run};
 use proptest::prelude::*;
 
-/// Returns Jain's index of shares.
-fn jain(shares: &[f64]) -> f64 {
-    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
-    sum * sum / (shares.len() as f64 * squares)
-}
-
 /// Returns the goodputs of `stations` alike stations at MCS 15, behind an access point with such queues.
-fn goodputs(queues: &str, stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
+fn shares(queues: &str, stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
     let mut text = format!(
         "duration = \"{seconds} s\"\nwarmup = \"500 ms\"\n[radio]\nstandard = \"802.11n\"\nmcs = 15\n{mac}\n\
          [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"{queues}\"\n"
@@ -23,7 +17,7 @@ fn goodputs(queues: &str, stations: u32, mac: &str, traffic: &str, seconds: u32)
         );
         text += &node;
     }
-    run(&text, 1).flows.iter().map(|flow| flow.goodput_bps).collect()
+    goodputs(&run(&text, 1))
 }
 
 #[test]
@@ -31,7 +25,7 @@ fn two_stations_share_the_txops_equally() {
     for load in [40, 60, 100] {
         let mac = "[mac]\naccess = \"edca\"\naggregation = { ampdu = \"65535 B\" }";
         let found =
-            goodputs("per-station", 2, mac, &format!("kind = \"cbr\", rate = \"{load} Mb/s\", packet = \"1000 B\""), 3);
+            shares("per-station", 2, mac, &format!("kind = \"cbr\", rate = \"{load} Mb/s\", packet = \"1000 B\""), 3);
         // 111 Mb/s is the sum for both.
         let each = 1e6 * f64::from(load.min(55));
         assert!(found.iter().all(|&goodput| goodput > 0.97 * each), "{load} Mb/s each: {found:?}");
@@ -59,7 +53,7 @@ proptest! {
             if loss { "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.1\n" } else { "" },
             if rts { "500 B" } else { "off" },
         );
-        let found = goodputs(queues, stations, &mac, &format!("kind = \"{kind}\"{rate}, packet = \"{packet} B\""), 3);
+        let found = shares(queues, stations, &mac, &format!("kind = \"{kind}\"{rate}, packet = \"{packet} B\""), 3);
         prop_assert!(jain(&found) > 0.99, "{found:?}");
     }
 }

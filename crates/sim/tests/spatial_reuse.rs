@@ -1,9 +1,8 @@
 //! Cells on one channel that ignore one another's weak frames (OBSS PD).
 
-use crate::networks::{refusal, run, sends, watched};
+use crate::networks::{goodputs, pair, refusal, run, sends, watched};
 use proptest::prelude::*;
 use sim::trace::{Kind, TraceEvent, TraceEventKind};
-use std::fmt::Write as _;
 use units::{Duration, Instant};
 
 /// Two cells this far apart. Each has an access point and a station 3 m from it, with saturated flows in both directions.
@@ -17,26 +16,15 @@ fn cells(metres: u32, obss_pd: Option<f64>) -> String {
          [mac.edca.best_effort]\ntxop_limit = \"0 s\"\n"
     );
     for (name, at) in [("left", 0), ("right", metres)] {
-        writeln!(
-            text,
-            "[[node]]\nname = \"{name}\"\nrole = \"access-point\"\nchannel = 36\nposition = [\"{at} m\", \"0 m\"]\n\
-             [[node]]\nname = \"{name}-s\"\naccess_point = \"{name}\"\nposition = [\"{at} m\", \"3 m\"]\n\
-             [[flow]]\nname = \"to-{name}\"\nfrom = \"{name}\"\nto = \"{name}-s\"\n\
-             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}"
-        )
-        .expect("memory");
+        text += &pair(name, at, "channel = 36");
     }
     text
 }
 
-fn goodputs(text: &str, seed: u64) -> Vec<f64> {
-    run(text, seed).flows.iter().map(|flow| flow.goodput_bps).collect()
-}
-
 #[test]
 fn cells_that_ignore_one_another_send_at_once() {
-    let alone = goodputs(&cells(146, None), 1);
-    let reused = goodputs(&cells(146, Some(-72.0)), 1);
+    let alone = goodputs(&run(&cells(146, None), 1));
+    let reused = goodputs(&run(&cells(146, Some(-72.0)), 1));
     let (shared, both): (f64, f64) = (alone.iter().sum(), reused.iter().sum());
     assert!(both > 1.8 * shared, "{alone:?}, {reused:?}");
 }
@@ -100,7 +88,8 @@ proptest! {
     /// Frames above the level are not ignored: the results are the same to the last bit.
     #[test]
     fn a_level_below_all_signals_changes_nothing(seed in 1_u64..1_000, metres in 5_u32..30, level in -82.0..-63.0) {
-        prop_assert_eq!(goodputs(&cells(metres, Some(level)), seed), goodputs(&cells(metres, None), seed));
+        let of = |level| goodputs(&run(&cells(metres, level), seed));
+        prop_assert_eq!(of(Some(level)), of(None));
     }
 }
 

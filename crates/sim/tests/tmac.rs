@@ -1,6 +1,6 @@
 //! T-MAC: the order of age among stations, compared with its model in `theory`, and where the model says nothing.
 
-use crate::networks::{chain, network, one_packet, run, sent};
+use crate::networks::{chain, goodputs, jain, network, one_packet, run, sent};
 use sim::World;
 use sim::results::Outcome;
 use sim::trace::{Kind, TraceEventKind};
@@ -32,15 +32,6 @@ fn parking_lot(sources: usize, mac: &str) -> String {
         );
     }
     text
-}
-
-fn goodputs(outcome: &Outcome) -> Vec<f64> {
-    outcome.flows.iter().map(|flow| flow.goodput_bps).collect()
-}
-
-fn jain(rates: &[f64]) -> f64 {
-    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
-    sum * sum / (rates.len() as f64 * squares)
 }
 
 fn collisions(outcome: &Outcome) -> u64 {

@@ -1,6 +1,6 @@
 //! The scheduler `turns` in networks: for what a thin flow (one that sends little) waits, and what bulk traffic pays.
 
-use crate::networks::{of, refuses, run};
+use crate::networks::{goodputs, jain, of, refuses, run};
 use sim::results::Outcome;
 
 /// An access point at MCS 7 with these queues, `busy` stations and an idle one, and a server on a wire of 5 ms.
@@ -189,7 +189,7 @@ fn where_the_hardware_holds_one_packet_all_have_turns() {
     let flood = flow("flood", "busy*", "kind = \"cbr\", rate = \"60 Mb/s\", packet = \"1400 B\"");
     for depth in ["1 packets", "100 us", "2 packets"] {
         let text = cell("turns", 3) + &format!("[mac]\nhardware_queue = \"{depth}\"\n") + &flood;
-        let goodput: Vec<f64> = run(&text, 1).flows.iter().map(|flow| flow.goodput_bps).collect();
+        let goodput = goodputs(&run(&text, 1));
         assert!(goodput.iter().all(|&it| it > 0.97 * goodput[0] && it < 1.03 * goodput[0]), "{depth}: {goodput:?}");
     }
 }
@@ -236,9 +236,8 @@ fn equal_streams_of_one_station_get_equal_parts() {
                 queue = { discipline = \"turns\", turns = { flows = 65536 } }\n";
     for text in [wire.to_owned() + &streams("10 Mb/s", "b"), cell("turns", 1) + &streams("7 Mb/s", "busy1")] {
         let outcome = run(&text, 1);
-        let goodput: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_bps).collect();
-        let (sum, squares) = (goodput.iter().sum::<f64>(), goodput.iter().map(|rate| rate * rate).sum::<f64>());
-        assert!(sum * sum / (20.0 * squares) > 0.98, "{goodput:?}");
+        let goodput = goodputs(&outcome);
+        assert!(goodput.len() == 20 && jain(&goodput) > 0.98, "{goodput:?}");
     }
 }
 

@@ -112,10 +112,6 @@ impl Contention {
         self.configured == rules.access
     }
 
-    pub(crate) fn txop_limit(&self, category: usize) -> Duration {
-        self.access[category].txop_limit
-    }
-
     /// Sets a category's contention parameters, derived from the configured ones. They apply at once if the category
     /// has nothing to send and no back-off, otherwise from the back-off after its next attempt on.
     pub(crate) fn set_access(&mut self, category: u8, access: impl FnOnce(Access) -> Access) {

@@ -69,6 +69,25 @@ pub(crate) fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
     outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
 }
 
+/// Returns the flows' goodputs in bit/s.
+pub(crate) fn goodputs(outcome: &Outcome) -> Vec<f64> {
+    outcome.flows.iter().map(|flow| flow.goodput_bps).collect()
+}
+
+/// Returns Jain's index of shares.
+pub(crate) fn jain(shares: &[f64]) -> f64 {
+    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+/// Describes an access point with these keys, and a station 3 m from it to which it always has packets.
+pub(crate) fn pair(name: &str, at: u32, keys: &str) -> String {
+    format!(
+        "[[node]]\nname = \"{name}\"\nrole = \"access-point\"\nposition = [\"{at} m\", \"0 m\"]\n{keys}\n\
+         [[node]]\nname = \"{name}-s\"\naccess_point = \"{name}\"\nposition = [\"{at} m\", \"3 m\"]\n"
+    ) + &flow(&format!("to-{name}"), [name, &format!("{name}-s")], "kind = \"saturated\", packet = \"1000 B\"")
+}
+
 pub(crate) fn flow(name: &str, [from, to]: [&str; 2], traffic: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
 }
