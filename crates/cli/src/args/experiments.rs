@@ -341,7 +341,7 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Print each interval as one JSON object per line, with the controller's limit (with several: `limits`).
-    #[arg(long)]
+    #[arg(long, conflicts_with = "report")]
     pub(crate) json: bool,
     /// Write a page with charts to this file: recorded limit, backlog and delay, and the controllers' decisions.
     #[arg(long, value_name = "FILE")]

@@ -161,7 +161,7 @@ pub(crate) struct Trial {
     #[arg(long, value_name = "FILE")]
     pub(crate) forecast: Option<PathBuf>,
     /// Combine the files of several trials of the same arms, instead of running one.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "out", "report"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "arms", "block", "length", "seed", "until_known", "ping", "force", "out", "report"])]
     pub(crate) pool: Vec<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]

@@ -215,11 +215,13 @@ pub(super) fn explain(
 /// Translates messages of serde and the TOML crate about an unsuitable value, without names of Rust's types. Does not
 /// repeat the value, because the refusal quotes it.
 fn in_plain_words(message: &str) -> String {
-    const TYPES: [(&str, &str); 9] = [
+    const TYPES: [(&str, &str); 11] = [
         ("u8", "a whole number from 0 to 255"),
         ("u16", "a whole number from 0 to 65535"),
         ("u32", "a whole number from 0 to 4294967295"),
         ("u64", "a whole number, zero or more"),
+        ("a nonzero u8", "a whole number from 1 to 255"),
+        ("a nonzero u32", "a whole number from 1 to 4294967295"),
         ("f64", "a number"),
         ("a string", "text in quotes"),
         ("a boolean", "`true` or `false`"),
@@ -409,6 +411,7 @@ mod tests {
             ("invalid type: boolean `true`, expected u8", "expected a whole number from 0 to 255"),
             ("invalid value: integer `-5`, expected a number of packets", "expected a number of packets"),
             ("invalid type: map, expected a string", "expected text in quotes"),
+            ("invalid value: integer `0`, expected a nonzero u8", "expected a whole number from 1 to 255"),
             ("\"3 m\" has an unknown unit \"m\"", "\"3 m\" has an unknown unit \"m\""),
         ] {
             assert_eq!(in_plain_words(said), plain);

@@ -162,7 +162,7 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
             // The narrowest channel with a resource unit of this size.
             "HE-RU-ALLOC" => width = [20, 20, 20, 20, 40, 80, 160][usize::from(number(6)?)],
             "EHT-RU-ALLOC" => {
-                width = [20, 20, 20, 20, 20, 20, 40, 80, 80].get(usize::from(number(15)?)).copied().unwrap_or(160)
+                width = [20, 20, 20, 20, 20, 20, 40, 80, 80].get(usize::from(number(15)?)).copied().unwrap_or(160);
             }
             "short" => guard = GuardInterval::Short,
             _ => {

@@ -383,7 +383,7 @@ impl Radio {
             }
             let (below, width) = (index - 1, self.channel_width.mhz());
             let why = format!(
-                "802.11ac has no MCS {index} with {streams} streams over {width} MHz (IEEE 802.11-2020, 21.5); the nearest \
+                "802.11ac has no MCS {index} for NSS {streams} over {width} MHz (IEEE 802.11-2020, 21.5); the nearest \
                  is MCS {below}"
             );
             Refusal::new("mcs", why)

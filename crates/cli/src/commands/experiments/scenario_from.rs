@@ -19,6 +19,9 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
         let about = format!("Made from iw's output for {of}, in {name}.");
         return finish(args, &copied(&seen, &about).map_err(|why| unusable(&why))?);
     }
+    if args.interface.is_some() {
+        return Err(unusable(&"--interface chooses in output of iw, and this is none"));
+    }
     if site::is_site(text) {
         return finish(args, &site::scenario(text, &format!("Made from {name}.")).map_err(|why| unusable(&why))?);
     }
