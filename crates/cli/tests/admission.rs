@@ -1,6 +1,7 @@
 //! Admission between agents in three network namespaces in a chain, which need no privilege: A at 10.9.1.1, B at 10.9.1.2 and
 //! 10.9.2.1, C at 10.9.2.2. In one file, although it is long: one chain serves all of them.
 
+use crate::agent::Agent;
 use crate::command::{stderr, stdout};
 use crate::namespace::{end, in_namespace, is_own, run, shell};
 use linux::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
@@ -9,8 +10,8 @@ use rustix::net::SocketAddrUnix;
 use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use units::Rate;
 
@@ -25,13 +26,6 @@ struct Chain {
     folder: tempfile::TempDir,
     b: Child,
     c: Child,
-}
-
-/// An agent and its log.
-struct Agent {
-    child: Child,
-    log: std::io::Lines<BufReader<ChildStderr>>,
-    config: PathBuf,
 }
 
 impl Chain {
@@ -95,10 +89,8 @@ impl Chain {
         let config = self.folder.path().join(format!("{name}.toml"));
         configure(&config, interfaces, more);
         let mut command = self.within(process, env!("CARGO_BIN_EXE_sluice"));
-        command.args(["agent", "--json", "--state", name, "--config"]).arg(&config).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut agent = Agent { child, log, config };
+        command.args(["agent", "--json", "--state", name, "--config"]).arg(&config);
+        let mut agent = Agent::of(&mut command);
         for interface in interfaces {
             agent.until(interface, "admission");
         }
@@ -129,26 +121,9 @@ fn configure(config: &Path, interfaces: &[&str], more: &str) {
     std::fs::write(config, format!("[admission]\ninterfaces = {interfaces:?}\n{more}\n")).unwrap();
 }
 
-impl Agent {
-    /// Reads the log up to this event and returns its text.
-    fn until(&mut self, device: &str, what: &str) -> String {
-        for line in self.log.by_ref() {
-            let line = line.unwrap();
-            let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
-            if event["device"] == device && event["what"] == what {
-                return event["words"].as_str().unwrap().to_owned();
-            }
-            assert!(event["device"] != device || event["what"] != "failed", "{line}");
-        }
-        panic!("{device} was never {what}");
-    }
-}
-
-/// Ends the agent, so that a failed test does not leave one behind that keeps its output open.
-impl Drop for Agent {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-    }
+fn reconfigure(chain: &Chain, b: &Agent, interfaces: &[&str], more: &str) {
+    configure(&chain.folder.path().join("b.toml"), interfaces, more);
+    run(&format!("kill -HUP {}", b.child.id()));
 }
 
 /// A program of this machine, to its agent.
@@ -206,21 +181,18 @@ fn inner_probe() {
     assert_eq!(ask(&socket, probe(8, near), PATIENCE).unwrap().bottleneck, Rate::mbps(1));
 
     // A bottleneck of zero, by a configuration that is read again.
-    configure(&b.config, &["vb1", "vb2"], "at_most = \"0 b/s\"");
-    run(&format!("kill -HUP {}", b.child.id()));
+    reconfigure(&chain, &b, &["vb1", "vb2"], "at_most = \"0 b/s\"");
     let begun = now();
     while ask(&socket, probe(9, C), PATIENCE).unwrap().bottleneck != Rate::bps(0) {
         assert!(now().since(begun).as_secs_f64() < PATIENCE.as_secs_f64());
     }
     // An interface removed from the configuration does not answer, and one that is added again does.
-    configure(&b.config, &["vb1"], "");
-    run(&format!("kill -HUP {}", b.child.id()));
+    reconfigure(&chain, &b, &["vb1"], "");
     let begun = now();
     while ask(&socket, probe(10, C), SILENCE).is_some() {
         assert!(now().since(begun).as_secs_f64() < PATIENCE.as_secs_f64());
     }
-    configure(&b.config, &["vb1", "vb2"], "");
-    run(&format!("kill -HUP {}", b.child.id()));
+    reconfigure(&chain, &b, &["vb1", "vb2"], "");
     b.until("vb2", "admission");
     assert_eq!(ask(&socket, probe(11, C), PATIENCE).unwrap().bottleneck, Rate::mbps(1));
 
@@ -382,9 +354,7 @@ impl Chain {
 
 /// Starts a command under `sluice admit`, whose steps are read as a log.
 fn admitting(chain: &Chain, words: &str, command: &[&str]) -> Agent {
-    let mut child = chain.admit(&format!("{words} --json"), command).stderr(Stdio::piped()).spawn().unwrap();
-    let log = BufReader::new(child.stderr.take().unwrap()).lines();
-    Agent { child, log, config: PathBuf::new() }
+    Agent::of(&mut chain.admit(&format!("{words} --json"), command))
 }
 
 impl Agent {
@@ -487,8 +457,7 @@ fn inner_regulate() {
         }
     };
     for refused in ["best-effort", "stop"] {
-        configure(&b.config, &["vb1", "vb2"], "at_most = \"300 kb/s\"");
-        run(&format!("kill -HUP {}", b.child.id()));
+        reconfigure(&chain, &b, &["vb1", "vb2"], "at_most = \"300 kb/s\"");
         let words = format!("--rate 200kb/s --to 10.9.2.2:5004 --refused {refused}");
         let mut sender = admitting(&chain, &words, &["python3", "-c", SENDER]);
         sender.tells(&["probe", "admit"]);
@@ -497,8 +466,7 @@ fn inner_regulate() {
         marked.send_to(&[0; 80], "10.9.2.2:5006").unwrap();
         mark();
         sender.tells(&["regulate", "probe", "confirm"]);
-        configure(&b.config, &["vb1", "vb2"], "at_most = \"100 kb/s\"");
-        run(&format!("kill -HUP {}", b.child.id()));
+        reconfigure(&chain, &b, &["vb1", "vb2"], "at_most = \"100 kb/s\"");
         // Repeat until the new settings apply.
         let refusal = loop {
             mark();

@@ -33,9 +33,14 @@ pub(crate) struct Agent {
 impl Agent {
     pub(crate) fn start(folder: &Path, adapt: impl FnOnce(&mut Command)) -> Self {
         let mut command = sluice(folder);
-        command.args(["agent", "--config", "agent.toml", "--state", "state", "--json"]).stderr(Stdio::piped());
+        command.args(["agent", "--config", "agent.toml", "--state", "state", "--json"]);
         adapt(&mut command);
-        let mut child = command.spawn().unwrap();
+        Self::of(&mut command)
+    }
+
+    /// Starts a command that logs as an agent does.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap()).lines();
         Self { child, log }
     }
@@ -48,6 +53,7 @@ impl Agent {
             if event["device"] == device && event["what"] == what {
                 return event["words"].as_str().unwrap().to_owned();
             }
+            assert!(event["device"] != device || event["what"] != "failed", "{line}");
         }
         panic!("{device} was never {what}");
     }

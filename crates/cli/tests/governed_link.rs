@@ -2,8 +2,8 @@
 //! the kernel, and offered more than it carries.
 
 use crate::command::{sluice, stderr, stdout};
-use crate::live::{attach, interface, queues};
-use crate::namespace::{end, in_namespace, machine_to_itself, run};
+use crate::live::{attach, interface, queues, shape};
+use crate::namespace::{end, in_namespace, machine_to_itself};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
 use std::path::Path;
@@ -25,9 +25,7 @@ fn adth_holds_the_delay_of_an_overloaded_link_at_its_target_and_a_replay_decides
 #[ignore = "runs in a namespace"]
 fn inner_overload() {
     let Some(folder) = interface() else { return };
-    run("tc qdisc replace dev v0 root handle 1: htb default 10");
-    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
-    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    shape();
     let before = queues();
     let enough = Arc::new(AtomicBool::new(false));
     let sender = std::thread::spawn({
@@ -85,9 +83,7 @@ fn a_controller_that_begins_with_the_largest_limit_begins_anew_from_what_the_lin
 #[ignore = "runs in a namespace"]
 fn inner_begins() {
     let Some(folder) = interface() else { return };
-    run("tc qdisc replace dev v0 root handle 1: htb default 10");
-    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
-    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    shape();
     let enough = Arc::new(AtomicBool::new(false));
     let sender = std::thread::spawn({
         let enough = Arc::clone(&enough);

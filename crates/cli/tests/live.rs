@@ -26,6 +26,13 @@ pub(crate) fn interface() -> Option<TempDir> {
     tempfile::tempdir().ok()
 }
 
+/// Gives v0 a shaper of 5 Mb/s, in whose class packets wait.
+pub(crate) fn shape() {
+    run("tc qdisc replace dev v0 root handle 1: htb default 10");
+    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
+    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+}
+
 pub(crate) fn queues() -> String {
     stdout(&shell("tc -j qdisc show dev v0"))
 }
@@ -282,9 +289,7 @@ fn detach_says_where_else_an_interface_is_governed() {
 #[ignore = "runs in a namespace"]
 fn inner_elsewhere() {
     let Some(folder) = interface() else { return };
-    run("tc qdisc replace dev v0 root handle 1: htb default 10");
-    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
-    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    shape();
     let before = queues();
     let (mut child, _lines) = attach(folder.path(), &["--parent", "1:10"]);
     let detach =
@@ -455,9 +460,7 @@ fn inner_in_vain() {
         }
     }
     // Packets wait in a class of a shaper.
-    run("tc qdisc replace dev v0 root handle 1: htb default 10");
-    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
-    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    shape();
     let (mut child, _lines) = attach(folder.path(), &["--parent", "1:10"]);
     assert_eq!(end(&mut child, "TERM"), Some(0));
     // As at the root, without turns it takes a controller or a setting there: nothing is governed by none.

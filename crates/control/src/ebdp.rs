@@ -17,7 +17,7 @@ with_defaults! {
     pub struct Params as "Ebdp" {
         /// Longest wait (`T_max`). Default 200 ms: about the longest round trip of most flows in the Internet.
         pub t_max: Positive<Duration> => Duration::from_millis(200),
-        /// Packets added for bursts and the spread of service times (`c`). Default 5, found by experiment.
+        /// Margin in packets for bursts and varying service times (`c`). Default 5, found by experiment.
         pub c: NonZeroU32 => 5,
         /// Weight of the newest packet in the mean service time (`W`), above 0 and at most 1. Default 0.001: about the
         /// last 1000 packets.

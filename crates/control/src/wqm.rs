@@ -217,7 +217,7 @@ impl Wqm {
     }
 }
 
-/// Rounds a number that is not negative up to a whole one.
+/// Rounds a non-negative number up to a whole one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 fn whole(packets: f64) -> f64 {
     let floor = f64::from(packets as u32);

@@ -30,9 +30,7 @@ pub enum Error {
     #[error("at least one device must have a busy time above zero")]
     Idle,
     /// The target delay of real time can be met with no number of best-effort devices, or with any.
-    #[error(
-        "the target delay must exceed the delay without best effort, and be below the longest that the model can solve"
-    )]
+    #[error("the target delay must lie between the delay without best-effort devices and the model's longest delay")]
     Target,
     /// The frame of a hidden pair is too short. The time-out is longer than a frame and a SIFS, or SIFS and ACK are
     /// longer than a frame and the time-out. A station could then receive an ACK for the other before it counts slots.

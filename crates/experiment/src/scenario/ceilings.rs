@@ -69,7 +69,7 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
     })
 }
 
-/// Checks a flow. The path in its fault begins within the flow's table.
+/// Checks a flow. The fault's path is relative to the flow's table.
 fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     let refuse = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
     refuse_if!(flow.start >= duration, refuse("start", "the flow must start before the end of the run"));
@@ -101,8 +101,8 @@ fn packets(flow: &Flow) -> Result<(), Fault> {
         if each_second > MOST_PACKETS {
             let times = if key.ends_with("scale") { format!(" times {scale:e}") } else { String::new() };
             let message = format!(
-                "packets of {packet} at {rate}{times} exceed the limit of {} million packets per second; 10 Gb/s carry \
-                 15 million",
+                "packets of {packet} at {rate}{times} exceed the limit of {} million per second (10 Gb/s Ethernet: \
+                 15 million)",
                 MOST_PACKETS / 1e6
             );
             return Err((key, message));

@@ -57,7 +57,7 @@ impl Driver {
                 (Self::TakesAll, format!("{called} takes every packet at once, and the kernel gives it no queue"))
             }
             (false, Some(kind)) => {
-                (Self::PushesBack, format!("a virtual interface ({kind}), to which the kernel gives a queue"))
+                (Self::PushesBack, format!("the kernel gives this virtual interface ({kind}) a queue"))
             }
             (false, None) => (Self::PushesBack, format!("{called} stops the kernel's queue while its ring is full")),
         }

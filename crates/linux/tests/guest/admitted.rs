@@ -94,8 +94,7 @@ fn both_controllers_govern_one_interface_and_too_much_real_time_ends_an_admitted
 
     client.kill().unwrap();
     client.wait().unwrap();
-    agent.signal("TERM");
-    assert_eq!(agent.end(), Some(0), "{}", said());
+    agent.stop();
     assert_eq!(queue("sl0"), before);
     nothing_is_left();
     shell("kill $(pidof iperf3)");

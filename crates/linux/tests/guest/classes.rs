@@ -334,8 +334,7 @@ fn swan_mark_attaches_and_its_program_goes_with_it() {
         pause_until(now() + Duration::from_millis(10));
     }
     assert!(pinned(), "{}", said());
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0), "{}", said());
+    program.stop();
     nothing_is_left();
     // And after a kill.
     Program::attached(attach, "sl0").kill();
@@ -418,8 +417,7 @@ fn a_full_queue_of_biased_discards_by_drop_precedence() {
         pause_until(next);
     }
     pause_until(now() + Duration::from_millis(200));
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0), "{}", said());
+    program.stop();
     assert_eq!(queue("sl0"), before);
     nothing_is_left();
     let received = link.end();

@@ -106,8 +106,7 @@ fn traffic_survives_kills_and_the_last_agent_finds_and_leaves_all_in_order() {
     let last = Program::attached(governed, "sl0");
     pause_until(now() + Duration::from_secs(3));
     assert!(waiting() <= GOVERNED, "{}", waiting());
-    last.signal("TERM");
-    assert_eq!(last.end(), Some(0), "{}", said());
+    last.stop();
     assert_eq!(shell("tc -j qdisc show dev sl0"), before);
     goes_on();
     nothing_is_left();

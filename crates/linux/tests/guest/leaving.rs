@@ -108,8 +108,7 @@ fn mq_comes_back_with_its_queues_and_its_place_is_said() {
         let program = Program::start(&format!("attach many --backend {backend} --controller ebdp"));
         until("our queue", || queue("many").contains("\"handle\":\"51"));
         assert!(said().contains("one queue under one lock"), "{}", said());
-        program.signal("TERM");
-        assert_eq!(program.end(), Some(0), "{}", said());
+        program.stop();
         assert_eq!(all(), before, "{former}, {backend}");
         nothing_is_left();
     }
@@ -220,8 +219,7 @@ fn what_a_killed_agent_left_is_put_back_by_detach() {
     shell("ip link set uno name one");
     let next = attached("one");
     pause_until(now() + Duration::from_secs(1));
-    next.signal("TERM");
-    assert_eq!(next.end(), Some(0), "{}", said());
+    next.stop();
     assert_eq!(queue("one"), before);
     nothing_is_left();
     shell("ip link del one");

@@ -79,6 +79,13 @@ impl Program {
         self.0.wait().unwrap();
     }
 
+    /// Ends it by SIGTERM, after which it restores all and succeeds.
+    #[track_caller]
+    pub(super) fn stop(self) {
+        self.signal("TERM");
+        assert_eq!(self.end(), Some(0), "{}", said());
+    }
+
     /// Waits for its end; returns the exit status.
     pub(super) fn end(mut self) -> Option<i32> {
         let until = now() + LONGEST;

@@ -59,8 +59,7 @@ fn radios_that_come_after_the_agent_are_governed_one_interface_of_each() {
     shell("iw dev wlan0 del");
     until_said("wlan8 attached", 1);
     assert_eq!(said().matches("wlan1 attached").count(), 1, "{}", said());
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0), "{}", said());
+    program.stop();
     unload();
 }
 

@@ -67,8 +67,7 @@ fn settings_that_are_read_again_cost_no_packet_that_waits() {
         assert_eq!((after.totals.restarts, queue("sl0") == handle), (0, true), "{}", queue("sl0"));
         before = after;
     }
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0), "{}", said());
+    program.stop();
     nothing_is_left();
     link.end();
 }
@@ -95,8 +94,7 @@ fn a_queue_that_a_killed_agent_left_is_taken_over_with_all_that_waits() {
     let after = status();
     assert_eq!((queue("sl0"), after.totals.counts.dropped.packets), (handle, 0), "{after:?}");
     assert!(backlog(&after) + 12 >= full, "{full} before, {after:?}");
-    next.signal("TERM");
-    assert_eq!(next.end(), Some(0), "{}", said());
+    next.stop();
     assert_eq!(queue("sl0"), before);
     nothing_is_left();
     link.end();

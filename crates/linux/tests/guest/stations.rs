@@ -42,8 +42,7 @@ fn stations_are_shown_as_the_kernel_has_them() {
     assert!(doctor.contains("bad  channel: the driver does not report how long its channel is busy"), "{doctor}");
     let survey = shell("iw dev wlan0 survey dump");
     assert_eq!(air.channel.frequency.is_some(), survey.contains("[in use]"));
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0));
+    program.stop();
     chain.end();
 }
 

@@ -181,8 +181,7 @@ fn run(case: &Case) -> (u64, Duration) {
         case.round_trip.as_secs_f64() * 1e3,
     );
     for agent in agents {
-        agent.signal("TERM");
-        assert_eq!(agent.end(), Some(0));
+        agent.stop();
     }
     for node in 0..NODES {
         let decisions = is_replayed(case, node);

@@ -44,8 +44,7 @@ fn without_any_option_a_driver_that_pushes_back_has_turns() {
     let status = shell("/tmp/sluice status");
     assert!(status.contains("turns (grade 3)"), "{status}");
     pause_until(now() + Duration::from_secs(1));
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0), "{}", said());
+    program.stop();
     assert!(!queue("sl0").contains("sluice"));
     let received = link.end();
     let of = |thin: bool| {
@@ -120,8 +119,7 @@ fn however_many_flows_send_no_more_waits_than_is_sent_in_the_target() {
         pause_until(next);
     }
     pause_until(now() + Duration::from_secs(1));
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0), "{}", said());
+    program.stop();
     let mut delays: Vec<Duration> =
         link.end().delays.into_iter().filter(|(sent, _)| *sent > start + WARM_UP).map(|(_, delay)| delay).collect();
     delays.sort_unstable();
@@ -314,11 +312,6 @@ fn attached_to(interface: &str, options: &str, grade: &str) -> Program {
     program
 }
 
-fn ends(program: Program) {
-    program.signal("TERM");
-    assert_eq!(program.end(), Some(0), "{}", said());
-}
-
 #[test]
 #[ignore = "needs the guest"]
 fn without_any_option_stations_have_turns_and_the_former_queue_comes_back() {
@@ -331,7 +324,7 @@ fn without_any_option_stations_have_turns_and_the_former_queue_comes_back() {
     outcome.show("grade 2", 2);
     assert!(outcome.p99() < 30.0 && outcome.jain() > 0.99);
     assert!(queue("wlan0").contains("sluice"));
-    ends(program);
+    program.stop();
     assert_eq!(queue("wlan0"), before);
     // One that is killed leaves it; the next one takes it over, and `detach` restores it.
     attached("", "grade 2").kill();
@@ -345,9 +338,9 @@ fn without_any_option_stations_have_turns_and_the_former_queue_comes_back() {
     shell("umount /sys/fs/bpf");
     let program = attached("", "grade 2 (turns in Sluice's own BPF discipline) cannot be used: ");
     assert!(said().contains("grade 1, the knobs"), "{}", said());
-    ends(program);
+    program.stop();
     shell("mount -t bpf bpf /sys/fs/bpf");
-    ends(attached("--backend knobs", "grade 1"));
+    attached("--backend knobs", "grade 1").stop();
     cell.end();
 }
 
@@ -362,12 +355,12 @@ fn beside_stations_that_are_offered_too_much_a_ping_waits_less_than_by_default()
     let program = attached("--backend knobs", "grade 1");
     let knobs = cell.run(length);
     knobs.show("grade 1", stations);
-    ends(program);
+    program.stop();
     let program = attached("", "grade 2");
     let turns = cell.run(length);
     turns.show("grade 2", stations);
     println!("{}", shell("tc -s qdisc show dev wlan0 root"));
-    ends(program);
+    program.stop();
     // A frame on the air and one behind it, of 1.6 ms each, and an access of its own.
     assert!(turns.p99() < 8.0 && turns.mbps() > 0.95 * default.mbps() && turns.jain() > 0.98);
     assert!(knobs.p99() < 0.8 * default.p99() && knobs.mbps() > 0.98 * default.mbps());
@@ -376,7 +369,7 @@ fn beside_stations_that_are_offered_too_much_a_ping_waits_less_than_by_default()
         let program = attached(&format!("--bulk-delay 40ms {options}"), grade);
         let short = cell.run(length);
         short.show(&format!("{grade}, 40 ms"), stations);
-        ends(program);
+        program.stop();
         // What more stations have in flight takes longer than that.
         let is_short = p99(&short.bulk) < 0.8 * p99(&whole.bulk) || stations > 8;
         assert!(is_short && short.mbps() > 0.9 * whole.mbps() && short.jain() > 0.98);
@@ -395,7 +388,7 @@ fn two_networks_of_a_radio_wait_no_longer_than_one() {
             (0..networks).map(|network| attached_to(&interface(network), "", "grade 2")).collect();
         let outcome = cell.run(length);
         outcome.show(&format!("{networks} SSIDs"), 4);
-        programs.into_iter().for_each(ends);
+        programs.into_iter().for_each(Program::stop);
         nothing_is_left();
         cell.end();
         outcome
@@ -417,6 +410,6 @@ fn a_code_point_of_best_effort_gets_no_more_than_its_share() {
         outcome.show(&format!("TOS {tos}"), 2);
         assert!(outcome.p99() < 30.0 && outcome.jain() > 0.98, "{tos}");
     }
-    ends(program);
+    program.stop();
     cell.end();
 }

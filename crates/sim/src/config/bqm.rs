@@ -14,7 +14,7 @@ pub struct Bqm {
     pub raise: Option<bool>,
     /// Receiver's test for congestion losses. Default `ald`.
     pub discriminator: Option<Discriminator>,
-    /// `K` of the discriminator: one packet in `K` has priority 0; at least 1. Default: the pattern's, 8 or 16.
+    /// `K` of the discriminator, at least 1: one packet in `K` has priority 0. Default: the pattern's, 8 or 16.
     pub every: Option<u32>,
     /// Congestion level that the receiver reports. Default `highest`.
     pub measure: Option<Measure>,

@@ -311,7 +311,7 @@ pub struct Consumption {
     pub receive: Option<Power>,
     /// Power while the medium is idle. Default 313.5 mW.
     pub listen: Option<Power>,
-    /// Power while the medium is idle and the MAC has no packet, or with `power_save` while asleep. ESP32 light sleep:
+    /// Power while the medium is idle and the MAC has no packet; with `power_save`, while asleep. ESP32 light sleep:
     /// 2.64 mW. Default: never.
     pub doze: Option<Power>,
     /// Rate and power of the low level, for controllers that choose a level. Needs DCF, one queue, no rate control.

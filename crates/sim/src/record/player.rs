@@ -80,7 +80,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// Plays packets (sent, arrived), in milliseconds, with a buffer of 50 ms until `end`.
+    /// Plays packets (sent, arrived; in ms) until `end`, with a buffer of 50 ms.
     fn played(packets: impl IntoIterator<Item = (u64, u64)>, end: u64) -> (u64, f64) {
         let mut player = Player::new(Duration::from_millis(50), at(2_500));
         for (sent, arrived) in packets {

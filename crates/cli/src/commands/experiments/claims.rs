@@ -61,7 +61,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
 fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
     let mut chosen = Records::new();
     for name in targets {
-        let rows = records.get(name).ok_or_else(|| format!("{name}: the record has no document of this name"))?;
+        let rows = records.get(name).ok_or_else(|| format!("{name}: no document of this name has verdicts"))?;
         chosen.insert(name.clone(), rows.clone());
     }
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))

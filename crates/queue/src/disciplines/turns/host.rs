@@ -42,7 +42,7 @@ pub enum Rule {
     TwoTurns,
     /// A packet is dropped if more than two turns have waited for the target delay.
     Patience,
-    /// Packets are dropped when others arrive, not when they themselves leave.
+    /// A packet is dropped when another arrives, not when it leaves.
     Prediction,
     /// Waiting is bounded; without this rule each station has FQ-CoDel.
     Bound,
