@@ -82,7 +82,7 @@ print(f"{times['ramp'] / times['drop-tail']:.1f} times drop-tail's processor tim
 # ## Beside an experiment's own schemes
 #
 # `sluice.reproduce` runs a whole experiment, with the same results to the byte as the command `sluice reproduce`. With
-# `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
+# `baselines` it also runs your own controllers: each is another label among the experiment's schemes, in
 # tables, charts and report. For every queue of every run Sluice calls the class or function that makes a controller,
 # with a `sluice.Site`. The site has the case, the seed, the node, the queue, and the target delay of the experiment's
 # own controller there. All other settings are those of the first label with a controller, or of the label in `like`

@@ -238,7 +238,6 @@ mod tests {
         // A degree of latitude is 111.195 km, one of longitude half of it at 60 degrees north.
         let at = station.position.expect("it has one");
         assert_eq!([at.x, at.y], [55.60, 111.20].map(Length::metres));
-        // A table of a property belongs to its node.
         let queued = network(&geojson.replace("\"a\"", "\"a\", \"queue\": {\"limit\": 5}"));
         assert_eq!(queued.node.iter().map(|node| node.queue.is_some()).collect::<Vec<_>>(), [false, true, false]);
     }

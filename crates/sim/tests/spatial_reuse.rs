@@ -32,9 +32,7 @@ fn cells_that_ignore_one_another_send_at_once() {
 /// Power in dBm of data of a station's own access point, which arrive above -50 dBm.
 fn heard(event: &TraceEvent) -> Option<f64> {
     match &event.what {
-        TraceEventKind::Hears(frame, power) if frame.kind == Kind::Data => {
-            Some(power.as_dbm()).filter(|&dbm| dbm > -50.0)
-        }
+        TraceEventKind::Hears(frame, it) if frame.kind == Kind::Data => Some(it.as_dbm()).filter(|&it| it > -50.0),
         _ => None,
     }
 }

@@ -235,8 +235,7 @@ fn equal_streams_of_one_station_get_equal_parts() {
                 role = \"wired\"\n[[wired]]\nbetween = [\"server\", \"b\"]\nrate = \"100 Mb/s\"\ndelay = \"1 ms\"\n\
                 queue = { discipline = \"turns\", turns = { flows = 65536 } }\n";
     for text in [wire.to_owned() + &streams("10 Mb/s", "b"), cell("turns", 1) + &streams("7 Mb/s", "busy1")] {
-        let outcome = run(&text, 1);
-        let goodput = goodputs(&outcome);
+        let goodput = goodputs(&run(&text, 1));
         assert!(goodput.len() == 20 && jain(&goodput) > 0.98, "{goodput:?}");
     }
 }
