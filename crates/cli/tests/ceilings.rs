@@ -52,13 +52,13 @@ fn more_packets_than_any_link_carries() {
     const MOST: &str = "rate = \"18446744073709551615 b/s\", packet = \"1000 B\"";
     for (kind, more) in [("cbr", ""), ("poisson", ""), ("on-off", ", on = \"1 s\", off = \"1 s\"")] {
         let other = format!("{{ kind = \"{kind}\", {MOST}{more} }}");
-        refused(&traffic(&other), &["chain.toml:38:", "limit of 20 million packets"]);
+        refused(&traffic(&other), &["chain.toml:38:", "limit of 20 million per second"]);
     }
     let small = "{ kind = \"cbr\", rate = \"10 Gb/s\", packet = \"1 B\" }";
     refused(&traffic(small), &["chain.toml:38:34: packets of 1 B at 10 Gb/s exceed the limit of 20 million"]);
     let steps = |step: &str| replaced("deadline = \"200 ms\"", &format!("at = [{{ time = \"1 s\", {step} }}]"));
     refused(&steps("scale = 1e300"), &["chain.toml:39:31: ", "2.5 Mb/s times 1e300"]);
-    refused(&steps("rate = \"900000 Gb/s\""), &["chain.toml:39:30: ", "limit of 20 million packets"]);
+    refused(&steps("rate = \"900000 Gb/s\""), &["chain.toml:39:30: ", "limit of 20 million per second"]);
     let burst = "{ kind = \"web\", size = \"1100000 GiB\", reading = \"1 s\" }";
     refused(&traffic(burst), &["chain.toml:38:34: ", "bursts have more than 1000000 packets"]);
 }
