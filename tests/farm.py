@@ -207,7 +207,7 @@ def check(sluice, folder, fixture):
         found = {finding["topic"]: finding["found"] for finding in findings}
         if device in air:
             need(found["attach"].startswith(expected["without"]), found)
-            need(("which holds its packets" in found["driver"]) == is_held, found)
+            need(("mac80211 takes at once and holds" in found["driver"]) == is_held, found)
             need((airtime != "set" and airtime in found["attach"]) == (is_held and airtime != "set"), found)
             need("transmit queues" not in found or not is_held, found)
     bundle = folder / "bundle"
