@@ -35,7 +35,7 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
             "cannot read {name}: neither a file nor a Wi-Fi interface of this machine has this name"
         )));
     }
-    if args.source.is_file() && !text.starts_with('{') {
+    if args.source.is_file() && !text.trim_start().starts_with('{') {
         return Err(unusable(
             &"it is no recording, output of iw with interfaces, CSV with columns x and y or lat and lon, or GeoJSON \
               FeatureCollection in UTF-8",
