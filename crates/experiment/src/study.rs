@@ -11,7 +11,7 @@ pub use verdict::{Beside, Extent, Neighbour, Ruling, Rulings, Unit, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use units::Duration;
+use units::{Duration, apply, choice, settings, table};
 
 /// A scenario, its runs and the verdicts on its claims. File, runs and verdicts are stored apart from the rest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -280,8 +280,7 @@ pub struct Answer {
 }
 
 /// Ruling on the values of the seeds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum OverSeeds {
     /// The claim holds if the 95 % interval of their mean lies in the window.
     #[default]
@@ -299,8 +298,8 @@ pub enum OverSeeds {
 }
 
 /// A value of a time series.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
+#[derive(PartialEq)]
 pub struct Window {
     /// The value.
     pub take: Take,
@@ -325,8 +324,7 @@ pub struct Window {
 }
 
 /// A value of a time series.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Take {
     /// The mean of the steps.
     #[default]
@@ -362,8 +360,8 @@ pub enum Take {
 }
 
 /// A value of a series by which other values are divided.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
+#[derive(PartialEq)]
 pub struct Base {
     /// The value: one of the choices that need no other key.
     pub take: Take,
@@ -388,8 +386,8 @@ pub enum Together {
 }
 
 /// The label along an axis at which values first come near the largest, or fulfil a condition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
+#[derive(PartialEq)]
 pub struct First {
     /// Axis; its labels are numbers or quantities (`50 packets`), taken in SI units.
     pub axis: String,
@@ -400,8 +398,7 @@ pub struct First {
 }
 
 /// Choice among several cases.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Choose {
     /// The case with the largest value is compared.
     #[default]
@@ -431,8 +428,7 @@ pub enum Reported {
 }
 
 /// Comparison of a case with another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Compare {
     /// The value minus the value compared with.
     #[default]
@@ -446,8 +442,7 @@ pub enum Compare {
 }
 
 /// Reduction of several values to one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Statistic {
     /// The values' mean.
     #[default]
@@ -539,8 +534,7 @@ pub struct Front {
 }
 
 /// Spacing of numbers on an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Spacing {
     /// Equal distances for equal differences.
     #[default]
@@ -550,8 +544,8 @@ pub enum Spacing {
 }
 
 /// A table of report and terminal: means over the seeds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
+#[derive(PartialEq)]
 pub struct Table {
     /// Title.
     pub title: String,
@@ -574,8 +568,8 @@ pub struct Table {
 }
 
 /// A figure of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
+#[derive(PartialEq)]
 pub struct Cell {
     /// Title and unit: "throughput (%)", "p95 (ms)"; without a unit, SI units.
     pub title: String,

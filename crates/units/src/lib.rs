@@ -16,6 +16,8 @@ mod text;
 mod time;
 
 pub use bounds::{AboveZero, Positive, Share, Within, positive};
+/// Puts a macro before an item as an attribute: `#[apply(table)]`.
+pub use macro_rules_attribute::apply;
 pub use parse::ParseError;
 pub use quantities::{Bytes, Decibels, Energy, Frequency, Length, Power, Rate, Speed};
 pub use time::{Duration, Instant, date};

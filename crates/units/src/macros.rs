@@ -10,6 +10,36 @@ macro_rules! refuse_if {
     };
 }
 
+/// Attributes of an enum of a scenario whose variants are words, as in `#[apply(choice)]`.
+#[macro_export]
+macro_rules! choice {
+    ($($item:tt)*) => {
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        $($item)*
+    };
+}
+
+/// Attributes of a struct that is a table of a scenario, as in `#[apply(table)]`.
+#[macro_export]
+macro_rules! table {
+    ($($item:tt)*) => {
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        $($item)*
+    };
+}
+
+/// Attributes of a [`table!`] of which no key is required.
+#[macro_export]
+macro_rules! settings {
+    ($($item:tt)*) => {
+        #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        $($item)*
+    };
+}
+
 /// Makes a struct and its [`Default`]. `name: Type = value` gives a field its default. With `name: Type => value`,
 /// `Type::new` checks the bounds of the value at compile time. A field without a value has the default of its type.
 /// `struct Name as "Title"` is a table of a scenario, with this title in the schema.

@@ -3,10 +3,10 @@
 use super::{Cause, Origin, OverSeeds, Reported};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+use units::{apply, settings, table};
 
 /// Settings that a document leaves open, and neighbouring values.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Rulings {
     /// Axis of `[vary]`: claims are judged within each label, with the verdicts side by side under one id. A claim
     /// whose `where` names the axis is judged only within those labels.
@@ -18,8 +18,7 @@ pub struct Rulings {
 /// Neighbouring values of a parameter. Claims that name `label` in `where` or `against` are also evaluated with each
 /// label of `instead`, and the report shows the range. A claim keeps its verdict even if a neighbouring value changes
 /// it, but is shown to depend on the parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Neighbour {
     /// Name shown: "T".
     pub parameter: String,

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::{apply, choice};
 
 /// Biased queue management at the ends of a connection; see `docs/tcp.md`. Packets carry discard priorities (0 to 3).
 /// Keys missing in `[flow.tcp.bqm]` come from `[tcp.bqm]`.
@@ -50,8 +51,7 @@ pub enum DiscardPattern {
 }
 
 /// A receiver's test for congestion losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Discriminator {
     /// Share of priority 0 among losses, and bursts of losses.
     #[default]
@@ -61,8 +61,7 @@ pub enum Discriminator {
 }
 
 /// Congestion level that a receiver reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Measure {
     /// Highest priority among the missing packets (BQM).
     #[default]
@@ -72,8 +71,7 @@ pub enum Measure {
 }
 
 /// Window reduction after a loss without congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum WirelessLoss {
     /// By one packet.
     #[default]
@@ -83,8 +81,7 @@ pub enum WirelessLoss {
 }
 
 /// End of the slow growth after a reaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Growth {
     /// The next reaction to congestion.
     #[default]
@@ -94,8 +91,7 @@ pub enum Growth {
 }
 
 /// Slow start threshold after a reaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Threshold {
     /// Reduced window, so that no slow start follows.
     #[default]

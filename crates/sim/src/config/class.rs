@@ -1,11 +1,9 @@
 //! Service classes, and the code points that carry them (RFC 2474).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use units::{apply, choice};
 
 /// A service class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Class {
     /// Packets with a deadline: DSCP 46, expedited forwarding (RFC 3246).
     RealTime,
@@ -92,8 +90,7 @@ impl From<Class> for Dscp {
 }
 
 /// An access category of EDCA.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Category {
     /// Highest priority.
     Voice,

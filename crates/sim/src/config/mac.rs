@@ -4,11 +4,10 @@ use super::Marks;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use units::{Bytes, Duration, Power, with_defaults};
+use units::{Bytes, Duration, Power, apply, choice, settings, with_defaults};
 
 /// Medium access of every node.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Mac {
     /// Access method. Default `edca` from 802.11n on, else `dcf`.
     pub access: Option<Access>,
@@ -62,8 +61,7 @@ pub struct Mac {
 }
 
 /// Effect of a busy secondary channel on a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Bandwidth {
     /// The frame is narrowed to the idle channels.
     #[default]
@@ -73,8 +71,7 @@ pub enum Bandwidth {
 }
 
 /// Frames to several stations at once (OFDMA).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Ofdma {
     /// Every frame has one receiver.
     #[default]
@@ -111,8 +108,7 @@ pub enum Access {
 }
 
 /// EDCA parameters per access category. Missing keys are as in IEEE 802.11-2016, table 9-137.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Edca {
     /// AIFSN 2, window from a quarter to half of `mac.cw_min`; TXOP 2.08 ms (802.11b: 3.264 ms).
     pub voice: Contention,
@@ -161,8 +157,7 @@ with_defaults! {
 }
 
 /// Reaction to a missing BlockAck (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum MissedBlockAck {
     /// All frames of the A-MPDU are sent again.
     #[default]
@@ -304,8 +299,7 @@ impl schemars::JsonSchema for HardwareQueue {
 }
 
 /// Which packets share a hardware queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum HardwareQueuePer {
     /// All packets of an access category.
     #[default]
@@ -315,8 +309,7 @@ pub enum HardwareQueuePer {
 }
 
 /// Receptions after which a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Eifs {
     /// Frames with a readable PHY header and a wrong checksum (standard).
     #[default]
@@ -330,8 +323,7 @@ pub enum Eifs {
 }
 
 /// Start of the backoff countdown after a missing ACK or CTS (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum TimeoutDeferral {
     /// At the end of the timeout, if the medium has been idle for DIFS.
     #[default]
@@ -342,8 +334,7 @@ pub enum TimeoutDeferral {
 
 /// Wait of a packet that finds the station without other packets and without a pending backoff (see
 /// `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum FirstAccess {
     /// A backoff if the medium is busy or reserved, turns busy before DIFS is over, or a response is due. If none of
     /// these is so, DIFS (AIFS) of idle medium, which may precede the arrival (standard).
@@ -358,8 +349,7 @@ pub enum FirstAccess {
 }
 
 /// Condition for answering an RTS (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum AnswerRts {
     /// If the medium is not reserved at the end of the RTS (standard).
     #[default]
@@ -370,8 +360,7 @@ pub enum AnswerRts {
 
 /// When the contention window is reset to its smallest, besides after a success and after a frame is given up (see
 /// `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum WindowReset {
     /// Also after `short_retry_limit` + 1 consecutive failures (standard).
     #[default]
@@ -381,16 +370,14 @@ pub enum WindowReset {
 }
 
 /// Selection of the mode of data frames; see `docs/phy.md`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct RateControl {
     /// Algorithm, per sender and receiver.
     pub algorithm: RateAlgorithm,
 }
 
 /// A rate control algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum RateAlgorithm {
     /// Mode of `[radio]` or `[[node]]`.
     #[default]
@@ -429,8 +416,7 @@ with_defaults! {
 }
 
 /// How a station learns whose turn it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum TurnsVariant {
     /// A request precedes data; stations without an older packet grant it.
     #[default]

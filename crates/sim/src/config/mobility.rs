@@ -4,11 +4,10 @@ use super::{Attachment, Marks};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use units::{Duration, Length, Speed};
+use units::{Duration, Length, Speed, apply, choice, settings};
 
 /// Movement. A node's own `position` or `waypoints` take precedence over the model.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Mobility {
     /// Model for nodes without a `position`.
     pub model: MobilityModel,
@@ -29,8 +28,7 @@ pub struct Mobility {
 }
 
 /// A model of movement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum MobilityModel {
     /// No movement.
     #[default]
@@ -67,8 +65,7 @@ pub struct Speeds {
 }
 
 /// How a walk by random waypoint starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum WalkStart {
     /// Stationary distribution of positions, speeds and pauses.
     #[default]

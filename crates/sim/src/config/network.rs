@@ -5,14 +5,11 @@ use super::{
     Placement, Radio, Role, Routing, Standard, Tcp, Wired,
 };
 use queue::Settings as Queue;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use units::{Bytes, Duration, Length};
+use units::{Bytes, Duration, Length, apply, settings, table};
 
 /// A network and how long to run it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Network {
     /// Simulated time, warm-up included.
     #[serde(deserialize_with = "units::positive")]
@@ -125,8 +122,7 @@ impl Network {
 }
 
 /// Records besides totals.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Record {
     /// Time between two points of a time series. Only a case's first seed records series, unless a claim needs more.
     /// Default: none.

@@ -6,11 +6,10 @@ use queue::Settings as Queue;
 use queue::turns::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Decibels, Duration, Length, Positive, Power, Rate, Within, with_defaults};
+use units::{Decibels, Duration, Length, Positive, Power, Rate, Within, apply, choice, settings, table, with_defaults};
 
 /// Nodes placed by rule.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Placement {
     /// Number of nodes.
     pub count: u32,
@@ -115,8 +114,8 @@ pub struct Node {
 }
 
 /// Queues of EDCA's access categories; missing keys come from the node's queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
+#[derive(PartialEq)]
 pub struct CategoryQueues {
     /// Highest priority.
     pub voice: Option<Queue>,
@@ -150,8 +149,8 @@ impl CategoryQueues {
 }
 
 /// Queues of service classes; missing keys come from the node's queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
+#[derive(PartialEq)]
 pub struct ClassQueues {
     /// Served first; also holds messages of the routing protocol.
     pub real_time: Option<Queue>,
@@ -179,8 +178,7 @@ impl ClassQueues {
 }
 
 /// The role of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Role {
     /// Has a radio; sends to any node in range, or only to its access point if there is one.
     #[default]
@@ -192,8 +190,7 @@ pub enum Role {
 }
 
 /// Queues of a node, by receiver.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Queues {
     /// One queue (per access category).
     #[default]
@@ -258,8 +255,8 @@ with_defaults! {
 }
 
 /// A move of a station to another access point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
+#[derive(PartialEq)]
 pub struct Move {
     /// Time at which the station leaves its present access point.
     pub time: Duration,
@@ -290,8 +287,7 @@ with_defaults! {
 }
 
 /// How a driver pulls packets from mac80211's queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum PullLoop {
     /// One scheduling round (`ieee80211_handle_wake_tx_queue`, ath10k).
     Mac80211,
@@ -302,8 +298,7 @@ pub enum PullLoop {
 
 /// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key; without
 /// `[consumption]`, only nodes with a table of their own are counted (`docs/energy.md`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Consumption {
     /// Power while sending at the high level. Default 792 mW (DSSS and CCK), 627 mW (OFDM) or 594 mW (HT).
     pub transmit: Option<Power>,

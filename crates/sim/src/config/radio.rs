@@ -4,11 +4,10 @@ use super::Marks;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use units::{Decibels, Frequency, Length, Power, Rate};
+use units::{Decibels, Frequency, Length, Power, Rate, apply, choice, settings, table};
 
 /// Physical layer.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Radio {
     /// Standard: slot, SIFS, contention window and rates.
     pub standard: Standard,
@@ -85,8 +84,7 @@ pub struct Radio {
 }
 
 /// Signal that a receiver locks to (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Capture {
     /// If the receiver decodes no frame, the first frame that is strong enough, until this frame ends.
     #[default]
@@ -234,8 +232,7 @@ pub enum ExtendedRange {
 }
 
 /// How stations of 802.11g and n protect stations that know only 802.11b.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum BProtection {
     /// No protection.
     #[default]
@@ -247,8 +244,7 @@ pub enum BProtection {
 }
 
 /// The PLCP preamble of 802.11b.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Preamble {
     /// 192 us, at 1 Mb/s.
     #[default]
@@ -260,8 +256,7 @@ pub enum Preamble {
 }
 
 /// Equal rooms, wall to wall from the origin on, by the residential scenario of IEEE 802.11-14/0980.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Rooms {
     /// Length, width and height of a room, as `["10 m", "10 m", "3 m"]`.
     pub size: [Length; 3],
@@ -272,8 +267,7 @@ pub struct Rooms {
 }
 
 /// Path loss model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Propagation {
     /// Free space up to the crossover distance, then the fourth power of distance.
     #[default]
@@ -296,8 +290,7 @@ impl Propagation {
 }
 
 /// Frame errors besides collisions; see `docs/phy.md`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Errors {
     /// Error model. Default `nist`; `none` for `propagation = "range"` or `nominal_rate`.
     pub model: Option<ErrorModel>,
@@ -326,8 +319,7 @@ pub enum ErrorModel {
 }
 
 /// Random deviation of received power from the mean at the link's distance.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Fading {
     /// Standard deviation of log-normal shadowing, drawn once per run for each pair of nodes. Default: none.
     pub shadowing: Option<Decibels>,
@@ -338,8 +330,7 @@ pub struct Fading {
 }
 
 /// A model of fast fading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum FadingModel {
     /// No fading.
     #[default]

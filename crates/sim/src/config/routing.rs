@@ -3,11 +3,10 @@
 use super::{Category, Marks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Duration, with_defaults};
+use units::{Duration, apply, choice, settings, table, with_defaults};
 
 /// Routing of packets.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Routing {
     /// Routing protocol.
     pub protocol: Protocol,
@@ -45,8 +44,7 @@ impl Routing {
 }
 
 /// A routing protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Protocol {
     /// Routes fixed before the run; no routing packets.
     #[default]
@@ -58,8 +56,7 @@ pub enum Protocol {
 }
 
 /// A configured path.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Route {
     /// First node.
     pub from: String,
@@ -71,8 +68,7 @@ pub struct Route {
 }
 
 /// Position of routing packets in queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum RoutingPriority {
     /// Behind waiting data (ns-3).
     #[default]
@@ -82,8 +78,7 @@ pub enum RoutingPriority {
 }
 
 /// Distance from the destination at which a node repairs a route (RFC 3561, section 6.12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum RepairWithin {
     /// At most 0.3 x `net_diameter` hops from the destination.
     #[default]
@@ -93,8 +88,7 @@ pub enum RepairWithin {
 }
 
 /// Search of a node that repairs a route (RFC 3561, section 6.12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum RepairBy {
     /// One request.
     #[default]
@@ -104,8 +98,7 @@ pub enum RepairBy {
 }
 
 /// Wait for a reply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum ReplyWait {
     /// 2 x `node_traversal_time` x (TTL + `timeout_buffer`). After a network-wide request 2 x `node_traversal_time` x
     /// `net_diameter`, doubled with each further request (RFC 3561, section 6.3).
@@ -117,8 +110,7 @@ pub enum ReplyWait {
 }
 
 /// Receivers of a route error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum ErrorsTo {
     /// A neighbour that alone uses the route, by unicast; several such neighbours, by broadcast.
     #[default]
@@ -191,8 +183,7 @@ with_defaults! {
 }
 
 /// Parameters and rules of DSR as a set; `docs/routing.md` lists those in which the sets differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum DsrProfile {
     /// RFC 4728, with a cache of links.
     #[default]

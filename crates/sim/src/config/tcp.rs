@@ -3,7 +3,7 @@
 use super::{Bqm, Category};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, apply, choice};
 
 /// TCP parameters; see `docs/tcp.md`. Keys missing in `[flow.tcp]` come from `[tcp]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,8 +54,7 @@ pub struct Tcp {
 }
 
 /// Congestion control.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Congestion {
     /// Slow start and congestion avoidance (RFC 5681).
     #[default]
@@ -71,8 +70,7 @@ pub enum Congestion {
 }
 
 /// Loss recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Recovery {
     /// Selective acknowledgements (RFC 2018, 6675).
     #[default]
@@ -85,8 +83,7 @@ pub enum Recovery {
 }
 
 /// Loss detection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum LossDetection {
     /// By time: RACK-TLP (RFC 8985, Linux). Finds lost retransmissions too.
     #[default]
@@ -96,8 +93,7 @@ pub enum LossDetection {
 }
 
 /// Window growth in slow start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum SlowStart {
     /// Grows by all acknowledged bytes (RFC 3465; Linux, ns-3).
     #[default]
@@ -107,8 +103,7 @@ pub enum SlowStart {
 }
 
 /// Window at the end of fast recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum RecoveryEnd {
     /// Slow start threshold (RFC 5681, 3.2; RFC 6675; ns-2).
     #[default]
@@ -120,8 +115,7 @@ pub enum RecoveryEnd {
 }
 
 /// Growth of the window in CUBIC's Reno-friendly region, in segments per round trip.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum FriendlyGrowth {
     /// 0.53, and 1 once the window exceeds its size before the last reduction (RFC 9438, 4.3).
     #[default]
@@ -133,8 +127,7 @@ pub enum FriendlyGrowth {
 }
 
 /// Weight of round-trip samples from timestamps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum RttSamples {
     /// An eighth for all samples of a window together (RFC 7323, appendix G).
     #[default]

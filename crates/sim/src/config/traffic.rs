@@ -7,11 +7,10 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
-use units::{Bytes, Duration, Positive, Rate};
+use units::{Bytes, Duration, Positive, Rate, apply, choice, settings, table};
 
 /// A flow of packets.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Flow {
     /// Name in results.
     pub name: String,
@@ -72,8 +71,7 @@ pub struct HopRange {
 }
 
 /// Transport of a flow's data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Transport {
     /// Packets sent once. (`ping` uses ICMP.)
     #[default]
@@ -83,8 +81,7 @@ pub enum Transport {
 }
 
 /// Source of a flow; see `docs/traffic.md`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Traffic {
     /// Pattern.
     pub kind: TrafficKind,
@@ -179,8 +176,7 @@ impl TrafficKind {
 }
 
 /// The distribution of a time, given its mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Spread {
     /// Exponential.
     #[default]
@@ -190,8 +186,7 @@ pub enum Spread {
 }
 
 /// A change of a flow's rate.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Step {
     /// Time from the start of the run, delayed by `phase_jitter`.
     pub time: Duration,
@@ -202,8 +197,7 @@ pub struct Step {
 }
 
 /// Admission of a real-time flow at its source; see `docs/traffic.md`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[apply(settings)]
 pub struct Admission {
     /// Requested rate, UDP and IP headers included. Default for `cbr` of fixed rate and length, `voice` without pauses:
     /// the traffic's rate.
@@ -217,8 +211,7 @@ pub struct Admission {
 }
 
 /// Treatment of a flow that is not admitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[apply(choice)]
 pub enum Refused {
     /// Sends nothing more.
     #[default]

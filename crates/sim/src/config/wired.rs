@@ -1,14 +1,12 @@
 //! The `[[wired]]` tables: links without radio.
 
 use queue::Settings as Queue;
-use schemars::JsonSchema;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use units::{Duration, Rate, Share};
+use serde::{Deserialize, Deserializer};
+use units::{Duration, Rate, Share, apply, table};
 
 /// A full-duplex link with a queue per direction. A packet with its IP header is sent at `rate`, then takes `delay`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct Wired {
     /// The two ends; `up*` gives each node whose name begins with `up` a link.
     #[serde(deserialize_with = "ends")]
@@ -30,8 +28,7 @@ pub struct Wired {
 }
 
 /// A change of a wired link's rate, also for the rest of the packet being sent.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(table)]
 pub struct RateStep {
     /// Time from the start of the run.
     pub time: Duration,
