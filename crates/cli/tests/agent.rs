@@ -227,6 +227,15 @@ fn inner_in_vain() {
     assert!(words.contains("no packet ever waits"), "{words}");
     assert!(governed("v1", 300), "{}", queue("v1"));
     assert_eq!(end(&mut agent.child, "TERM"), Some(0));
+    // A controller that does not suit the queue is not tried again: each attempt would lose the packets that wait.
+    let of_v0 = &unforced[..unforced.find("[interface.v1]").unwrap()];
+    let unfit = "[interface.v1]\nforce = true\nbackend = \"fifo\"\nqueue.controller = \"wqm\"\n";
+    std::fs::write(&file, format!("{of_v0}{unfit}")).unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    let why = agent.until("v1", "waiting");
+    assert!(why.contains("wqm needs"), "{why}");
+    assert_eq!(stdout(&shell("timeout 11 tc monitor qdisc | grep -c v1")).trim(), "0");
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
     // A radio may come, although nothing can be governed at the start.
     std::fs::write(&file, "[interface.v1]\n[interface.\"*wifi\"]\n").unwrap();
     let mut agent = Agent::start(folder.path(), |_| ());

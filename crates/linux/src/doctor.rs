@@ -10,7 +10,7 @@ mod wireless;
 pub use bundle::{Machine, bundle};
 pub use machine::Finding;
 
-use crate::device::driver::{has_class, linked};
+use crate::device::driver::{TO_QUEUES, has_class, linked, past_queues};
 use crate::device::looks::Looks;
 use crate::device::txq::{Holder, holder};
 use crate::error::Error;
@@ -55,6 +55,8 @@ pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
             has_class(&link, parent, &users, &mut route)?;
             interface::findings((&link, holder), parent, &mut route, &users, can_bpf)?
         };
+        let past = past_queues(&link.name);
+        findings.extend(past.map(|found| Finding::bad("hardware offload", found, TO_QUEUES)));
         if holder != Holder::NotWifi {
             let module = linked(&link.name, "device/driver/module");
             let (more, stations) = wireless::findings(&link.name, holder, module.as_deref())?;

@@ -305,6 +305,10 @@ impl Governor {
         let _ = self.let_go(!matches!(what, AgentEventKind::Gone | AgentEventKind::Replaced), round.host);
         if what == AgentEventKind::Failed {
             self.wait(until, error.to_string(), round);
+            // With the same settings another attempt would fail, too, and lose the packets that wait.
+            if let (Error::Unfit(_), Some(link)) = (error, round.links.named(&self.wish.place.device)) {
+                self.phase = Phase::Ended { index: link.index };
+            }
             return;
         }
         self.tell(what, error.to_string(), round.host);

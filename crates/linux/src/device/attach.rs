@@ -28,11 +28,18 @@ pub(crate) struct Attached {
 /// former queue could not be restored, or no packet ever waits in the queue.
 pub(crate) fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
+    #[cfg(feature = "bpf")]
+    if attached.device.keeps() == crate::device::contract::Keeps::Queues {
+        // A killed agent may have left the discipline. If this fails, `sluice detach` tries again.
+        let _ = crate::device::bpf::Discipline::unload_unused(std::path::Path::new(crate::device::bpf::FOLDER));
+    }
     let is_of_phy = [txq::KIND, knobs::KIND].contains(&attached.device.capabilities().kind);
     if wish.place.parent == ROOT && !wish.dry_run && !is_of_phy {
         let link = Route::open()?.link(&wish.place.device)?;
         attached.remarks.extend(driver::one_for_several(&link));
     }
+    let past = driver::past_queues(&wish.place.device);
+    attached.remarks.extend(past.map(|found| format!("{found}; {}", driver::TO_QUEUES)));
     if let Some(segments) = wish.gso_segments {
         attached.device.limit_segments(segments.get())?;
     }
@@ -119,9 +126,6 @@ fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Largest number of waiting packets, all stations together.
-#[cfg(feature = "bpf")]
-const ROOM: control::Limit = control::Limit::Packets(4_096);
 const GRADE_3: &str = "grade 3, turns in Sluice's own BPF discipline without telling stations apart: the driver pushes back, and \
                        mac80211 holds none of this interface's packets";
 const GRADE_2: &str = "grade 2, turns of the stations in Sluice's own BPF discipline: it holds this interface's packets, and \
@@ -163,11 +167,7 @@ fn txq(wish: &Wish, start: &Start, not_own: Option<String>) -> Result<Attached, 
 #[cfg(feature = "bpf")]
 fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Error> {
     use crate::device::bpf::{Governed, Mechanism, Order};
-    let mut mechanism = Mechanism::of(&wish.settings)?;
-    if wish.is_unspecific() && wish.turns().is_some() {
-        // Each station's queue is bounded by time.
-        mechanism.hard = ROOM;
-    }
+    let mechanism = Mechanism::of(wish)?;
     let by_station = wish.turns().is_some() && txq::holds(&wish.place.device)?;
     Ok(Box::new(Governed::attach(wish, mechanism, Order::of(wish, by_station), start, looks)?))
 }

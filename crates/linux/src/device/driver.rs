@@ -75,6 +75,27 @@ pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     })
 }
 
+/// How packets that hardware forwards come back to the queues.
+pub(crate) const TO_QUEUES: &str =
+    "where delay matters, set flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
+
+/// Returns the traffic of a device that bypasses mac80211's queues and those above, so that it cannot be governed.
+pub(crate) fn past_queues(device: &str) -> Option<String> {
+    linked(device, "device")?;
+    let module = linked(device, "device/driver/module").unwrap_or_default();
+    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    bypass(&read(&format!("/sys/module/{module}/parameters/wed_enable")), &read("/proc/net/nf_conntrack"))
+}
+
+/// `wed`: mt76's setting that lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's
+/// list of connections, which only root can read.
+fn bypass(wed: &str, flows: &str) -> Option<String> {
+    let (is_on, offloaded) = (wed.starts_with('Y'), flows.matches("[HW_OFFLOAD]").count());
+    let wed = if is_on { "WED is on" } else { "WED is off" };
+    let found = format!("packets that hardware forwards bypass all queues: {wed}, {offloaded} offloaded connections");
+    (is_on || offloaded > 0).then_some(found)
+}
+
 /// Returns the last part of the target of a link in the interface's sysfs folder.
 pub(crate) fn linked(device: &str, path: &str) -> Option<String> {
     let target = fs::read_link(Path::new("/sys/class/net").join(device).join(path)).ok()?;
@@ -176,6 +197,19 @@ mod tests {
         ] {
             let link = Link { qdisc: root.into(), ..link(kind, hardware) };
             assert_eq!(Driver::of(&link, Holder::NotWifi, qdiscs).0, expected, "{kind:?} {root:?}");
+        }
+    }
+
+    #[test]
+    fn what_hardware_forwards_is_said_to_pass_the_queues_by() {
+        let flow = "ipv4 2 tcp 6 src=192.0.2.1 dst=192.0.2.2 sport=1 dport=2";
+        assert!(bypass("", "").is_none() && bypass("N\n", &format!("{flow} [OFFLOAD] use=2\n")).is_none());
+        let by_hardware = format!("{flow} [HW_OFFLOAD] use=2\n{flow} [ASSURED] use=2\n");
+        for (wed, flows, says) in [
+            ("Y\n", "", "WED is on, 0 offloaded connections"),
+            ("N\n", &by_hardware, "WED is off, 1 offloaded connections"),
+        ] {
+            assert!(bypass(wed, flows).unwrap().contains(says), "{says}");
         }
     }
 

@@ -99,7 +99,7 @@ impl Former {
         };
         let saved = |Qdisc { kind, handle, options, .. }: Qdisc| Saved { kind, handle, options };
         let (device, index, qdisc) = (link.name.clone(), link.index, own.cloned().map(saved));
-        let (ours, zero_length) = (our_handle(parent), link.tx_queue_length == 0);
+        let (ours, zero_length) = (our_handle(parent, qdiscs), link.tx_queue_length == 0);
         Ok((Self { device, index, parent, qdisc, ours, zero_length, ..Self::default() }, obstacle))
     }
 
@@ -107,6 +107,11 @@ impl Former {
     pub(crate) fn of_phy(link: &Link, number: u32, limit: u32, knobs: Option<FormerKnobs>) -> Self {
         let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
         Self { device, index, parent: ROOT, phy, knobs, ..Self::default() }
+    }
+
+    /// Keeps the packet limit that another program has given the phy: this limit returns.
+    pub(crate) fn keep_limit(&mut self, limit: u32) {
+        self.phy = self.phy.map(|phy| FormerPhy { limit, ..phy });
     }
 
     /// Returns the number of the phy whose queues are governed; `None` if a discipline is governed.
@@ -219,9 +224,12 @@ impl FormerKnobs {
     }
 }
 
-/// Handle of Sluice's queue: `51ce:` at the root; below a class `51xx:`, with seven bits of the class's number.
-const fn our_handle(parent: u32) -> u32 {
-    if parent == ROOT { 0x51ce_0000 } else { 0x5100_0000 | ((parent & 0x7f) << 16) }
+/// Returns the handle of Sluice's queue: `51ce:` at the root; below a class `51xx:`, with seven bits of the class's
+/// number or the next ones that none of the interface's queues has.
+fn our_handle(parent: u32, qdiscs: &[Qdisc]) -> u32 {
+    let below = |step: u32| 0x5100_0000 | (parent.wrapping_add(step) & 0x7f) << 16;
+    let is_free = |handle: &u32| qdiscs.iter().all(|qdisc| qdisc.handle != *handle);
+    if parent == ROOT { 0x51ce_0000 } else { (0..0x80).map(below).find(is_free).unwrap_or_else(|| below(0)) }
 }
 
 /// Returns an obstacle if a user has put a queue under a root that the kernel made by itself (`mq`).
@@ -286,6 +294,17 @@ mod tests {
         assert_eq!(knobs.restored(&aql((0, 3_500), (7, 8), 24_000)), before);
         let theirs = aql((0, 3_500), (9, 9), 1_000);
         assert_eq!(knobs.restored(&theirs), aql(default, (9, 9), 1_000));
+    }
+
+    #[test]
+    fn no_two_classes_of_an_interface_share_a_handle() {
+        let mut there = Vec::new();
+        for class in 1..=0x80 {
+            let handle = our_handle(0x1_0000 | (class * 0x80) | 0x10, &there);
+            assert!(handle >> 23 == 0xa2 && there.iter().all(|is: &Qdisc| is.handle != handle), "{handle:x}");
+            there.push(Qdisc { handle, ..Qdisc::default() });
+        }
+        assert_eq!(there[0].handle, 0x5110_0000);
     }
 
     #[test]

@@ -292,12 +292,17 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
+/// Returns what the file of another attachment point records; `None` if the file is none of Sluice's.
+fn kept_in(path: &Path) -> Option<Kept> {
+    serde_json::from_reader(io::BufReader::new(open(path, OFlags::RDONLY).ok()?)).ok()
+}
+
 /// Returns another name under which an agent recorded this state: a renamed interface, or another one of a phy.
 pub(crate) fn other_name(place: &Place, is_this: impl Fn(&Former) -> bool) -> Result<Option<String>, Error> {
     let end = end_of_name(place.parent)?;
     let recorded = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.strip_suffix(&end)?.to_string();
-        let kept: Kept = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+        let kept = kept_in(&path)?;
         (name != place.device && is_this(&kept.former)).then_some(name)
     };
     Ok(files(&place.state_folder)?.into_iter().find_map(recorded))
@@ -354,7 +359,7 @@ fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
     let others = files(path.parent()?).ok()?.into_iter().filter(|other| {
         other != path && name(other).and_then(|name| interface(&name)).is_some_and(|interface| interface == this)
     });
-    let kept = others.filter_map(|other| serde_json::from_slice::<Kept>(&fs::read(other).ok()?).ok());
+    let kept = others.filter_map(|other| kept_in(&other));
     kept.filter(|kept| kept.former.index == former.index).filter_map(|kept| kept.former.segments).max()
 }
 

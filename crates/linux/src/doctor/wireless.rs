@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder};
 use crate::kernel::nl80211::Survey;
 use crate::telemetry::stations::{Stations, look};
-use std::fs;
 use units::Duration;
 
 /// Number of readings before AQL is called stuck, and their spacing: AQL allows much less than a second to be pending.
@@ -47,23 +46,8 @@ pub(super) fn findings(
         Holder::Driver | Holder::NotWifi => vec![Finding::good("airtime", NOT_OF_MAC80211)],
     };
     let rest = [channel(first), link(device, first), Finding::good("aggregates", AGGREGATES)];
-    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
-    let wed = read(&format!("/sys/module/{}/parameters/wed_enable", module.unwrap_or_default()));
-    let past = past_queues(&wed, &read("/proc/net/nf_conntrack"));
-    let found = [network(first)].into_iter().chain(past).chain(shared).chain(rest).collect();
+    let found = [network(first)].into_iter().chain(shared).chain(rest).collect();
     Ok((found, looks.pop()))
-}
-
-/// Returns the traffic that bypasses mac80211's queues and those above, so that it cannot be governed. `wed`: mt76's
-/// setting that lets the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of
-/// connections, which only root can read.
-fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
-    const FIX: &str =
-        "where delay matters, set flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
-    let (is_on, offloaded) = (wed.starts_with('Y'), flows.matches("[HW_OFFLOAD]").count());
-    let wed = if is_on { "WED is on" } else { "WED is off" };
-    let found = format!("packets that hardware forwards bypass all queues: {wed}, {offloaded} offloaded connections");
-    (is_on || offloaded > 0).then(|| Finding::bad("hardware offload", found, FIX))
 }
 
 #[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]
@@ -237,20 +221,6 @@ mod tests {
         let finding = aql(&off, None);
         assert!(!finding.good && finding.found.contains("switched off"), "{finding:?}");
         assert_eq!(stuck(&[]), None);
-    }
-
-    #[test]
-    fn what_hardware_forwards_is_said_to_pass_the_queues_by() {
-        let flow = "ipv4 2 tcp 6 src=192.0.2.1 dst=192.0.2.2 sport=1 dport=2";
-        assert!(past_queues("", "").is_none() && past_queues("N\n", &format!("{flow} [OFFLOAD] use=2\n")).is_none());
-        let by_hardware = format!("{flow} [HW_OFFLOAD] use=2\n{flow} [ASSURED] use=2\n");
-        for (wed, flows, says) in [
-            ("Y\n", "", "WED is on, 0 offloaded connections"),
-            ("N\n", &by_hardware, "WED is off, 1 offloaded connections"),
-        ] {
-            let finding = past_queues(wed, flows).unwrap();
-            assert!(!finding.good && finding.found.contains(says) && finding.fix.is_some(), "{finding:?}");
-        }
     }
 
     #[test]

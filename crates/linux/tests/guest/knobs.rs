@@ -242,13 +242,13 @@ fn a_station_with_limits_of_its_own_keeps_them_and_settings_of_others_stay() {
     assert!(aql().contains("BE 5000 12000 BK 1 2"), "{}", aql());
     assert!(shown().contains("BE: 1000/2000"), "{}", shown());
     assert!(other().contains("BE: 5000/12000"), "{}", other());
-    // The limit of packets, too, ends the agent; it says so, and restores the others.
+    // The limit of packets, too, stays, and ends the agent; it says so, and restores the others.
     let program = Program::start("attach wlan0 --backend knobs");
     until("the threshold", || aql().ends_with("12000"));
     shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) set txq limit 777");
     assert_eq!(program.end(), Some(3), "{}", said());
     assert!(said().contains("of 777 packets"), "{}", said());
-    assert!(aql().ends_with("24000") && weights() == [256; 2], "{}", aql());
+    assert!(aql().ends_with("24000") && weights() == [256; 2] && limit() == 777, "{}", aql());
     end();
 }
 

@@ -72,6 +72,31 @@ fn settings_that_are_read_again_cost_no_packet_that_waits() {
     link.end();
 }
 
+/// The default limit of a FIFO does not bound turns, at the start and after a reload.
+#[test]
+#[ignore = "needs the guest"]
+fn turns_hold_more_packets_than_a_fifo_and_keep_them_over_a_reload() {
+    let link = SlowLink::new(2 * LEN as u64);
+    let aim = |seconds| std::fs::write(CONFIG, format!("[interface.sl0]\ntarget_delay = \"{seconds} s\"\n")).unwrap();
+    aim(2_000);
+    let program = Program::attached("agent --config /tmp/agent.toml", "sl0");
+    let socket = towards(9);
+    for wait in [1_400, 2_400] {
+        for _ in 0..1_500 {
+            socket.send(&[0; LEN - HEADERS]).unwrap();
+        }
+        pause_until(now() + SEEN);
+        let status = status();
+        assert!(backlog(&status) > wait && status.totals.counts.dropped.packets == 0, "{status:?}");
+        aim(3_000);
+        program.signal("HUP");
+        pause_until(now() + SEEN);
+    }
+    program.stop();
+    nothing_is_left();
+    link.end();
+}
+
 #[test]
 #[ignore = "needs the guest"]
 fn a_queue_that_a_killed_agent_left_is_taken_over_with_all_that_waits() {

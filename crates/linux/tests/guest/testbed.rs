@@ -6,6 +6,7 @@ use super::medium::{FASTEST, draw};
 use super::{load, now, pause_until};
 use control::{AnyController, Controller as _, Interval, Limit};
 use linux::device::bpf::{Credit, Discipline, Mechanism, Slot};
+use linux::{Place, Wish};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::UdpSocket;
@@ -69,7 +70,7 @@ struct Station {
 impl Station {
     fn new(discipline: &Discipline, node: usize, plan: &NodePlan) -> Self {
         let settings = &plan.queue;
-        let mechanism = Mechanism::of(settings).unwrap();
+        let mechanism = Mechanism::of(&Wish::new(Place::default(), settings.clone())).unwrap();
         let controller = settings.build_controller(0).unwrap();
         let mut slot = discipline.free_slot(mechanism, controller.needs().measures, now()).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();

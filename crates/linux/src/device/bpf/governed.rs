@@ -262,7 +262,7 @@ impl Device for Governed {
         let Some(discipline) = self.discipline.as_ref().filter(|_| serves) else {
             return Ok(false);
         };
-        let mechanism = Mechanism::of(&wish.settings)?;
+        let mechanism = Mechanism::of(wish)?;
         let order = Order::of(wish, self.stations.is_some());
         if order.number() != self.order.number() {
             return Ok(false);

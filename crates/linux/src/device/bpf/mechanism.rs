@@ -1,6 +1,7 @@
 //! Settings of the discipline, in the terms of crate `queue`.
 
 use crate::device::contract::LONGEST_INTERVAL;
+use crate::device::wish::Wish;
 use crate::error::{Error, Unfit};
 use control::Limit;
 use queue::{DisciplineName, End, MOST_PACKETS, Purge};
@@ -21,6 +22,8 @@ pub struct Mechanism {
     pub burst: Bytes,
 }
 
+/// Largest number of waiting packets under turns without a limit of the user's: time bounds each station's queue.
+const ROOM: Limit = Limit::Packets(4_096);
 /// Fall-back limit in packets: traffic continues, delayed by at most some tens of milliseconds at today's rates.
 const FALLBACK_PACKETS: u32 = 100;
 
@@ -29,8 +32,9 @@ impl Mechanism {
     ///
     /// # Errors
     /// The discipline in the settings has a fixed limit.
-    pub fn of(settings: &queue::Settings) -> Result<Self, Error> {
-        let hard = settings.limit;
+    pub fn of(wish: &Wish) -> Result<Self, Error> {
+        let settings = &wish.settings;
+        let hard = if wish.is_unspecific() && wish.turns().is_some() { ROOM } else { settings.limit };
         let fallback = match hard {
             Limit::Packets(packets) => Limit::Packets(packets.min(FALLBACK_PACKETS)),
             Limit::Bytes(bytes) => Limit::Bytes(bytes.min(Bytes::new(u64::from(FALLBACK_PACKETS) * 1_500))),

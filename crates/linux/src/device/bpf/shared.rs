@@ -75,6 +75,11 @@ impl Settings {
         self.bulk_delay = bulk.map_or(0, |bulk| bulk.get().min(LONGEST_ROUND).as_nanos());
     }
 
+    /// True if the queue has turns.
+    pub(super) fn has_turns(&self) -> bool {
+        self.target_delay > 0
+    }
+
     pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
         (self.limit_packets, self.limit_bytes) = limits(limit, hard);
     }

@@ -157,7 +157,9 @@ impl Slot {
     /// # Errors
     /// As for [`take_interval`](Self::take_interval).
     pub fn begin(&mut self, start: &Start) -> Result<(), Error> {
-        self.settings.set_limit(start.orders.limit, self.hard);
+        // Turns have no controller that orders a limit.
+        let limit = if self.settings.has_turns() { self.hard } else { start.orders.limit };
+        self.settings.set_limit(limit, self.hard);
         self.settings.set_rate(start.orders.rate);
         self.settings.set_mark(start.orders.mark);
         self.settings.set_late_after(start.late_after);
