@@ -68,7 +68,7 @@ test-busy: compile
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
 	@MAKE="$(MAKE)" python3 tests/stages.py "tools workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign \
-		test-live kernel-test attack wheel-test page-test publish-dry \
+		test-live kernel-test attack deb deb-test wheel-test page-test publish-dry \
 		image-test bench-sites"
 
 # Between two edits: less than three minutes once everything is built.
@@ -369,8 +369,8 @@ kills: charts
 # our discipline.
 attack: export STATE_KILLS := $(or $(STATE_KILLS),10000)
 attack: charts
-	cargo test -p sluice-linux --locked --lib $(BPF) -- device::state admission::
-	cargo test -p sluice-cli --locked --test all $(BPF) -- attack:: admission::
+	cargo test -p sluice-linux --locked --lib $(BPF) -- device::state device::bpf::load admission::
+	cargo test -p sluice-cli --locked --test all $(BPF) -- attack:: admission:: strangers::
 	python3 tests/live/check_live.py attack::
 
 # Shows whether the guest's results depend on the host's load: counts how each test ended.

@@ -129,10 +129,12 @@ def main():
         tree.run("mkdir /var/log/sluice; touch /var/log/sluice/a.jsonl")
         said = tree.run("timeout --preserve-status -s TERM 9 sluice agent --config /etc/sluice/agent.toml 2>&1")
         check("nosuch0 waiting: no interface" in said, said)
-    with step("an upgrade keeps what the user wrote"):
+    with step("an upgrade keeps what the user wrote, and restarts the service where systemd runs"):
         tree.run("dpkg --force-confdef --force-confold -i /tmp/newer.deb")
         check('"70 ms"' in configuration.read_text(), "the configuration is the package's again")
         check("+newer" in tree.run("dpkg-query -W sluice"), "it is not the next version")
+        script = (tree.place / "var/lib/dpkg/info/sluice.postinst").read_text()
+        check(re.search(r"restart[\s\S]*deb-systemd-invoke|deb-systemd-invoke \w*-?restart", script), f"no restart:\n{script}")
     with step("removed, configuration and recordings stay"):
         tree.run("dpkg -r sluice")
         check(not (tree.place / "usr/bin/sluice").exists(), "the binary is there")

@@ -3,7 +3,7 @@
 //! inner tests are therefore ignored by default.
 
 use crate::command::{sluice, stderr, stdout};
-use crate::namespace::{end, in_namespace, is_own, run, shell};
+use crate::namespace::{end, is_own, ran_in_namespace, run, shell};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -53,12 +53,9 @@ pub(crate) fn attach(folder: &Path, more: &[&str]) -> (Child, BufReader<std::pro
 
 #[test]
 fn the_former_queue_comes_back_as_it_was() {
-    in_namespace("live::inner_restore");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_restore() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     let former = ["", "7: pfifo limit 77", "8: bfifo limit 5000", "9: pfifo_head_drop limit 9", "a: pfifo_fast"];
     for (former, signal) in former.iter().zip(["INT", "TERM", "HUP", "QUIT", "TERM"]) {
@@ -76,12 +73,9 @@ fn inner_restore() {
 
 #[test]
 fn what_a_killed_agent_left_is_put_back_by_detach_and_by_the_next_agent() {
-    in_namespace("live::inner_kill");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_kill() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
     let before = queues();
@@ -117,12 +111,9 @@ fn inner_kill() {
 
 #[test]
 fn output_that_cannot_be_written_ends_no_governing() {
-    in_namespace("live::inner_unwritable");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_unwritable() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
     let before = queues();
@@ -159,12 +150,9 @@ fn segments() -> String {
 
 #[test]
 fn segments_come_back_after_a_kill_and_a_second_agent() {
-    in_namespace("live::inner_segments_after_a_kill");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_segments_after_a_kill() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     run("ip link set v0 gso_max_segs 40");
     for _ in 0..5 {
@@ -180,12 +168,9 @@ fn inner_segments_after_a_kill() {
 
 #[test]
 fn state_that_is_not_ours_is_neither_followed_nor_waited_for_nor_believed() {
-    in_namespace("live::inner_foreign_state");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_foreign_state() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     use std::os::unix::fs::PermissionsExt as _;
     let Some(folder) = interface() else { return };
     let before = queues();
@@ -246,12 +231,9 @@ fn inner_foreign_state() {
 
 #[test]
 fn doctor_advises_nothing_that_takes_away_what_a_user_made() {
-    in_namespace("live::inner_doctor");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_doctor() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     let doctor = |words: &[&str]| stdout(&sluice(folder.path()).args(["doctor", "v0"]).args(words).output().unwrap());
     let advice = "sudo sluice attach v0 --parent 2:20 --controller NAME";
@@ -282,12 +264,9 @@ fn inner_doctor() {
 
 #[test]
 fn detach_says_where_else_an_interface_is_governed() {
-    in_namespace("live::inner_elsewhere");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_elsewhere() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     shape();
     let before = queues();
@@ -309,12 +288,9 @@ fn inner_elsewhere() {
 
 #[test]
 fn the_former_queue_comes_back_when_the_agent_panics_and_its_device_is_out_of_reach() {
-    in_namespace("live::inner_panic");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_panic() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
     let before = queues();
@@ -346,12 +322,9 @@ fn inner_panic() {
 
 #[test]
 fn a_queue_that_could_not_come_back_and_a_want_of_privilege_are_refused_and_nothing_is_changed() {
-    in_namespace("live::inner_refusals");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_refusals() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     let refused = |command: &mut Command, code: i32, why: &str| {
         let before = queues();
@@ -388,12 +361,9 @@ fn inner_refusals() {
 
 #[test]
 fn every_name_that_the_kernel_allows_is_governed_and_a_transmit_queue_without_length_stays_so() {
-    in_namespace("live::inner_names");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_names() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     for (at, name) in ["wlan-ü-ß", "eth0.20", "😀😀😀", "we\"ird", "x$HOME", "a\\b", "*", "{x}"].iter().enumerate()
     {
@@ -424,12 +394,9 @@ fn inner_names() {
 
 #[test]
 fn a_queue_in_which_nothing_ever_waits_is_not_governed_unless_that_is_forced() {
-    in_namespace("live::inner_in_vain");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_in_vain() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     const WHY: &str = "no packet ever waits in this queue of";
     let Some(folder) = interface() else { return };
     let with = |words: &str| {
@@ -479,12 +446,9 @@ fn inner_in_vain() {
 
 #[test]
 fn the_limit_that_a_controller_begins_with_holds_from_the_first_moment() {
-    in_namespace("live::inner_initial");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_initial() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     let settings = ["--controller", "alt", "--set", "alt.initial=20", "--backend", "fifo"];
     let (mut child, _lines) = attach(folder.path(), &settings);
@@ -494,12 +458,9 @@ fn inner_initial() {
 
 #[test]
 fn large_packets_are_cut_on_request_until_the_end_even_after_a_kill() {
-    in_namespace("live::inner_segments");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_segments() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     run("ip link set v0 gso_max_segs 40");
     let segments = |n: u32| {
@@ -551,12 +512,9 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
 
 #[test]
 fn turns_by_their_name_are_what_no_controller_is() {
-    in_namespace("live::inner_turns");
-}
-
-#[test]
-#[ignore = "runs in a namespace"]
-fn inner_turns() {
+    if ran_in_namespace(|| ()) {
+        return;
+    }
     let Some(folder) = interface() else { return };
     let said = |more: &[&str]| {
         let output = sluice(folder.path()).args(["attach", "v0", "--state", "state"]).args(more).output().unwrap();

@@ -342,6 +342,12 @@ fn after_a_kill_of_turns_at_any_moment_the_former_queue_comes_back() {
 fn after_a_kill_of_turns_without_stations_the_former_queue_comes_back() {
     let link = SlowLink::new(LINK);
     kill_turns("sl0", || ());
+    // An agent of another queue unloads what the killed one left in BPF.
+    Program::attached("attach sl0", "sl0").kill();
+    let next = Program::start("attach sl0 --backend fifo");
+    until_said("Ctrl-C restores", 1);
+    next.stop();
+    nothing_is_left();
     link.end();
 }
 
