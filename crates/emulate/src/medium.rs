@@ -248,7 +248,6 @@ impl Medium {
         let Some(Header { from: source, to, length, tos, key }) = Header::read(packet) else {
             return Err(NotSent::NotIp { length: packet.len() });
         };
-        let is_local = |address| matches!(address, IpAddr::V6(six) if six.is_unicast_link_local());
         let is_known = |address| (0..).zip(&self.names).any(|(node, _)| addresses(node).contains(&address));
         // Every other address is behind the gateway.
         let is_new = !is_known(source) && (is_local(source) || Some(from) != self.gateway);
@@ -358,6 +357,11 @@ fn wishes(set: &[&str]) -> Wishes {
 /// Returns the time from the beginning of the network's time to an instant.
 pub(crate) fn since_start(at: Instant) -> Duration {
     Duration::from_nanos(at.as_nanos())
+}
+
+/// True for an address that is valid on one link only, so that no router passes its packets on (RFC 4291, 2.5.6).
+pub(crate) fn is_local(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(six) if six.is_unicast_link_local())
 }
 
 /// True for an address of a group or of all nodes.

@@ -1,7 +1,7 @@
 //! Disciplines that are Python classes and decide about each packet.
 
 use control::Count;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use queue::own::{PerPacket, Verdict};
 use serde_json::Value;
@@ -41,6 +41,10 @@ fn read(py: Python<'_>, answer: PyResult<Bound<'_, PyAny>>) -> Verdict {
         Ok(number @ 0..) => Verdict::Pass(number.unsigned_abs()),
         Ok(number) => Verdict::Drop((!number).unsigned_abs()),
         Err(error) => {
+            if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                // The signal comes again when the run has stopped.
+                let _ = py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
+            }
             let line = error.traceback(py).and_then(|trace| trace.getattr("tb_lineno").ok());
             Verdict::Fault(format!("raises {error}{}", line.map_or_else(String::new, |line| format!(" (line {line})"))))
         }

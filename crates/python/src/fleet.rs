@@ -1,6 +1,7 @@
 //! Networks that are stepped together from decision to decision, as environments for reinforcement learning.
 
 use crate::error::failed;
+use crate::run::parallel;
 use crate::scenario::Scenario;
 use crate::steer::{orders, period, place};
 use control::{Interval, Period, mix};
@@ -92,7 +93,7 @@ impl Fleet {
         if seeds.len() != members.len() {
             return Err(PyValueError::new_err(format!("expected {} seeds", members.len())));
         }
-        let begun: Result<(), String> = py.detach(|| {
+        let begun: Result<(), String> = parallel(py, || {
             members.par_iter_mut().zip(seeds).try_for_each(|(member, seed)| {
                 (member.seed, member.episode) = (seed, 0);
                 member.begin(settings)
@@ -113,7 +114,7 @@ impl Fleet {
             let (count, most) = (members.len() * agents, FACTORS.len() - 1);
             return Err(PyValueError::new_err(format!("expected {count} actions from 0 to {most}")));
         }
-        let stepped: Result<(), String> = py.detach(|| {
+        let stepped: Result<(), String> = parallel(py, || {
             members.par_iter_mut().zip(actions.par_chunks(agents)).try_for_each(|(member, actions)| {
                 if member.ended {
                     member.episode += 1;
@@ -147,7 +148,7 @@ impl Fleet {
             member.begin(settings)?;
             taken.chunks(settings.queues.len()).try_for_each(|actions| member.step(settings, actions))
         };
-        let restored: Result<(), String> = py.detach(|| members.par_iter_mut().zip(states).try_for_each(again));
+        let restored: Result<(), String> = parallel(py, || members.par_iter_mut().zip(states).try_for_each(again));
         restored.map_err(|error| failed(py, &error))
     }
 

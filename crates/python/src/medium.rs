@@ -9,6 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
+/// Simulated time between two looks at signals.
+const SLICE: Duration = Duration::from_millis(10);
+
 /// A delivery: times of delivery and of the push in seconds, source and destination, bytes, DSCP with ECN, and routers.
 type Delivered = (f64, f64, String, String, Vec<u8>, u8, u8);
 
@@ -66,7 +69,17 @@ impl Medium {
 
     fn poll(&mut self, py: Python<'_>, until_s: f64) -> PyResult<Option<Delivered>> {
         let until = span(until_s)?;
-        let delivery = self.running_mut(py)?.poll(until);
+        let delivery = loop {
+            let medium = self.running_mut(py)?;
+            let step = until.min(medium.now() + SLICE);
+            let found = medium.poll(step);
+            if found.is_some() || step == until {
+                break found;
+            }
+            py.check_signals()?;
+            // Other threads may run.
+            py.detach(|| ());
+        };
         let told = |Delivery { at, sent, from, to, bytes, tos, routers }: Delivery| {
             (at.as_secs_f64(), sent.as_secs_f64(), from, to, bytes, tos, routers)
         };

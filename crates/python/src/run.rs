@@ -9,10 +9,12 @@ use experiment::study::{self, Verdict};
 use experiment::watch::{Timed, Watch};
 use lab::charts;
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sim::config::Network;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A run and the verdicts on its claims.
 #[pyclass(frozen, module = "sluice._sluice")]
@@ -37,6 +39,24 @@ impl Run {
 /// Runs a network to its end; `None` when stopped.
 pub(crate) fn simulate(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, String> {
     guarded(|| lab::run::run(network, seed, watch))?.map_err(|error| error.to_string())
+}
+
+/// Does some work in parallel, without the interpreter. A forked process makes threads of its own: it lacks those of
+/// the process that it was copied from, whose pool would wait for ever.
+pub(crate) fn parallel<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let mut kept = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.as_ref().is_none_or(|(process, _)| *process != std::process::id()) {
+        std::mem::forget(kept.take());
+        let pool = ThreadPoolBuilder::new().build().ok();
+        *kept = pool.map(|pool| (std::process::id(), Arc::new(pool)));
+    }
+    let pool = kept.as_ref().map(|(_, pool)| Arc::clone(pool));
+    drop(kept);
+    py.detach(|| match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    })
 }
 
 /// Does some work. A panic, which is a fault in a model, ends the work, but not the interpreter.

@@ -45,6 +45,7 @@ pub(crate) fn run_steered(
     let simulated = || simulate(&ready.base, seed, places, &deciding, &signals);
     let done = py.detach(|| guarded(simulated));
     signals.raised()?;
+    py.check_signals()?;
     let timed = done.map_err(|fault| failed(py, &fault))?.map_err(|fault| raised_outside(py, fault))?;
     let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
     Ok(Run::new(ready.clone().without_variations(seed), timed))

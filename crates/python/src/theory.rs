@@ -2,6 +2,7 @@
 //! crate's types, and results into numbers in the order of Python's tuples.
 
 use crate::error::unsolved;
+use crate::run::parallel;
 use ::theory::queueing::{Mg1, Mm1, Mm1k};
 use ::theory::{alt, ampdu, bqm, dcf, dnb, edca, emodel, energy, hidden, malone, swan, tmac};
 use core::num::NonZeroU32;
@@ -19,7 +20,7 @@ type Told<T> = Result<T, Box<dyn core::error::Error + Send + Sync>>;
 #[expect(clippy::needless_pass_by_value, reason = "Python's values are converted")]
 pub(crate) fn theory(py: Python<'_>, model: &str, columns: Columns, rows: usize) -> PyResult<Vec<Vec<f64>>> {
     let one = |row| solve(model, Row::new(&columns, row, rows));
-    let solved: Vec<Told<Vec<f64>>> = py.detach(|| (0..rows).into_par_iter().map(one).collect());
+    let solved: Vec<Told<Vec<f64>>> = parallel(py, || (0..rows).into_par_iter().map(one).collect());
     let told = |(row, solved): (usize, Told<_>)| solved.map_err(|error| unsolved(py, &error.to_string(), row));
     solved.into_iter().enumerate().map(told).collect()
 }

@@ -73,7 +73,9 @@ fn pool(args: &args::Trial) -> Result<(), Failure> {
         }
         trials.push(trial);
     }
-    show(&told(&trials.iter().collect::<Vec<_>>(), LEVEL, &forecast(args)?)?, args.json)
+    // A trial that ended as soon as it knew has spent a part of the level on earlier looks.
+    let level = trials.iter().map(|trial| trial.level).fold(LEVEL, f64::min);
+    show(&told(&trials.iter().collect::<Vec<_>>(), level, &forecast(args)?)?, args.json)
 }
 
 fn wrong(path: &Path, why: &str) -> Failure {
@@ -97,11 +99,12 @@ fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
 }
 
 /// Compares the forecast with the measurement for each arm that has both.
-fn compared(forecast: &[Value], verdict: &Verdict) -> String {
+fn compared(forecast: &[Value], verdict: &Verdict, first: Option<&String>) -> String {
     let mut text = String::new();
     for Effect { arm, measure, ratio, low, high, .. } in &verdict.effects {
         let key = if *measure == "RTT p99" { "echo" } else { measure };
-        let said = forecast.iter().find(|told| told["name"] == **arm).map(|told| &told[key]);
+        let said = forecast.iter().find(|told| told["name"] == **arm && first.is_some_and(|first| first == "default"));
+        let said = said.map(|told| &told[key]);
         let ends = said.and_then(|said| Some((said["low"].as_f64()?, said["high"].as_f64()?)));
         if let Some((from, to)) = ends {
             let judged = match ((from..=to).contains(ratio), *high < from || *low > to) {
@@ -119,7 +122,8 @@ fn compared(forecast: &[Value], verdict: &Verdict) -> String {
 /// Returns a verdict as text and as a line of JSON. Text and JSON include the forecast if there is one.
 fn told(trials: &[&Trial], level: f64, forecast: &[Value]) -> Result<(String, String), Failure> {
     let verdict = judge(trials, level);
-    let (says, table) = (verdict.says() + &compared(forecast, &verdict), table(trials, &verdict));
+    let (says, table) =
+        (verdict.says() + &compared(forecast, &verdict, trials[0].plan.arms.first()), table(trials, &verdict));
     let json = line(
         &serde_json::json!({ "says": says, "table": table, "verdict": verdict, "forecast": forecast, "trials": trials }),
     )?;

@@ -7,7 +7,7 @@ use super::sight::Ready;
 use super::tun::Site;
 use super::unavailable::{Unavailable, failed};
 use crate::ip::{self, Header};
-use crate::medium::{Medium, is_group};
+use crate::medium::{Medium, is_group, is_local};
 use crate::refused::NotSent;
 use experiment::study::Emulation;
 use linux::agent::signals::{Signals, Told};
@@ -30,6 +30,8 @@ use thiserror::Error;
 const TICK: Duration = Duration::from_micros(200);
 /// Number of packets that are read from a device before the network continues.
 const BATCH: usize = 64;
+/// Simulated time between two looks at signals and devices in a network that is slower than real time.
+const SLICE: Duration = Duration::from_millis(10);
 /// Time in which a command may end by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(1);
 /// Number of leading bits that the IPv4 addresses of all nodes share.
@@ -87,6 +89,8 @@ pub enum Ended {
     Over,
     /// The command ended with this exit status, as a shell gives it.
     Command(i32),
+    /// The simulated time has passed before the command ended, which then ended at a signal with this exit status.
+    CutOff(i32),
     /// A signal asked for the end.
     Interrupted,
 }
@@ -157,11 +161,7 @@ pub fn run(
         buffer: vec![0; usize::from(u16::MAX)],
     };
     let ended = state.turn(&signals, &timer, child.as_mut(), late)?;
-    if ended == Ended::Interrupted
-        && let Some(child) = &mut child
-    {
-        end(child)?;
-    }
+    let ended = end(child.as_mut(), ended)?;
     let wall = state.elapsed();
     let Loop { medium, nodes, mut report, .. } = state;
     let Emulation { packets, late_packets, in_time_ratio, refused_packets, .. } = &mut report.emulation;
@@ -185,9 +185,9 @@ impl Loop<'_> {
     ) -> Result<Ended, Unavailable> {
         let watched = child.as_deref().map(watch).transpose()?;
         loop {
-            self.take_in();
             let before = self.report.emulation.late_packets;
             self.give_out();
+            self.take_in();
             if before == 0 && self.report.emulation.late_packets > 0 {
                 late(Duration::from_secs_f64(self.report.emulation.lateness_max_s));
             }
@@ -219,7 +219,8 @@ impl Loop<'_> {
                 };
                 let Ok(length) = read(device, &mut self.buffer[..]) else { break };
                 let packet = &mut self.buffer[..length];
-                let at = clock(ClockId::Monotonic).saturating_sub(self.start).max(self.medium.now());
+                let at = clock(ClockId::Monotonic).saturating_sub(self.start).min(self.medium.now() + SLICE);
+                let at = at.max(self.medium.now());
                 let refused = &mut self.report.emulation.refused_packets;
                 let header = Header::read(packet);
                 // The gateway is a router.
@@ -248,14 +249,26 @@ impl Loop<'_> {
         }
     }
 
-    /// Delivers the packets that are due.
+    /// Delivers the packets that are due; in a network that lags behind, only those of some milliseconds.
     fn give_out(&mut self) {
-        while let Some(mut delivery) = self.medium.poll(self.elapsed()) {
+        let begun = self.elapsed();
+        while self.elapsed() < begun + SLICE && self.medium.now() < self.medium.end() {
+            let until = self.elapsed().min(self.medium.now() + SLICE);
+            self.give_out_until(until);
+            if until + TICK >= self.elapsed() {
+                break;
+            }
+        }
+    }
+
+    fn give_out_until(&mut self, until: Duration) {
+        while let Some(mut delivery) = self.medium.poll(until) {
             let at = delivery.at;
             let Some(node) = self.nodes.iter().find(|node| node.name == delivery.to) else { continue };
             let is_for = |ready: &Ready| {
                 let to = Header::read(&delivery.bytes).map(|header| header.to);
-                ready.name == delivery.to && to.is_some_and(|to| !ready.addresses.contains(&to) && !is_group(to))
+                ready.name == delivery.to
+                    && to.is_some_and(|to| !ready.addresses.contains(&to) && !is_group(to) && !is_local(to))
             };
             let out = self.host.as_ref().filter(|(_, gateway)| is_for(gateway)).map(|(device, _)| *device);
             delivery.routers += u8::from(out.is_some());
@@ -296,8 +309,9 @@ pub(super) fn ended(
     Ok(is_told.then_some(Ended::Interrupted))
 }
 
-/// Asks a command to end, and kills it if it has not ended within [`GRACE`].
-pub(super) fn end(child: &mut Child) -> Result<(), Unavailable> {
+/// Asks a command that runs on to end, and kills it if it has not ended within [`GRACE`].
+pub(super) fn end(child: Option<&mut Child>, how: Ended) -> Result<Ended, Unavailable> {
+    let Some(child) = child.filter(|_| matches!(how, Ended::Interrupted | Ended::Over)) else { return Ok(how) };
     let ended = watch(child)?;
     for signal in [Signal::TERM, Signal::KILL] {
         let _ = kill_process(Pid::from_child(child), signal);
@@ -307,7 +321,8 @@ pub(super) fn end(child: &mut Child) -> Result<(), Unavailable> {
             break;
         }
     }
-    child.wait().map(drop).map_err(failed("wait for the command"))
+    let status = child.wait().map(status).map_err(failed("wait for the command"))?;
+    Ok(if how == Ended::Over { Ended::CutOff(status) } else { how })
 }
 
 pub(super) fn clock(clock: ClockId) -> Duration {

@@ -10,14 +10,14 @@ use crate::study::{Choose, Compare, First, Together};
 
 impl Question<'_> {
     /// Returns the values of all pairs: a row for each case or step, with one value for each flow or node. The ratio of
-    /// two zeros is NaN, which fulfils no condition.
+    /// two zeros is NaN, which fulfils no condition, and so is the comparison of unlike numbers of flows or nodes.
     pub(super) fn rows(&self, seed: &Seed, pairs: &[(usize, Vec<usize>)]) -> Vec<Vec<f64>> {
         let rows: Vec<Vec<f64>> = pairs.iter().map(|(case, others)| self.row(seed, *case, others)).collect();
         let Some(neighbours) = self.neighbours(pairs, seed.cases()) else { return rows };
         let alone = self.than.is_none() && self.claim.against.is_empty();
         let compare = if alone { self.claim.compare } else { Compare::Difference };
         let step = |(before, after): (usize, usize)| {
-            rows[after].iter().zip(&rows[before]).map(|(after, before)| compared(compare, *after, *before)).collect()
+            in_pairs(&rows[after], &rows[before], |after, before| compared(compare, after, before))
         };
         neighbours.into_iter().map(step).collect()
     }
@@ -48,7 +48,7 @@ impl Question<'_> {
         if self.than.is_some() {
             return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare(ours, theirs))).collect();
         }
-        ours.into_iter().zip(theirs).map(|(ours, theirs)| compare(ours, theirs)).collect()
+        in_pairs(&ours, &theirs, compare)
     }
 
     /// Evaluates a formula over cases in groups; NaN for a division by zero, or for a list where a value is needed.
@@ -166,4 +166,11 @@ impl Together {
             Self::Min => super::extreme(all, f64::min),
         }
     }
+}
+
+fn in_pairs(ours: &[f64], theirs: &[f64], compare: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    if ours.len() != theirs.len() {
+        return vec![f64::NAN];
+    }
+    ours.iter().zip(theirs).map(|(ours, theirs)| compare(*ours, *theirs)).collect()
 }

@@ -241,7 +241,10 @@ impl Maker<'_> {
     fn shows(&self, kind: &str, name: &str) -> bool {
         let mut named = self.chart.y.iter().filter_map(|key| key.strip_prefix(kind)?.strip_prefix('.')).peekable();
         named.peek().is_none()
-            || named.any(|rest| rest.starts_with("*.") || rest.strip_prefix(name).is_some_and(|r| r.starts_with('.')))
+            || named.any(|rest| {
+                rest.strip_prefix(name).is_some_and(|r| r.starts_with('.'))
+                    || rest.split_once('.').is_some_and(|(pattern, _)| measure::means(pattern, name))
+            })
     }
 
     /// Returns a horizontal rule for each value if all cases have the same values. If values differ, returns rules
@@ -419,7 +422,7 @@ fn line_values(line: &Line, data: &Data) -> Vec<f64> {
 fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
     let mut elements: Vec<(String, Vec<f64>)> = Vec::new();
     for found in trees.iter().flat_map(|tree| measure::find(tree, path).unwrap_or_default()) {
-        let Some(value) = found.value.as_f64() else { continue };
+        let Some(value) = found.value.as_f64().or(found.value.as_bool().map(f64::from)) else { continue };
         entry_of(&mut elements, element(&found)).push(value);
     }
     elements.into_iter().map(|(element, values)| (element, interval(&values))).collect()

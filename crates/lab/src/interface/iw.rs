@@ -25,7 +25,10 @@ pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
         })?,
         None => with_stations.first().copied().or(all.first()).ok_or("it has no interface")?,
     };
-    let shares = |it: &&Interface| it.frequency == chosen.frequency && it.role == chosen.role;
+    // Without `info` the channel of an interface is unknown, and others may be on another one.
+    let is_alike =
+        |it: &Interface| it.frequency.is_some() && (it.frequency, it.role) == (chosen.frequency, chosen.role);
+    let shares = |it: &&Interface| std::ptr::eq(*it, chosen) || is_alike(it);
     if name.is_none() && !with_stations.iter().all(shares) {
         let names = names(&with_stations);
         return Err(format!(

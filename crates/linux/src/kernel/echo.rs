@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
 /// An echo without answer after this time is lost.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 /// Time between two echoes to the same address: five per second.
 const EVERY: Duration = Duration::from_millis(200);
 const REPLY: u8 = 0;

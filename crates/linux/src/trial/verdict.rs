@@ -1,12 +1,15 @@
 //! The verdict on trials: ratios of arms, intervals that follow from the random order alone, and the result in words.
 
 use super::{Block, Trial};
+use crate::kernel::echo::PATIENCE;
 use control::Random;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 
 /// A ratio between the inverse of this value and the value itself counts as no difference.
 const LITTLE: f64 = 1.1;
+/// Largest ratio: a round without goodput must not outweigh all others.
+const MOST: f64 = 100.0;
 /// Number of subsets of rounds that are drawn. If there are fewer subsets, all are taken.
 const DRAWN: usize = 9_999;
 const FEW: usize = 13;
@@ -86,14 +89,20 @@ pub fn judge(trials: &[&Trial], level: f64) -> Verdict {
     Verdict { effects }
 }
 
-/// Returns the logarithm of an arm's ratio to the default in each round that has both.
+/// Returns the logarithm of an arm's ratio to the default in each complete round. A round without a value of both is
+/// left out. If only one arm has a value, its rival's echoes were all lost, and count as late as an answer may be:
+/// otherwise an arm would be judged by the rounds in which it does no harm. No ratio counts beyond [`MOST`].
 fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> Vec<f64> {
-    let value = |round: usize, arm: usize| {
-        let block = blocks.iter().find(|block| block.round == round && block.arm == arm)?;
-        of(block).filter(|value| *value > 0.0)
+    let unanswered = |block: &Block| (block.echoes > 0).then_some(PATIENCE.as_secs_f64());
+    let difference = |round: usize| {
+        let block = |arm: usize| blocks.iter().find(|block| block.round == round && block.arm == arm);
+        let (ours, default) = (block(arm)?, block(0)?);
+        let (one, other) = (of(ours), of(default));
+        one.or(other)?;
+        let (one, other) = (one.or_else(|| unanswered(ours))?, other.or_else(|| unanswered(default))?);
+        (one > 0.0 || other > 0.0).then(|| (one / other).clamp(MOST.recip(), MOST).ln())
     };
-    let last = blocks.last().map_or(0, |block| block.round);
-    (1..=last).filter_map(|round| Some((value(round, arm)? / value(round, 0)?).ln())).collect()
+    (1..=blocks.last().map_or(0, |block| block.round)).filter_map(difference).collect()
 }
 
 /// Returns the randomisation interval of a mean: the effects that are likely if only the random order of arms explains
@@ -105,6 +114,9 @@ pub(super) fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
     if n == 0 || level < 2.0_f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)) {
         return None;
     }
+    // The order of the files must not matter.
+    let mut differences = differences.to_vec();
+    differences.sort_unstable_by(f64::total_cmp);
     let mut random = Random::new(n as u64);
     let mut mean = |mask: Option<u64>| {
         let (mut sum, mut count, mut bits) = (0.0, 0_u32, mask.unwrap_or(0));

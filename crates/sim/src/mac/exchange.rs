@@ -216,9 +216,7 @@ impl Station {
             }
         }
         self.held.holder = u8::try_from(holder).expect("there are four categories");
-        if let Some(uplink) = &mut self.uplink {
-            uplink.end_managed(now, holder, &mut self.contention);
-        }
+        self.end_managed(now);
         self.txop.begin(now, self.contention.access[holder].txop_limit);
     }
 
@@ -257,7 +255,11 @@ impl Station {
         let before = held.finished.len();
         let (mut report, mut announced) = (None, None);
         let gave_up = match (*step, asked) {
-            (Step::AwaitBlockAck, true) => held.fail_request(now, txop.attempt(), rules),
+            (Step::AwaitBlockAck, true) => {
+                let (over, failed) = held.fail_request(now, txop.attempt(), rules);
+                report = failed;
+                over
+            }
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
                 held.ask_again(now, held.category(), rules);
                 false

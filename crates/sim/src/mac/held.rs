@@ -335,8 +335,14 @@ impl Held {
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// Handles an unanswered BlockAckReq. True if the request and, for now, its frames are given up.
-    pub(super) fn fail_request(&mut self, now: Instant, attempt: Attempt, rules: &Conventions) -> bool {
+    /// Handles an unanswered BlockAckReq. True if the request and, for now, its frames are given up; then also reports
+    /// the failed attempt at these frames.
+    pub(super) fn fail_request(
+        &mut self,
+        now: Instant,
+        attempt: Attempt,
+        rules: &Conventions,
+    ) -> (bool, Option<Report>) {
         let Buffer { request, mpdus, in_flight, .. } = self.present_mut();
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
         *failures = failures.saturating_add(1);
@@ -345,13 +351,12 @@ impl Held {
             Some(_) | None => *failures >= rules.short_retry_limit,
         };
         if !over {
-            return false;
+            return (false, None);
         }
         let to = *to;
         *request = None;
         self.peers.set_behind(to, self.holder.into(), true);
-        self.settle(now, attempt, rules, |_| false);
-        true
+        (true, self.settle(now, attempt, rules, |_| false))
     }
 
     /// Gives up the first frame of a category instead of sending it again.

@@ -409,12 +409,12 @@ impl Uplink {
         let (now, holder) = (cx.now, cx.held.category());
         let report = cx.held.settle_reported(now, cx.txop.attempt(), reported, cx.rules);
         if let Some(managed) = &cx.rules.mu_edca {
-            self.managed[holder] = Some(now + managed.timer);
             let contender = &mut cx.contention.contenders[holder];
             match &managed.access {
                 // An AIFSN of zero forbids contention until then.
                 None => contender.earliest = now + managed.timer,
                 Some(access) => {
+                    self.managed[holder] = Some(now + managed.timer);
                     let Access { cw_min, cw_max, .. } = access[holder];
                     cx.contention.access[holder] = access[holder];
                     contender.cw = contender.cw.clamp(cw_min, cw_max);
@@ -436,11 +436,13 @@ impl Uplink {
         Answer { failed: Some(Unanswered::Data), report, ..Answer::default() }
     }
 
-    /// Restores configured parameters if the time of MU EDCA is over, after the station itself has won the medium.
-    pub(super) fn end_managed(&mut self, now: Instant, holder: usize, contention: &mut Contention) {
-        if self.managed[holder].is_some_and(|until| now >= until) {
-            self.managed[holder] = None;
-            contention.access[holder] = contention.configured[holder];
+    /// Restores the configured parameters of each category whose time of MU EDCA is over (26.2.7).
+    pub(super) fn end_managed(&mut self, now: Instant, contention: &mut Contention) {
+        for (holder, until) in self.managed.iter_mut().enumerate() {
+            if until.take_if(|until| now >= *until).is_some() {
+                contention.access[holder] = contention.configured[holder];
+                contention.contenders[holder].cw = contention.configured[holder].cw_min;
+            }
         }
     }
 }

@@ -57,6 +57,9 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
     let too_late = args.most_late.is_some_and(|most| 100.0 * (1.0 - emulation.in_time_ratio) > most);
     let wall_s = wall.as_secs_f64();
     let mut outcome = medium.finish();
+    if matches!(ended, Ended::CutOff(_)) {
+        outcome.warnings.push("emulation: the scenario ended before the command: make `duration` longer".to_owned());
+    }
     if too_late {
         outcome.warnings.push(format!("emulation: {lateness}: do not trust these results"));
     } else if args.most_late.is_none() && 1.0 - emulation.in_time_ratio > LATE_BY_DEFAULT {
@@ -87,10 +90,10 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
         sweep::keep(&scenario, &store, &settings, run, verdicts)?;
     }
     Ok(match ended {
-        Ended::Command(status) if status != 0 => code(status),
+        Ended::Command(status) | Ended::CutOff(status) if status != 0 => code(status),
         _ if too_late => LATE,
         Ended::Interrupted => INTERRUPTED,
-        Ended::Command(_) | Ended::Over => HOLDS,
+        Ended::Command(_) | Ended::CutOff(_) | Ended::Over => HOLDS,
     })
 }
 
@@ -111,7 +114,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
         "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} broadcast, {refused} not sent"
     ));
     Ok(match ended {
-        Ended::Command(status) => code(status),
+        Ended::Command(status) | Ended::CutOff(status) => code(status),
         Ended::Interrupted => INTERRUPTED,
         Ended::Over => HOLDS,
     })

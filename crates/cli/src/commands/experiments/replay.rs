@@ -1,5 +1,6 @@
 mod picture;
 
+use super::targets;
 use crate::args;
 use crate::commands::decisions::{line, row, settings};
 use crate::console::{complain, print, print_json};
@@ -28,6 +29,7 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
     let all: Vec<Replayed> =
         policies(args).iter().map(|policy| one(&recorded, &args.file, policy)).collect::<Result<_, _>>()?;
     if let Some(file) = &args.report {
+        targets::keep(&args.file, file)?;
         let page = picture::page(args, file, &recorded, &all);
         let library = charts::library().map_err(Failure::failed)?;
         write_whole(file, timeline::html(&page, library).as_bytes())?;

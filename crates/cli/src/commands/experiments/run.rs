@@ -26,8 +26,12 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
         varied.clear();
         scenario.only(&args.case, args.of.seed).map_err(Failure::wrong)?
     };
+    let file = targets::one(&args.of.file)?;
     for out in args.trace.iter().chain(&args.record_intervals) {
-        targets::keep(&args.of.file, out)?;
+        targets::keep(&file, out)?;
+    }
+    if args.trace.is_some() && args.trace == args.record_intervals {
+        return Err(Failure::wrong("`--trace` and `--record-intervals` name the same file".to_owned()));
     }
     let mut console = Console::new()?;
     console.begin(&scenario.id, jobs::simulated_time(&scenario));

@@ -75,11 +75,9 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
     let (addresses, sent, newest) = (BTreeMap::new(), BTreeMap::new(), medium.newest());
     let counts = Counts::default();
     let mut radios = Radios { medium, driver, ways, nodes, addresses, sent, newest, start, counts };
-    let ended = radios.turn(&signals, child.as_mut());
-    if let (Ok(Ended::Interrupted | Ended::Over) | Err(_), Some(child)) = (&ended, &mut child) {
-        end(child)?;
-    }
-    Ok((radios.counts, ended?))
+    let turned = radios.turn(&signals, child.as_mut());
+    let ended = end(child.as_mut(), *turned.as_ref().unwrap_or(&Ended::Interrupted))?;
+    Ok((radios.counts, turned.map(|_| ended)?))
 }
 
 impl Radios<'_> {

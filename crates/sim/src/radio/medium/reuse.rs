@@ -43,7 +43,9 @@ impl Reuse {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(crate) fn new(level: Power, power: Power, nodes: impl Iterator<Item = (u32, bool)>) -> Self {
         let of = |(cell, has_many_streams)| {
-            let most = if has_many_streams { 25.0 } else { 21.0 } - (level.as_dbm() - LOWEST);
+            // At the lowest level power is not limited (26.10.2.4).
+            let above = Some(level.as_dbm() - LOWEST).filter(|above| *above > 1e-6);
+            let most = above.map_or(f64::INFINITY, |above| if has_many_streams { 25.0 } else { 21.0 } - above);
             let quieter = Decibels::new((power.as_dbm() - most).max(0.0)).as_ratio();
             Node { cell, quieter, limited: Limited::No }
         };
