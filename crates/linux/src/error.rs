@@ -1,4 +1,5 @@
 //! Errors of live use.
+#![expect(missing_docs, reason = "the messages say what the fields are")]
 
 use control::{Invalid, Lacking, Limit, Name};
 use queue::DisciplineName;
@@ -8,7 +9,6 @@ use units::Duration;
 
 /// Reasons why an action on an interface or an agent fails. Each message says what the user can do.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
     #[error("there is no interface \"{name}\", only {known}")]
     NoInterface { name: String, known: String },
@@ -68,7 +68,6 @@ impl Error {
 
 /// Requests that the chosen kind of queue does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unfit {
     #[error("{} has no limit that a live controller can set; use drop-tail or drop-head", discipline.as_str())]
     Discipline { discipline: DisciplineName },
@@ -124,7 +123,6 @@ pub enum Unfit {
 
 /// Features that the kernel, the build or the interface lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unsupported {
     #[error("this kernel has no Wi-Fi (nl80211): load cfg80211")]
     NoWifi,
@@ -142,7 +140,6 @@ pub enum Unsupported {
 
 /// Resources that another agent or another program holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Taken {
     #[error("{device} is already governed{}: run `{detach}` first", by(*process))]
     Governed { device: String, process: Option<u32>, detach: String },
@@ -173,7 +170,6 @@ pub enum Taken {
 
 /// Actions that need `--force` or `--replace`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unforced {
     #[error("{why}. --force (force = true) governs this queue anyway")]
     Idle { why: String },

@@ -112,6 +112,15 @@ fn a_trial_of_three_arms_says_which_is_better_and_which_cannot_be_told() {
     assert_eq!(pooled.effects[0].rounds, 60);
 }
 
+/// Echoes that come after two seconds are lost: a default that delays them so must not be judged by other rounds.
+#[test]
+fn an_arm_that_answers_is_better_than_a_default_that_does_not() {
+    let mut world = Numbers { loses: Some(0), ..Numbers::new(&[1.0, 1.0], 1) };
+    let verdict = judge(&[&held(&plan(2, 12, 1), &mut world)], LEVEL);
+    let head = &verdict.effects[0];
+    assert!((head.measure, head.ruling, head.rounds) == ("RTT p95", Ruling::Better, 12), "{head:?}");
+}
+
 #[test]
 fn a_known_verdict_ends_a_trial_and_harm_does_at_once() {
     let known = Plan { until_known: true, ..plan(2, 40, 1) };

@@ -14,7 +14,9 @@ impl Station {
     /// sent at once (10.3.4.2), or after the wait that another convention requires.
     #[inline(always)] // once a packet: the call costs a chain 1 %
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
-        self.end_managed(now);
+        if let Some(uplink) = &mut self.uplink {
+            uplink.end_managed(now, &mut self.contention);
+        }
         let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
         if engaged || self.contention.busy || now < self.contention.nav {
             let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
@@ -79,16 +81,11 @@ impl Station {
             return;
         }
         self.contention.idle_from = now;
-        self.end_managed(now);
-        if self.step == Step::Access && self.response.is_none() {
-            self.schedule(now, rules);
-        }
-    }
-
-    /// Ends the time of MU EDCA where it is over.
-    pub(super) fn end_managed(&mut self, now: Instant) {
         if let Some(uplink) = &mut self.uplink {
             uplink.end_managed(now, &mut self.contention);
+        }
+        if self.step == Step::Access && self.response.is_none() {
+            self.schedule(now, rules);
         }
     }
 

@@ -216,7 +216,6 @@ impl Station {
             }
         }
         self.held.holder = u8::try_from(holder).expect("there are four categories");
-        self.end_managed(now);
         self.txop.begin(now, self.contention.access[holder].txop_limit);
     }
 
