@@ -104,7 +104,7 @@ impl Window {
     }
 
     /// True if a model of the path sets the window (BBR), which ignores other signs of congestion.
-    pub(crate) fn is_modelled(&self) -> bool {
+    fn is_modelled(&self) -> bool {
         matches!(self.law, Law::Bbr(_))
     }
 

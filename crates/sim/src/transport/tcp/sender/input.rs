@@ -81,9 +81,8 @@ impl Sender {
             self.shake(now, segment, ack > una);
         } else if self.settings.counts_marks() {
             self.hear(now, ack - una, marked);
-        } else if segment.ece && self.ecn && ack > self.reduced_at {
-            // CWR leaves with the octet at `reduced_at`: no acknowledgement of less can follow it.
-            self.counts.marks += u64::from(!self.window.is_modelled());
+        } else if segment.ece && self.ecn && ack >= self.reduced_at {
+            self.counts.marks += 1;
             self.reduce(now, flight);
         }
         if let Some((delivered, pipe)) = before.filter(|_| !segment.syn) {
@@ -177,12 +176,9 @@ impl Sender {
             self.report = None;
         }
         match progress {
-            // After a timeout only repetitions are sent, without CWR, so the receiver goes on reporting a mark.
-            Progress::Normal
-                if segment.syn || segment.ece && self.ecn && !timed_out && !self.settings.counts_marks() => {}
+            Progress::Normal if segment.syn || segment.ece && self.ecn && !self.settings.counts_marks() => {}
             Progress::Normal => {
-                // Repetitions are limited by the window, too.
-                let (srtt, limited) = (self.rto.srtt, self.limited || timed_out);
+                let (srtt, limited) = (self.rto.srtt, self.limited);
                 self.window.grow(Growth { now, srtt, acked: news, limited, timed_out });
             }
             Progress::Continue => {}
