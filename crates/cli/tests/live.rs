@@ -168,10 +168,10 @@ fn segments_come_back_after_a_kill_and_a_second_agent() {
 
 #[test]
 fn state_that_is_not_ours_is_neither_followed_nor_waited_for_nor_believed() {
+    use std::os::unix::fs::PermissionsExt as _;
     if ran_in_namespace(|| ()) {
         return;
     }
-    use std::os::unix::fs::PermissionsExt as _;
     let Some(folder) = interface() else { return };
     let before = queues();
     let (state, victim) = (folder.path().join("state"), folder.path().join("victim"));
@@ -394,10 +394,10 @@ fn every_name_that_the_kernel_allows_is_governed_and_a_transmit_queue_without_le
 
 #[test]
 fn a_queue_in_which_nothing_ever_waits_is_not_governed_unless_that_is_forced() {
+    const WHY: &str = "no packet ever waits in this queue of";
     if ran_in_namespace(|| ()) {
         return;
     }
-    const WHY: &str = "no packet ever waits in this queue of";
     let Some(folder) = interface() else { return };
     let with = |words: &str| {
         let mut command = sluice(folder.path());
