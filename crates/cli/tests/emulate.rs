@@ -181,6 +181,17 @@ fn the_status_of_the_command_is_passed_on() {
 }
 
 /// A program in a node sees the node's devices and all nodes' names, asks no name server outside, and enters nodes.
+/// A command that outlasts the scenario is asked to end, and its own programs can be ended, too.
+#[test]
+fn programs_hear_signals_also_at_the_end_of_the_scenario() {
+    let Some(folder) = allowed() else { return };
+    let script = "sleep 60 & kill $!; wait $!; [ $? = 143 ] || exit 9; trap 'exit 7' TERM; sleep 60 & wait";
+    let words = ["--set", "duration=3 s", "--", "sh", "-c", script];
+    let output = emulate(folder.path(), "heard", &[]).args(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the scenario ended before the command"), "{}", stderr(&output));
+}
+
 #[test]
 fn a_program_in_a_node_sees_the_node() {
     let Some(folder) = allowed() else { return };

@@ -11,6 +11,7 @@ use crate::medium::{Medium, is_group, is_local};
 use crate::refused::NotSent;
 use experiment::study::Emulation;
 use linux::agent::signals::{Signals, Told};
+use nix::sys::signal::SigSet;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,6 +23,7 @@ use sim::results::EmulationSeries;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 use std::time::Duration;
 use thiserror::Error;
@@ -148,7 +150,7 @@ pub fn run(
     begin(&told);
     let start = |mut command: Command| {
         command.env_remove(INSIDE);
-        nodes[0].start(command)
+        nodes[0].start(hears_signals(command))
     };
     let mut child = command.map(start).transpose().map_err(NotRun::Command)?;
     let mut state = Loop {
@@ -323,6 +325,17 @@ pub(super) fn end(child: Option<&mut Child>, how: Ended) -> Result<Ended, Unavai
     }
     let status = child.wait().map(status).map_err(failed("wait for the command"))?;
     Ok(if how == Ended::Over { Ended::CutOff(status) } else { how })
+}
+
+/// Lets a command receive the signals that this process blocks, because it reads them itself.
+pub(super) fn hears_signals(mut command: Command) -> Command {
+    let unblock = || SigSet::empty().thread_set_mask().map_err(io::Error::from);
+    // SAFETY: between fork and exec the closure makes one system call and allocates nothing.
+    #[expect(unsafe_code, reason = "no other way to set the mask of a command and not our own")]
+    unsafe {
+        command.pre_exec(unblock);
+    }
+    command
 }
 
 pub(super) fn clock(clock: ClockId) -> Duration {

@@ -5,7 +5,7 @@ mod frame;
 mod netlink;
 
 use super::namespaces::watch;
-use super::pace::{Ended, NotRun, clock, end, ended};
+use super::pace::{Ended, NotRun, clock, end, ended, hears_signals};
 use super::unavailable::{Unavailable, failed};
 use crate::medium::{Medium, since_start};
 use frame::{Address, Header};
@@ -70,7 +70,7 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
     let ways: BTreeMap<(u32, u32), Way> = medium.world().ways().map(|way| ((way.from, way.to), way)).collect();
     let mut nodes: Vec<u32> = ways.keys().map(|&(from, _)| from).collect();
     nodes.dedup();
-    let mut child = command.map(|mut command| command.spawn()).transpose().map_err(NotRun::Command)?;
+    let mut child = command.map(|command| hears_signals(command).spawn()).transpose().map_err(NotRun::Command)?;
     let start = clock(ClockId::Monotonic);
     let (addresses, sent, newest) = (BTreeMap::new(), BTreeMap::new(), medium.newest());
     let counts = Counts::default();
