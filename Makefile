@@ -68,7 +68,7 @@ test-busy: compile
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
 	@MAKE="$(MAKE)" python3 tests/stages.py "tools workflows slow test-python-slow plain instructions claims-quick kernel-tcp foreign \
-		test-live kernel-test attack deb deb-test wheel-test page-test publish-dry \
+		test-live kernel-test attack wheel-test page-test publish-dry \
 		image-test bench-sites"
 
 # Between two edits: less than three minutes once everything is built.

@@ -115,7 +115,9 @@ impl Queues {
     pub(super) fn restore(&mut self) -> Result<(), Error> {
         let Some(state) = self.state.take() else { return Ok(()) };
         let now = self.wireless.phy(self.phy.number).ok().flatten().and_then(|phy| phy.limit);
-        now.filter(|now| *now != self.limit).into_iter().for_each(|now| self.former.keep_limit(now));
+        if let Some(others) = now.filter(|now| *now != self.limit) {
+            self.former.keep_limit(others);
+        }
         state.end(&self.former, &mut self.route)
     }
 }
